@@ -77,17 +77,21 @@ class BasicMatcher {
     /// Event::function must be below `functions`. Calls of functions whose entry in `ignored` is true (it may
     /// be shorter than `functions`) are as if they had never been wrapped, except that the cost of their
     /// probes is still taken out. `sink` must outlive the matcher.
-    BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink);
+    BasicMatcher(std::size_t functions, ProbeCost cost, const std::vector<bool>& ignored, Sink& sink);
 
     /// Calls of functions whose entry is true (it may be shorter) are reported, but the calls around them are
     /// treated as if these functions had never been wrapped, because only some calls of functions that are
     /// sampled in windows are recorded.
-    void set_transparent(std::vector<bool> transparent);
+    void set_transparent(const std::vector<bool>& transparent);
 
     /// Timestamps above are impossible (latest_possible()). Default: none is.
     void set_latest(std::uint64_t tsc) { latest_ = tsc; }
 
-    void consume(std::span<const trace::Event> events);
+    void consume(const trace::Event& event);
+    void consume(std::span<const trace::Event> events) {
+        for (const trace::Event& event : events)
+            consume(event);
+    }
     /// Events are missing here: all open calls are abandoned.
     void gap();
     /// The thread's events end here: all open calls are abandoned.
@@ -107,16 +111,22 @@ class BasicMatcher {
         std::uint64_t nested = 0;         ///< wrapped calls inside, at any depth
         std::uint64_t children = 0;       ///< their net durations, of the direct ones
         std::uint32_t function = 0;
-        std::uint8_t rate = 0;  ///< weight 2^rate; bits, for a larger frame costs a tenth of the time
-        bool tail : 1 = false;
-        bool outermost : 1 = true;
-        bool ignored : 1 = false;
-        bool transparent : 1 = false;
-        bool self_known : 1 = true;
+        std::uint8_t rate = 0;   ///< weight 2^rate
+        std::uint8_t flags = 0;  ///< Flag; bits, for a larger frame costs a tenth of the time
+
+        bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
+    };
+    enum Flag : std::uint8_t {
+        kIgnored = 1U << 0U,
+        kTransparent = 1U << 1U,
+        kTail = 1U << 2U,
+        kOutermost = 1U << 3U,
+        kSelfKnown = 1U << 4U,
     };
     struct PerOpen {
         std::uint32_t calls = 0;   ///< open calls of the function
         std::uint32_t frames = 0;  ///< the number that opened a frame
+        std::uint8_t flags = 0;    ///< those of the function's frames: kIgnored, kTransparent
     };
     struct Interval {
         std::uint64_t begin = 0, end = 0;
@@ -135,11 +145,10 @@ class BasicMatcher {
     void see(std::uint64_t tsc);
     std::uint8_t rate_of(const trace::Event& event) const;
     void enter_tree(std::uint8_t rate);
+    void mark(const std::vector<bool>& functions, Flag flag);
 
     ProbeCost cost_;
     std::uint64_t inner_ticks_ = 0;  ///< cost_.inner, rounded
-    std::vector<bool> ignored_;
-    std::vector<bool> transparent_;
     Sink& sink_;
     std::vector<Frame> stack_;
     std::vector<PerOpen> open_;

@@ -39,41 +39,42 @@ inline double sane_ticks(double ticks) {
 }  // namespace detail
 
 template <class Sink>
-BasicMatcher<Sink>::BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink)
+BasicMatcher<Sink>::BasicMatcher(std::size_t functions, ProbeCost cost, const std::vector<bool>& ignored,
+                                 Sink& sink)
     : cost_{.total = detail::sane_ticks(cost.total), .inner = detail::sane_ticks(cost.inner)},
-      ignored_(std::move(ignored)),
       sink_(sink),
       open_(functions),
       per_function_(functions) {
     inner_ticks_ = detail::rounded(cost_.inner);
-    ignored_.resize(functions);
-    transparent_.resize(functions);
+    mark(ignored, kIgnored);
 }
 
 template <class Sink>
-void BasicMatcher<Sink>::set_transparent(std::vector<bool> transparent) {
-    const std::size_t functions = transparent_.size();
-    transparent_ = std::move(transparent);
-    transparent_.resize(functions);
+void BasicMatcher<Sink>::set_transparent(const std::vector<bool>& transparent) {
+    mark(transparent, kTransparent);
 }
 
 template <class Sink>
-void BasicMatcher<Sink>::consume(std::span<const trace::Event> events) {
-    for (const trace::Event& event : events) {
-        switch (event.kind) {
-            case trace::EventKind::enter:
-                enter(event, false);
-                break;
-            case trace::EventKind::tail_enter:
-                tail_enter(event);
-                break;
-            case trace::EventKind::leave:
-                leave(event);
-                break;
-            case trace::EventKind::pause:
-                pause(event);
-                break;
-        }
+void BasicMatcher<Sink>::mark(const std::vector<bool>& functions, Flag flag) {
+    for (std::size_t i = 0; i < std::min(functions.size(), open_.size()); ++i)
+        if (functions[i]) open_[i].flags |= flag;
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::consume(const trace::Event& event) {
+    switch (event.kind) {
+        case trace::EventKind::enter:
+            enter(event, false);
+            break;
+        case trace::EventKind::tail_enter:
+            tail_enter(event);
+            break;
+        case trace::EventKind::leave:
+            leave(event);
+            break;
+        case trace::EventKind::pause:
+            pause(event);
+            break;
     }
 }
 
@@ -86,7 +87,7 @@ template <class Sink>
 void BasicMatcher<Sink>::finish() {
     for (const Frame& frame : stack_) {
         std::uint64_t& since = per_function_[frame.function].open_since;
-        if (!frame.ignored && since == 0) since = frame.enter;
+        if (!frame.is(kIgnored) && since == 0) since = frame.enter;
     }
     counts_.abandoned_at_end += abandon_down_to(0);
 }
@@ -117,10 +118,11 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
     PerOpen& open = open_[event.function];
     const std::uint64_t paused = paused_until(event.tsc);
-    const bool outermost = open.calls == 0, ignored = ignored_[event.function];
+    const auto flags = static_cast<std::uint8_t>(open.flags | kSelfKnown |
+                                                 (open.calls == 0 ? kOutermost : 0) | (tail ? kTail : 0));
     ++open.calls;
     if (!tail) ++open.frames;
-    if (!ignored) {
+    if ((flags & kIgnored) == 0) {
         ++counts_.calls;
         ++per_function_[event.function].calls;
         per_function_[event.function].estimated += detail::weight(rate);
@@ -133,10 +135,7 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     frame.paused_before = paused;
     frame.function = event.function;
     frame.rate = rate;
-    frame.tail = tail;
-    frame.outermost = outermost;
-    frame.ignored = ignored;
-    frame.transparent = transparent_[event.function];
+    frame.flags = flags;
 }
 
 template <class Sink>
@@ -145,7 +144,7 @@ void BasicMatcher<Sink>::tail_enter(const trace::Event& event) {
         ++counts_.stray_tail_enters;
         return;
     }
-    if (stack_.back().tail) close_top(event, false);
+    if (stack_.back().is(kTail)) close_top(event, false);
     enter(event, true);
 }
 
@@ -157,9 +156,9 @@ void BasicMatcher<Sink>::leave(const trace::Event& event) {
         return;
     }
     std::size_t opener = stack_.size() - 1;
-    while (stack_[opener].tail || stack_[opener].function != event.function)
+    while (stack_[opener].is(kTail) || stack_[opener].function != event.function)
         --opener;
-    const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].tail;
+    const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].is(kTail);
     const std::size_t keep = opener + (tail_above ? 2 : 1);
     if (keep < stack_.size()) counts_.abandoned_by_jump += abandon_down_to(keep);
     if (tail_above) close_top(event, false);
@@ -228,7 +227,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
     const Frame& frame = stack_.back();
     PerOpen& open = open_[frame.function];
     --open.calls;
-    if (!frame.tail) --open.frames;
+    if (!frame.is(kTail)) --open.frames;
 
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= latest_;
@@ -237,15 +236,15 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
         counts_.first = std::min(counts_.first, frame.enter);
         counts_.last = std::max(counts_.last, tsc);
     }
-    if (!frame.ignored) {
+    if (!frame.is(kIgnored)) {
         if (!timed) {
             ++counts_.bad_clock;
             ++per_function_[frame.function].bad_clock;
         }
         sink_.closed({.function = frame.function,
-                      .outermost = frame.outermost,
+                      .outermost = frame.is(kOutermost),
                       .timed = timed,
-                      .self_timed = timed && frame.self_known,
+                      .self_timed = timed && frame.is(kSelfKnown),
                       .duration = duration,
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
@@ -266,8 +265,8 @@ template <class Sink>
 void BasicMatcher<Sink>::add_to_parent(const Frame& frame, Frame& parent, std::uint64_t tsc,
                                        std::uint64_t duration, bool timed) {
     const std::uint64_t shared = detail::subtract(tsc, parent.enter);
-    const bool unseen = frame.ignored || frame.transparent;
-    parent.self_known = parent.self_known && (unseen ? frame.self_known : timed);
+    const bool unseen = frame.is(kIgnored | kTransparent);
+    if (!(unseen ? frame.is(kSelfKnown) : timed)) parent.flags &= static_cast<std::uint8_t>(~kSelfKnown);
     if (shared == 0 && timed)
         return;  // a signal handler that ran before the neighbouring event had read the clock
     parent.nested += frame.nested + 1;
@@ -283,9 +282,9 @@ std::uint64_t BasicMatcher<Sink>::abandon_down_to(std::size_t keep) {
         see(frame.enter);
         PerOpen& open = open_[frame.function];
         --open.calls;
-        if (!frame.tail) --open.frames;
+        if (!frame.is(kTail)) --open.frames;
         nested += frame.nested + 1;
-        if (!frame.ignored) {
+        if (!frame.is(kIgnored)) {
             ++visible;
             ++per_function_[frame.function].abandoned;
         }
@@ -295,7 +294,7 @@ std::uint64_t BasicMatcher<Sink>::abandon_down_to(std::size_t keep) {
         enter_tree(0);
     } else {
         stack_.back().nested += nested;
-        stack_.back().self_known = false;
+        stack_.back().flags &= static_cast<std::uint8_t>(~kSelfKnown);
     }
     if (visible > 0) sink_.abandoned(visible);
     return visible;

@@ -21,11 +21,9 @@ template <class Sink>
 class ThreadSequences {
   public:
     void consume(std::span<const trace::Event> events) {
-        for (const trace::Event& event : events) {
-            event_ = &event;
-            matcher_.consume({&event, 1});
-        }
-        event_ = nullptr;
+        for (const trace::Event& event : events)
+            see(event);
+        look_away();
     }
     void gap() { matcher_.gap(); }
     std::vector<std::uint64_t> lasting_ids() const {
@@ -44,6 +42,12 @@ class ThreadSequences {
         builder_.set_transparent(settings.windowed);
     }
 
+    void see(const trace::Event& event) {
+        event_ = &event;
+        matcher_.consume(event);
+    }
+    /// After see(): the event need no longer be there.
+    void look_away() { event_ = nullptr; }
     void begin(const trace::Event& enter) {
         key_values_.clear();
         for (const mining::KeyWord& key : settings_.keys[enter.function])

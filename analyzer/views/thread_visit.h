@@ -44,9 +44,11 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
     }
     void consume(std::span<const trace::Event> events) {
         for (const trace::Event& event : events) {
-            ThreadSequences<ThreadVisit>::consume({&event, 1});
-            if (event.kind == trace::EventKind::pause) paused(event);
+            this->see(event);
+            if (event.kind == trace::EventKind::pause) [[unlikely]]
+                paused(event);
         }
+        this->look_away();
     }
     /// Calls that are still open end at `tsc`.
     void finish(std::uint64_t tsc) {
