@@ -65,8 +65,9 @@ class ChunkDecoder::Run {
         d_.prepared_.back().event.cpu = kNoCpu;
         d_.previous_.clear();
         d_.callers_.clear();
-        // Each has a byte of its own in the column at least.
-        const std::size_t most = kCodes * column(Column::what).left();
+        // Each is there once, and has a byte of its own in the column at least: what is prepared takes no
+        // more than the description of the functions, whatever the chunk says.
+        const std::size_t most = kCodes * std::min(column(Column::what).left(), info_.functions.size());
         while (in.left() != 0) {
             const std::uint64_t function = in.next();
             const std::uint64_t enter = in.next();
