@@ -36,7 +36,13 @@ inline constexpr std::string_view kKeyMark = ", key";
 
 // Properties of a location, uint64: ticks of the archive's clock (left out: not known).
 inline constexpr std::string_view kThreadBegan = "began";
-inline constexpr std::string_view kThreadEnded = "ended";
+inline constexpr std::string_view kThreadEnded = "ended";  ///< left out: the last event counts
+inline constexpr std::string_view kCountedUntil = "calls counted until";
+// … and not ticks, but events and calls.
+inline constexpr std::string_view kDropped = "events lost";
+inline constexpr std::string_view kUnwritten = "events not written";
+/// Of each function that the thread has called, where all calls are counted, the region's number behind it.
+inline constexpr std::string_view kCallsOf = "calls of region ";
 
 // Properties of the archive: decimal numbers, the costs in ticks of its clock (trace::ClockInfo).
 inline constexpr const char* kVersion = "RDAM::VERSION";
@@ -53,6 +59,16 @@ inline constexpr const char* kProcessors = "RDAM::PROCESSORS";
 inline constexpr const char* kMaxOverhead = "RDAM::MAX_OVERHEAD";
 inline constexpr const char* kSwitches = "RDAM::CONTEXT_SWITCHES";
 inline constexpr std::string_view kSwitchesRecorded = "recorded";
+inline constexpr std::string_view kSwitchesStopped = "stopped";
+inline constexpr const char* kSwitchesUntil = "RDAM::CONTEXT_SWITCHES_UNTIL";  ///< ticks; of kSwitchesStopped
+inline constexpr const char* kSwitchesReason = "RDAM::CONTEXT_SWITCHES_REASON";  ///< of kSwitchesStopped
+inline constexpr const char* kEventsLost = "RDAM::EVENTS_LOST";  ///< of all threads, unknown ones included
+inline constexpr const char* kMachineShare = "RDAM::MACHINE_SHARE";
+inline constexpr const char* kCleanEnd = "RDAM::CLEAN_END";  ///< 0 or 1; left out: 1
+/// The number of a region behind it: FunctionSampling (analyzer/otf2/sampling.h).
+inline constexpr std::string_view kSamplingOf = "RDAM::SAMPLING_OF_REGION_";
+/// A number from 0 behind it, in the order of time: texts_of().
+inline constexpr std::string_view kWindows = "RDAM::WINDOWS_";
 
 /// Values of `reason`, in the order of trace::PauseReason.
 inline constexpr std::array<std::string_view, 4> kReasons{"stack copy", "new chunk", "buffer full", "other"};

@@ -154,7 +154,8 @@ class Input(Case):
         for each in before["functions"]:
             mine = other[each["name"]]
             self.assertEqual(mine["occurrences"], each["occurrences"])
-            for number in ("rdam", "min_ns", "median_ns", "lost_ns"):
+            self.assertEqual(mine.get("windows_cover"), each.get("windows_cover"))
+            for number in ("rdam", "min_ns", "median_ns", "lost_ns", "lost_error_ns"):
                 self.assertAlmostEqual(mine[number], each[number], delta=1e-6 * abs(each[number]) + 1e-9, msg=(number, each["name"]))
         for before_one, after_one in zip(before["threads"], after["threads"], strict=True):
             self.assertEqual((before_one["tid"], before_one["name"]), (after_one["tid"], after_one["name"]))
@@ -167,15 +168,21 @@ class Input(Case):
         before, after = self.exported(PROGRAMS / "switches", "sleeps", "5", "3", functions="nap")
         self.assert_same_scores(before, after)
 
-    def test_scores_of_sampled_calls(self):
-        # An archive does not tell windows of time, in which the recorder samples where that is not enough.
+    def test_scores_of_sampled_trees(self):
         for attempt in range(20):
             before, after = self.exported(PROGRAMS / "sampled", "1000", functions="inner,tree", options=("--max-overhead", "100%"),
                                           archive=f"archive{attempt}")
-            sampled = any(each["sampled"] for each in before["functions"])
-            if sampled and not any("windows_cover" in each for each in before["functions"]):
-                return self.assert_same_scores(before, after)
-        self.skipTest("the recorder sampled no trees of calls, or windows of time besides, in each of 20 runs")
+            self.assert_same_scores(before, after)
+            if any(each["sampled"] for each in before["functions"]):
+                return
+        self.skipTest("the recorder sampled no trees of calls in each of 20 runs")
+
+    def test_scores_of_calls_in_windows(self):
+        before, after = self.exported(PROGRAMS / "windowed", "marked", "20000000", "2", functions="~leaf,slow")
+        self.assert_same_scores(before, after)
+        [leaf] = [each for each in before["functions"] if each["name"] == "leaf"]
+        self.assertIn("windows_cover", leaf)
+        self.assertEqual(leaf["counted"], True)
 
     def test_a_damaged_archive(self):
         """Whatever bytes are wrong: a report, or one line; and nothing of the library's own words."""

@@ -12,7 +12,6 @@ namespace rdam::formats::otf2 {
 namespace {
 
 /// Bytes: far below the chunk that a definition must fit in.
-constexpr std::size_t kLongest = std::size_t{1} << 16U;
 /// Of a function. The library compares each attribute of an event with all others; only a trace that somebody
 /// has made up has so many.
 constexpr std::size_t kMostParameters = 64;

@@ -16,7 +16,10 @@
 
 namespace rdam::formats::otf2 {
 
-/// Safe for a terminal, and not longer than a definition may be.
+/// Bytes of a text of a definition, or of a property.
+inline constexpr std::size_t kLongest = std::size_t{1} << 16U;
+
+/// Safe for a terminal, and not longer than kLongest.
 std::string fitting(std::string_view text);
 
 /// Each text once.

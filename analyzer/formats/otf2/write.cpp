@@ -13,6 +13,7 @@
 #include "analyzer/formats/format.h"
 #include "analyzer/formats/otf2/archive.h"
 #include "analyzer/formats/otf2/definitions.h"
+#include "analyzer/formats/otf2/own_facts.h"
 #include "analyzer/otf2/names.h"
 #include "analyzer/trace/thread_label.h"
 
@@ -21,6 +22,8 @@ namespace {
 
 using otf2::Archive;
 using otf2::Definitions;
+using otf2::ThreadProperties;
+using otf2::ticks;
 
 struct DeleteList {
     void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
@@ -31,11 +34,6 @@ struct Location {
     std::uint32_t thread = 0;
     std::uint64_t events = 0;
 };
-
-std::uint64_t ticks(const views::Visit& visit, std::uint64_t tsc) {
-    const std::uint64_t origin = visit.clock().origin;
-    return tsc - std::min(tsc, origin);
-}
 
 /// Calls, and between them the times off the processor and those of the recorder.
 class LocationEvents final : public views::CallVisitor {
@@ -164,7 +162,7 @@ struct Totals {
 };
 
 Result<Location> write_location(const views::Visit& visit, std::uint32_t thread, Definitions& definitions,
-                                Archive& archive, Totals& totals) {
+                                const ThreadProperties& properties, Archive& archive, Totals& totals) {
     const auto off_cpu = visit.off_cpu(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
     OTF2_EvtWriter* writer = archive.get(OTF2_Archive_GetEvtWriter, archive.handle(), thread);
@@ -177,6 +175,13 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
         events.catch_up(visit.span().end);
     }
     archive.call(OTF2_EvtWriter_GetNumberOfEvents, writer, &location.events);
+    // None of its calls was recorded, but how many there were is known.
+    if (location.events == 0 && properties.has_counts(thread)) {
+        OTF2_AttributeList* const none = nullptr;
+        archive.call(OTF2_EvtWriter_MeasurementOnOff, writer, none,
+                     ticks(visit, visit.info().threads[thread].start), OTF2_MEASUREMENT_ON);
+        ++location.events;
+    }
     archive.call(OTF2_Archive_CloseEvtWriter, archive.handle(), writer);
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     totals.calls += events.calls();
@@ -185,12 +190,13 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
 }
 
 Result<std::vector<Location>> write_locations(const views::Visit& visit, Definitions& definitions,
-                                              Archive& archive, Totals& totals) {
+                                              const ThreadProperties& properties, Archive& archive,
+                                              Totals& totals) {
     std::vector<Location> locations;
     archive.call(OTF2_Archive_OpenEvtFiles, archive.handle());
     for (const std::uint32_t thread : visit.threads()) {
-        if (!visit.has_events(thread)) continue;
-        const auto location = write_location(visit, thread, definitions, archive, totals);
+        if (!visit.has_events(thread) && !properties.has_counts(thread)) continue;
+        const auto location = write_location(visit, thread, definitions, properties, archive, totals);
         if (!location) return tl::unexpected{location.error()};
         // The reader of the library (3.0.2) uses what it has freed where a location has no events.
         if (location->events > 0) locations.push_back(*location);
@@ -217,40 +223,9 @@ std::uint64_t start_of_run(const views::Visit& visit) {
     return clock.start_unix_ns - static_cast<std::uint64_t>(after);
 }
 
-/// `tsc` 0: it is not known.
-void write_time(const views::Visit& visit, std::uint32_t thread, OTF2_StringRef name, std::uint64_t tsc,
-                Archive& archive, OTF2_GlobalDefWriter* writer) {
-    if (tsc == 0) return;
-    OTF2_AttributeValue value;
-    value.uint64 = ticks(visit, tsc);
-    archive.call(OTF2_GlobalDefWriter_WriteLocationProperty, writer, thread, name, OTF2_TYPE_UINT64, value);
-}
-
-/// What rdam needs to give the same scores when it reads the archive (analyzer/inputs/otf2).
-void write_properties(const trace::TraceInfo& info, Archive& archive) {
-    const auto write = [&](const char* name, const std::string& value) {
-        if (value.empty()) return;  // the library takes it for the wish to remove the property
-        archive.call(OTF2_Archive_SetProperty, archive.handle(), name, value.c_str(), true);
-    };
-    const trace::ClockInfo& clock = info.clock;
-    write(rdam::otf2::kVersion, otf2::fitting(info.process.rdam_version));
-    write(rdam::otf2::kRecorder, otf2::fitting(info.process.recorder));
-    write(rdam::otf2::kCommand, otf2::fitting(fmt::format("{}", fmt::join(info.process.command, " "))));
-    write(rdam::otf2::kClockSource, otf2::fitting(clock.source));
-    write(rdam::otf2::kProbe, fmt::format("{}", clock.probe_ticks));
-    write(rdam::otf2::kProbeInner, fmt::format("{}", clock.probe_inner_ticks));
-    write(rdam::otf2::kFlow, fmt::format("{}", clock.flow_ticks));
-    write(rdam::otf2::kFloor, fmt::format("{}", clock.floor_ticks));
-    write(rdam::otf2::kClockStep, fmt::format("{}", clock.step_ticks));
-    write(rdam::otf2::kClockError, fmt::format("{}", clock.error_ticks));
-    write(rdam::otf2::kProcessors, fmt::format("{}", info.process.processors));
-    write(rdam::otf2::kMaxOverhead, fmt::format("{}", info.process.max_overhead));
-    if (info.switches.state == trace::SwitchInfo::State::recorded)
-        write(rdam::otf2::kSwitches, std::string{rdam::otf2::kSwitchesRecorded});
-}
-
 void write_machine(const views::Visit& visit, const std::vector<Location>& locations,
-                   Definitions& definitions, Archive& archive, OTF2_GlobalDefWriter* writer) {
+                   Definitions& definitions, ThreadProperties& properties, Archive& archive,
+                   OTF2_GlobalDefWriter* writer) {
     const trace::TraceInfo& info = visit.info();
     otf2::Strings& strings = definitions.strings();
     const OTF2_StringRef host = strings.ref(info.process.host.empty() ? "(unknown host)" : info.process.host);
@@ -262,8 +237,6 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
         const trace::ThreadInfo& thread = info.threads[location.thread];
         names.push_back(strings.ref(trace::thread_label(thread, location.thread)));
     }
-    const OTF2_StringRef began = strings.ref(rdam::otf2::kThreadBegan);
-    const OTF2_StringRef ended = strings.ref(rdam::otf2::kThreadEnded);
     definitions.write(archive, writer);
     archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNode, writer, 0, host, node,
                  OTF2_UNDEFINED_SYSTEM_TREE_NODE);
@@ -272,11 +245,9 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
     archive.call(OTF2_GlobalDefWriter_WriteLocationGroup, writer, 0, process,
                  OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
     for (std::size_t i = 0; i < locations.size() && archive.good(); ++i) {
-        const trace::ThreadInfo& thread = info.threads[locations[i].thread];
         archive.call(OTF2_GlobalDefWriter_WriteLocation, writer, locations[i].thread, names[i],
                      OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0);
-        write_time(visit, locations[i].thread, began, thread.start, archive, writer);
-        write_time(visit, locations[i].thread, ended, thread.end, archive, writer);
+        properties.write(locations[i].thread, writer);
     }
 }
 
@@ -289,10 +260,11 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     archive.call(OTF2_Archive_SetCreator, archive.handle(), std::string{rdam::otf2::kCreator}.c_str());
     archive.call(OTF2_Archive_SetMachineName, archive.handle(),
                  otf2::fitting(visit.info().process.machine).c_str());
-    write_properties(visit.info(), archive);
+    otf2::write_properties(visit, archive);
     Definitions definitions{visit.info()};
+    ThreadProperties properties{visit, definitions, archive};
     Totals totals;
-    const auto locations = write_locations(visit, definitions, archive, totals);
+    const auto locations = write_locations(visit, definitions, properties, archive, totals);
     if (!locations) return tl::unexpected{locations.error()};
     OTF2_GlobalDefWriter* writer = archive.get(OTF2_Archive_GetGlobalDefWriter, archive.handle());
     if (!archive.good()) return tl::unexpected{archive.state().error()};
@@ -300,7 +272,7 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     const std::uint64_t length = std::max(totals.last, ticks(visit, visit.span().end));
     archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, per_second, 0, length,
                  start_of_run(visit));
-    write_machine(visit, *locations, definitions, archive, writer);
+    write_machine(visit, *locations, definitions, properties, archive, writer);
     archive.call(OTF2_Archive_CloseGlobalDefWriter, archive.handle(), writer);
     if (auto closed = archive.close(); !closed) return tl::unexpected{closed.error()};
     return Written{.calls = totals.calls};

@@ -12,6 +12,7 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/trace/codec/encoder.h"
 #include "analyzer/trace/codec/off_cpu.h"
+#include "analyzer/trace/codec/windows.h"
 #include "analyzer/trace/write/writer.h"
 
 namespace rdam::inputs {
@@ -66,6 +67,7 @@ struct TraceBuilder::State {
     }
     void append(std::uint32_t thread, trace::ChunkEncoder& encoder);
     void append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder& encoder);
+    void append_windows(trace::WindowsEncoder& encoder);
 
     std::string name;
     Order order;

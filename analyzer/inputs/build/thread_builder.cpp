@@ -257,6 +257,22 @@ void ThreadBuilder::ended(std::uint64_t time) {
     state_->end = time;
 }
 
+void ThreadBuilder::ended_unseen() {
+    state_->end = 0;
+}
+
+void ThreadBuilder::counted(std::vector<trace::CallCount> calls, std::uint64_t until) {
+    trace::ThreadInfo& info = state_->trace.info.threads[state_->index];
+    info.calls = std::move(calls);
+    info.calls_until = until + kOrigin;
+}
+
+void ThreadBuilder::lost(std::uint64_t dropped, std::uint64_t unwritten) {
+    trace::ThreadInfo& info = state_->trace.info.threads[state_->index];
+    info.dropped = dropped;
+    info.unwritten = unwritten;
+}
+
 std::size_t ThreadBuilder::depth() const {
     const State& state = *state_;
     return state.trace.order == Order::of_time ? state.open.size() + state.skipped : state.given_open.size();

@@ -88,6 +88,11 @@ void TraceBuilder::State::append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder
     keep(writer.append_off_cpu(tid, encoder));
 }
 
+void TraceBuilder::State::append_windows(trace::WindowsEncoder& encoder) {
+    const std::lock_guard guard(lock);
+    keep(writer.append_windows(encoder));
+}
+
 TraceBuilder::TraceBuilder() = default;
 TraceBuilder::~TraceBuilder() = default;
 TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
@@ -164,6 +169,28 @@ std::uint32_t TraceBuilder::function_named(std::string_view name) {
     return at->second;
 }
 
+void TraceBuilder::windowed_since(std::uint32_t function, std::uint64_t since) {
+    state_->info.functions[function].windowed_since = since + kOrigin;
+}
+
+void TraceBuilder::switched_off(std::uint32_t function, std::uint64_t time) {
+    state_->info.functions[function].switched_off = time + kOrigin;
+}
+
+void TraceBuilder::add_windows(std::span<const trace::Window> windows) {
+    trace::WindowsEncoder encoder;
+    for (const trace::Window& each : windows) {
+        encoder.add({.begin = each.begin + kOrigin, .end = each.end + kOrigin});
+        if (encoder.full()) state_->append_windows(encoder);
+    }
+    state_->append_windows(encoder);
+}
+
+void TraceBuilder::switches_stopped(std::uint64_t until, std::string reason) {
+    state_->info.switches = {
+        .state = trace::SwitchInfo::State::stopped, .reason = std::move(reason), .until = until + kOrigin};
+}
+
 ThreadBuilder& TraceBuilder::add_thread(std::string name, std::uint32_t tid) {
     State& state = *state_;
     if (tid == 0 || !state.tids.insert(tid).second) {
@@ -219,7 +246,7 @@ Result<void> TraceBuilder::write() {
         calls += thread.calls;
         odd.unmatched += thread.oddities.unmatched;
         odd.too_deep += thread.oddities.too_deep;
-        if (!thread.off_cpu.empty())
+        if (!thread.off_cpu.empty() && info.switches.state == trace::SwitchInfo::State::unavailable)
             info.switches = {.state = trace::SwitchInfo::State::recorded, .reason = {}};
     }
     if (calls == 0 && !state.error)

@@ -74,6 +74,13 @@ class ThreadBuilder {
     /// When the thread began and ended (ticks). Default: with its first event, and with the whole trace.
     void began(std::uint64_t time);
     void ended(std::uint64_t time);
+    /// With its last event, if that was not seen.
+    void ended_unseen();
+    /// How often it has called each function of which all calls are counted (trace::FunctionInfo::counted),
+    /// in the order of their numbers, up to `until` (ticks).
+    void counted(std::vector<trace::CallCount> calls, std::uint64_t until);
+    /// Events that its recorder has lost (trace::ThreadInfo).
+    void lost(std::uint64_t dropped, std::uint64_t unwritten);
 
     /// With Order::any these are what was given so far, in the order in which it was given.
     std::size_t depth() const;
@@ -107,7 +114,7 @@ class TraceBuilder {
     /// To be filled in: process (recorder, command, host, pid where they are known), clock (set_clock() does
     /// most), remarks, dropped. Functions, threads and objects are added by the functions below; names may be
     /// changed until finish(). `switches` are taken as recorded if there is any off_cpu(), otherwise as not
-    /// told by the trace.
+    /// told by the trace, unless a reader says more.
     trace::TraceInfo& info();
 
     /// `step`: ticks by which the clock moves at a time; 0: not known.
@@ -120,6 +127,16 @@ class TraceBuilder {
     std::uint32_t add_function(trace::FunctionInfo function);
     /// Adds one without parameters, or finds the one that this has added before for the same name.
     std::uint32_t function_named(std::string_view name);
+
+    /// Calls of the function that begin after `since` (ticks) are there only if they begin in a window.
+    void windowed_since(std::uint32_t function, std::uint64_t since);
+    /// Calls of the function after `time` (ticks) are not there.
+    void switched_off(std::uint32_t function, std::uint64_t time);
+    /// In the order of time, none empty, none overlapping (ticks).
+    void add_windows(std::span<const trace::Window> windows);
+
+    /// Times off the processor are recorded up to `until` (ticks), because of `reason`.
+    void switches_stopped(std::uint64_t until, std::string reason);
 
     /// Adds a thread. A tid that is 0, or that another thread has, becomes the lowest that none has.
     ThreadBuilder& add_thread(std::string name, std::uint32_t tid = 0);

@@ -27,15 +27,15 @@ std::string text_of(OTF2_Reader* reader, OTF2_ErrorCode (*get)(OTF2_Reader*, cha
     return own_text(text);
 }
 
-std::vector<std::pair<std::string, std::string>> properties_of(OTF2_Reader* reader) {
-    std::vector<std::pair<std::string, std::string>> result;
+std::map<std::string, std::string, std::less<>> properties_of(OTF2_Reader* reader) {
+    std::map<std::string, std::string, std::less<>> result;
     std::uint32_t count = 0;
     char** names = nullptr;
     LibraryErrors::note(OTF2_Reader_GetPropertyNames(reader, &count, &names));
     for (std::uint32_t i = 0; names != nullptr && i < count; ++i) {
         char* value = nullptr;
         LibraryErrors::note(OTF2_Reader_GetProperty(reader, names[i], &value));
-        result.emplace_back(names[i], own_text(value));
+        result.try_emplace(names[i], own_text(value));
     }
     std::free(names);  // NOLINT(cppcoreguidelines-no-malloc): one block with the names behind it
     return result;

@@ -242,7 +242,7 @@ Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& bu
         for (const OTF2_StringRef word : census->command())
             command.emplace_back(reading.definitions().text(word));
     const Functions functions{reading.definitions(), *census, builder};
-    add_threads(reading.definitions(), reading.locations(), builder);
+    add_threads(reading.definitions(), reading.locations(), functions, builder);
     PassedOver passed;
     std::mutex mutex;
     std::atomic<bool> surprised{false};

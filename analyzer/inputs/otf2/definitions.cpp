@@ -87,9 +87,8 @@ std::string_view Definitions::text(OTF2_StringRef ref) const {
 }
 
 std::string_view Definitions::property(std::string_view name) const {
-    for (const auto& [each, value] : properties)
-        if (each == name) return value;
-    return {};
+    const auto found = properties.find(name);
+    return found == properties.end() ? std::string_view{} : std::string_view{found->second};
 }
 
 OTF2_GlobalDefReaderCallbacks* definition_callbacks() {

@@ -4,10 +4,11 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analyzer/otf2/names.h"
@@ -55,7 +56,7 @@ struct Definitions {
     std::string creator, machine;
     bool is_ours = false;
     std::string version;  ///< of the library that wrote it
-    std::vector<std::pair<std::string, std::string>> properties;
+    std::map<std::string, std::string, std::less<>> properties;
     Clock clock;
     std::unordered_map<OTF2_StringRef, std::string> strings;
     std::vector<Region> regions;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/otf2/names.h"
+#include "analyzer/otf2/sampling.h"
 #include "wrappers/text/demangle.h"
 
 namespace rdam::inputs::otf2 {
@@ -78,6 +79,20 @@ Layout::What role_of(const Definitions& definitions, const Region& region) {
     if (name == rdam::otf2::kPreempted) return Layout::What::preempted;
     if (name == rdam::otf2::kDisplaced) return Layout::What::displaced;
     return Layout::What::function;
+}
+
+std::string_view sampling_text(const Definitions& definitions, const Region& region) {
+    if (!definitions.ours()) return {};
+    return definitions.property(fmt::format("{}{}", rdam::otf2::kSamplingOf, region.ref));
+}
+
+/// Whether there may have been calls although none is in the archive.
+bool has_sampling(const Definitions& definitions, const Region& region) {
+    return !sampling_text(definitions, region).empty();
+}
+
+rdam::otf2::FunctionSampling sampling_of(const Definitions& definitions, const Region& region) {
+    return rdam::otf2::sampling_in(sampling_text(definitions, region));
 }
 
 /// Builds the parameters of one function.
@@ -207,13 +222,13 @@ Functions::Functions(const Definitions& definitions, const Census& census, Trace
             continue;
         }
         const Use* use = census.find(region.ref);
-        if (use == nullptr) continue;
+        if (use == nullptr && !has_sampling(definitions, region)) continue;
         const Identity identity{definitions.text(region.name), definitions.text(region.canonical),
                                 source_of(definitions, region), definitions.ours() ? region.ref : 0};
         const auto [at, is_new] = numbers.try_emplace(identity, groups.size());
         if (is_new) groups.emplace_back();
         groups[at->second].regions.push_back(&region);
-        groups[at->second].use.add(*use);
+        if (use != nullptr) groups[at->second].use.add(*use);
     }
     for (const Group& group : groups)
         add_function(group, builder);
@@ -227,7 +242,15 @@ void Functions::add_function(const Group& group, TraceBuilder& builder) {
     parameters.add_parameters(group.use.parameters);
     parameters.add_fields(group.use.fields);
     left_out_ += parameters.add_results(group.use.at_leave);
+    const auto sampling = sampling_of(definitions_, *group.regions.front());
+    function.sampled = sampling.sampled;
+    function.counted = sampling.counted;
+    function.most_rate = sampling.most_rate;
     layout.function = builder.add_function(std::move(function));
+    if (sampling.windowed_since && *sampling.windowed_since <= kLatest)
+        builder.windowed_since(layout.function, *sampling.windowed_since);
+    if (sampling.switched_off && *sampling.switched_off <= kLatest)
+        builder.switched_off(layout.function, *sampling.switched_off);
     for (const Region* region : group.regions)
         layouts_.try_emplace(region->ref, layout);
 }

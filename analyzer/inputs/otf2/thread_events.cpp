@@ -298,7 +298,8 @@ void ThreadEvents::metric() {
 void ThreadEvents::finish(std::uint64_t events) {
     give_held();
     give_off_cpu();
-    passed_over_.others = events - std::min(events, heard_);
+    // In an archive of ours, the only one is that a thread is there.
+    if (!definitions_.ours()) passed_over_.others = events - std::min(events, heard_);
 }
 
 }  // namespace rdam::inputs::otf2

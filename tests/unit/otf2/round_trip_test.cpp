@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/analysis/analyze.h"
 #include "analyzer/formats/format.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "tests/unit/analysis/random_recording.h"
@@ -122,6 +123,103 @@ TEST_CASE("What a call was given and returned, lost and stood for comes back, an
     CHECK(off->at(2).in - off->at(2).out == 3);  // a call begins in it
     CHECK(off->at(2).cpu == 4);
     CHECK(off->at(3).preempted);
+}
+
+/// b is sampled in windows, a is not.
+Recording windowed_recording() {
+    constexpr std::uint64_t kBegin = 1000, kEnd = 40'001'000, kRound = 1'000'000;
+    Recording recording{3};
+    recording.info.clock.probe_ticks = 30;
+    recording.info.functions[kA].most_rate = 2;
+    trace::FunctionInfo& windowed = recording.info.functions[kB];
+    windowed.windowed_since = kBegin + kRound / 2;
+    windowed.counted = windowed.sampled = true;
+    recording.info.functions[kC].switched_off = kEnd - kRound;
+    ThreadRecording& thread = recording.thread(kBegin, kEnd);
+    std::uint64_t calls = 0;
+    for (std::uint64_t begin = kBegin + kRound / 2; begin < kEnd - kRound; begin += kRound) {
+        recording.info.windows.push_back({begin, begin + 20'000});
+        for (std::uint64_t at = begin; at < begin + 18'000; at += 1000, ++calls)
+            thread.enter(at, kA).call(at + 100, kB, 200 + calls % 7 * 10).leave(at + 500, kA);
+        thread.call(begin + 50'000, kC, 520 + calls % 3 * 100);
+    }
+    recording.info.threads[0].calls = {{kB, 10 * calls}};
+    recording.info.threads[0].calls_until = kEnd;
+    // Nothing of this one was recorded; it was killed, and so was the next.
+    recording.thread(kBegin + 100, kEnd);
+    recording.info.threads[1].calls = {{kB, 5}};
+    recording.info.threads[1].calls_until = kEnd - 1;
+    recording.thread(kBegin + 200, 0).call(kBegin + kRound, kC, 700);
+    recording.info.threads[2].dropped = 6;
+    recording.info.threads[2].unwritten = 2;
+    recording.info.dropped = 7;
+    recording.info.process.clean_end = false;
+    recording.info.process.machine_share = 0.25;
+    recording.info.switches = {
+        .state = trace::SwitchInfo::State::stopped, .reason = "there are many", .until = kEnd - 5 * kRound};
+    return recording;
+}
+
+TEST_CASE("What the recorder left out is told") {
+    const Recording recording = windowed_recording();
+    const trace::TraceReader before = reader_of(recording);
+    const trace::TraceReader after = again(before);
+    const trace::TraceInfo& info = after.info();
+    REQUIRE(info.threads.size() == 3);
+    const std::uint64_t moved = recording.info.threads[0].start - info.threads[0].start;
+    REQUIRE(info.windows.size() == recording.info.windows.size());
+    for (std::size_t i = 0; i < info.windows.size(); ++i) {
+        CHECK(info.windows[i].begin + moved == recording.info.windows[i].begin);
+        CHECK(info.windows[i].end + moved == recording.info.windows[i].end);
+    }
+    CHECK(info.functions[kA].most_rate == 2);
+    CHECK(info.functions[kB].windowed_since + moved == recording.info.functions[kB].windowed_since);
+    CHECK(info.functions[kB].counted);
+    CHECK(info.functions[kB].sampled);
+    CHECK(info.functions[kC].windowed_since == 0);
+    CHECK(info.functions[kC].switched_off + moved == recording.info.functions[kC].switched_off);
+    for (std::size_t t = 0; t < 2; ++t) {
+        CHECK(info.threads[t].calls == recording.info.threads[t].calls);
+        CHECK(info.threads[t].calls_until + moved == recording.info.threads[t].calls_until);
+    }
+    CHECK(info.threads[2].calls_until == 0);
+    CHECK(info.threads[2].dropped == 6);
+    CHECK(info.threads[2].unwritten == 2);
+    CHECK(info.dropped == 7);
+    CHECK_FALSE(info.process.clean_end);
+    CHECK(info.process.machine_share == 0.25);
+    CHECK(info.switches.state == trace::SwitchInfo::State::stopped);
+    CHECK(info.switches.until + moved == recording.info.switches.until);
+    CHECK(info.switches.reason == "there are many");
+    CHECK(info.remarks.empty());
+}
+
+TEST_CASE("Functions that are sampled in windows have the same scores") {
+    const trace::TraceReader reader = reader_of(windowed_recording());
+    const auto before = analysis::analyze(reader, {}, {});
+    const auto after = analysis::analyze(again(reader), {}, {});
+    REQUIRE(before);
+    REQUIRE(after);
+    REQUIRE(before->functions.size() == 3);
+    REQUIRE(after->functions.size() == 3);
+    for (const score::FunctionRow& mine : before->functions) {
+        const score::FunctionRow& other = row(*after, mine.name);
+        INFO(mine.name);
+        CHECK(other.occurrences == mine.occurrences);
+        CHECK(other.occurrences_error == mine.occurrences_error);
+        CHECK(other.lost_ns == mine.lost_ns);
+        CHECK(other.lost_error_ns == mine.lost_error_ns);
+        CHECK(other.rdam == mine.rdam);
+        CHECK(other.rdam_high == mine.rdam_high);
+        CHECK(other.windows_cover == mine.windows_cover);
+        CHECK(other.few_windows == mine.few_windows);
+        CHECK(other.counted == mine.counted);
+        CHECK(other.switched_off_ns == mine.switched_off_ns);
+    }
+    CHECK(row(*before, "b").windows_cover < 0.1);
+    CHECK(row(*before, "b").lost_ns > 0);
+    for (std::size_t t = 0; t < 3; ++t)
+        CHECK(after->threads[t].duration_ns == before->threads[t].duration_ns);
 }
 
 TEST_CASE("Random traces come back with the same calls and losses") {
