@@ -49,12 +49,15 @@ inline constexpr const char* kVersion = "RDAM::VERSION";
 inline constexpr const char* kRecorder = "RDAM::RECORDER";  ///< another tool; left out: rdam
 inline constexpr const char* kCommand = "RDAM::COMMAND";
 inline constexpr const char* kClockSource = "RDAM::CLOCK";
+/// The definition of the archive's clock has it rounded.
+inline constexpr const char* kTicksPerSecond = "RDAM::TICKS_PER_SECOND";
 inline constexpr const char* kProbe = "RDAM::PROBE_TICKS";
 inline constexpr const char* kProbeInner = "RDAM::PROBE_INNER_TICKS";
 inline constexpr const char* kFlow = "RDAM::FLOW_TICKS";
 inline constexpr const char* kFloor = "RDAM::FLOOR_TICKS";
 inline constexpr const char* kClockStep = "RDAM::CLOCK_STEP_TICKS";
 inline constexpr const char* kClockError = "RDAM::CLOCK_ERROR_TICKS";
+inline constexpr const char* kPid = "RDAM::PID";
 inline constexpr const char* kProcessors = "RDAM::PROCESSORS";
 inline constexpr const char* kMaxOverhead = "RDAM::MAX_OVERHEAD";
 inline constexpr const char* kSwitches = "RDAM::CONTEXT_SWITCHES";

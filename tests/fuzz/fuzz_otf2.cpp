@@ -15,6 +15,7 @@
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/names.h"
+#include "analyzer/otf2/sampling.h"
 
 namespace {
 
@@ -62,6 +63,26 @@ OTF2_Type type_in(Bytes& bytes) {
     return static_cast<OTF2_Type>(bytes.byte() % 30U);
 }
 
+/// What the recorder has left out, as the writer says it; and texts that it would not write.
+void add_sampling(Bytes& bytes, Definitions& made) {
+    std::string windows;
+    for (unsigned i = bytes.byte() % 8U; i > 0; --i)
+        windows += fmt::format("{}+{} ", bytes.number(), bytes.number());
+    if (bytes.byte() % 8 == 7) windows += bytes.text();
+    made.properties.try_emplace(fmt::format("{}0", rdam::otf2::kWindows), windows);
+    for (unsigned i = bytes.byte() % 4U; i > 0; --i) {
+        const OTF2_RegionRef region = bytes.number();
+        const std::uint8_t how = bytes.byte();
+        rdam::otf2::FunctionSampling sampling{.sampled = how % 2 != 0, .counted = how / 2 % 2 != 0};
+        if (how / 4 % 2 != 0) sampling.windowed_since = bytes.word();
+        if (how / 8 % 2 != 0) sampling.switched_off = bytes.word();
+        const std::string text = how > 250 ? bytes.text() : rdam::otf2::text_of(sampling);
+        made.properties.try_emplace(fmt::format("{}{}", rdam::otf2::kSamplingOf, region), text);
+        made.numbers[0].try_emplace(fmt::format("{}{}", rdam::otf2::kCallsOf, region), bytes.number());
+        made.numbers[0].try_emplace(std::string{rdam::otf2::kCountedUntil}, bytes.word());
+    }
+}
+
 Definitions definitions_in(Bytes& bytes) {
     Definitions made;
     made.is_ours = bytes.byte() % 2 == 0;
@@ -86,9 +107,10 @@ Definitions definitions_in(Bytes& bytes) {
         made.parameters.try_emplace(bytes.number(),
                                     Described{.name = bytes.number(), .type = type_in(bytes)});
     for (const char* name : {rdam::otf2::kProbe, rdam::otf2::kClockStep, rdam::otf2::kCommand})
-        made.properties.emplace_back(name, bytes.text());
+        made.properties.try_emplace(name, bytes.text());
     made.locations.push_back({.ref = 0, .name = bytes.number(), .group = bytes.number()});
     made.numbers[0].try_emplace(std::string{rdam::otf2::kThreadBegan}, bytes.word());
+    add_sampling(bytes, made);
     return made;
 }
 
@@ -153,7 +175,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(builder.has_value());
     describe(definitions, "traces.otf2", *builder);
     const Functions functions{definitions, census, *builder};
-    add_threads(definitions, definitions.locations, *builder);
+    add_threads(definitions, definitions.locations, functions, *builder);
     std::atomic<bool> surprised{false};
     ThreadEvents events{definitions, functions, *builder, builder->thread(0), sampled ? &surprised : nullptr};
     tell(bytes, events);

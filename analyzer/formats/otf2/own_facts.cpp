@@ -34,6 +34,7 @@ void write_process(const trace::ProcessInfo& process, Properties& properties) {
     properties.write(rdam::otf2::kVersion, process.rdam_version);
     properties.write(rdam::otf2::kRecorder, process.recorder);
     properties.write(rdam::otf2::kCommand, fmt::format("{}", fmt::join(process.command, " ")));
+    properties.write_number(rdam::otf2::kPid, process.pid);
     properties.write_number(rdam::otf2::kProcessors, process.processors);
     properties.write_number(rdam::otf2::kMaxOverhead, process.max_overhead);
     properties.write_number(rdam::otf2::kMachineShare, process.machine_share);
@@ -42,6 +43,7 @@ void write_process(const trace::ProcessInfo& process, Properties& properties) {
 
 void write_clock(const trace::ClockInfo& clock, Properties& properties) {
     properties.write(rdam::otf2::kClockSource, clock.source);
+    properties.write_number(rdam::otf2::kTicksPerSecond, clock.ticks_per_second);
     properties.write_number(rdam::otf2::kProbe, clock.probe_ticks);
     properties.write_number(rdam::otf2::kProbeInner, clock.probe_inner_ticks);
     properties.write_number(rdam::otf2::kFlow, clock.flow_ticks);
@@ -104,11 +106,6 @@ ThreadProperties::ThreadProperties(const views::Visit& visit, Definitions& defin
         calls_of_.push_back(functions[f].counted
                                 ? definitions.strings().ref(fmt::format("{}{}", rdam::otf2::kCallsOf, f))
                                 : OTF2_UNDEFINED_STRING);
-}
-
-bool ThreadProperties::has_counts(std::uint32_t thread) const {
-    const trace::ThreadInfo& info = visit_.info().threads[thread];
-    return info.calls_until != 0 && !info.calls.empty();
 }
 
 void ThreadProperties::write(std::uint32_t thread, OTF2_GlobalDefWriter* writer) {

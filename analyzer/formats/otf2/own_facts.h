@@ -25,8 +25,6 @@ class ThreadProperties {
     /// All must outlive it. Before Definitions::write().
     ThreadProperties(const views::Visit& visit, Definitions& definitions, Archive& archive);
 
-    /// Whether the thread has calls that were counted, so that it belongs into the archive without an event.
-    bool has_counts(std::uint32_t thread) const;
     /// The life of the thread, as far as it is selected, and how much of it is missing.
     void write(std::uint32_t thread, OTF2_GlobalDefWriter* writer);
 

@@ -162,7 +162,7 @@ struct Totals {
 };
 
 Result<Location> write_location(const views::Visit& visit, std::uint32_t thread, Definitions& definitions,
-                                const ThreadProperties& properties, Archive& archive, Totals& totals) {
+                                Archive& archive, Totals& totals) {
     const auto off_cpu = visit.off_cpu(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
     OTF2_EvtWriter* writer = archive.get(OTF2_Archive_GetEvtWriter, archive.handle(), thread);
@@ -175,11 +175,11 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
         events.catch_up(visit.span().end);
     }
     archive.call(OTF2_EvtWriter_GetNumberOfEvents, writer, &location.events);
-    // None of its calls was recorded, but how many there were is known.
-    if (location.events == 0 && properties.has_counts(thread)) {
+    // The reader of the library (3.0.2) uses what it has freed where a location has no events.
+    if (location.events == 0) {
         OTF2_AttributeList* const none = nullptr;
-        archive.call(OTF2_EvtWriter_MeasurementOnOff, writer, none,
-                     ticks(visit, visit.info().threads[thread].start), OTF2_MEASUREMENT_ON);
+        const std::uint64_t start = std::max(visit.info().threads[thread].start, visit.span().begin);
+        archive.call(OTF2_EvtWriter_MeasurementOnOff, writer, none, ticks(visit, start), OTF2_MEASUREMENT_ON);
         ++location.events;
     }
     archive.call(OTF2_Archive_CloseEvtWriter, archive.handle(), writer);
@@ -190,16 +190,13 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
 }
 
 Result<std::vector<Location>> write_locations(const views::Visit& visit, Definitions& definitions,
-                                              const ThreadProperties& properties, Archive& archive,
-                                              Totals& totals) {
+                                              Archive& archive, Totals& totals) {
     std::vector<Location> locations;
     archive.call(OTF2_Archive_OpenEvtFiles, archive.handle());
     for (const std::uint32_t thread : visit.threads()) {
-        if (!visit.has_events(thread) && !properties.has_counts(thread)) continue;
-        const auto location = write_location(visit, thread, definitions, properties, archive, totals);
+        const auto location = write_location(visit, thread, definitions, archive, totals);
         if (!location) return tl::unexpected{location.error()};
-        // The reader of the library (3.0.2) uses what it has freed where a location has no events.
-        if (location->events > 0) locations.push_back(*location);
+        locations.push_back(*location);
     }
     archive.call(OTF2_Archive_CloseEvtFiles, archive.handle());
     // Readers look for these, which say how numbers of a location become the archive's: they are the same.
@@ -264,7 +261,7 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     Definitions definitions{visit.info()};
     ThreadProperties properties{visit, definitions, archive};
     Totals totals;
-    const auto locations = write_locations(visit, definitions, properties, archive, totals);
+    const auto locations = write_locations(visit, definitions, archive, totals);
     if (!locations) return tl::unexpected{locations.error()};
     OTF2_GlobalDefWriter* writer = archive.get(OTF2_Archive_GetGlobalDefWriter, archive.handle());
     if (!archive.good()) return tl::unexpected{archive.state().error()};

@@ -91,6 +91,7 @@ void describe_own(const Definitions& definitions, TraceBuilder& builder) {
     info.process.recorder = definitions.property(rdam::otf2::kRecorder);
     info.process.rdam_version = definitions.property(rdam::otf2::kVersion);
     info.process.command = split_at_blanks(definitions.property(rdam::otf2::kCommand));
+    info.process.pid = number_in<std::uint32_t>(definitions.property(rdam::otf2::kPid)).value_or(0);
     info.process.processors =
         number_in<std::uint32_t>(definitions.property(rdam::otf2::kProcessors)).value_or(0);
     const double share = number_in<double>(definitions.property(rdam::otf2::kMachineShare)).value_or(0);
@@ -102,6 +103,10 @@ void describe_own(const Definitions& definitions, TraceBuilder& builder) {
     trace::ClockInfo& clock = info.clock;
     if (const std::string_view source = definitions.property(rdam::otf2::kClockSource); !source.empty())
         clock.source = source;
+    const double per_second =
+        number_in<double>(definitions.property(rdam::otf2::kTicksPerSecond)).value_or(0);
+    // Nothing that the definition of the clock denies.
+    if (std::abs(per_second - clock.ticks_per_second) <= 1) clock.ticks_per_second = per_second;
     clock.probe_ticks = ticks_in(definitions, rdam::otf2::kProbe);
     clock.probe_inner_ticks = ticks_in(definitions, rdam::otf2::kProbeInner);
     clock.flow_ticks = ticks_in(definitions, rdam::otf2::kFlow);

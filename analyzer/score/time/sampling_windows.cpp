@@ -42,7 +42,7 @@ std::uint64_t WindowTable::covered(std::uint64_t t) const {
 }
 
 ThreadWindows::ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life)
-    : table_(std::move(table)) {
+    : table_(std::move(table)), life_(life) {
     if (!table_) return;
     first_ = last_ = table_->first_behind(life.begin);
     std::size_t end = table_->first_behind(life.end);
@@ -90,6 +90,8 @@ void ThreadWindows::note_probe(std::uint64_t t, double ticks) {
 }
 
 void ThreadWindows::take(std::uint64_t begin, std::uint64_t end) {
+    begin = std::max(begin, life_.begin);
+    end = std::min(end, life_.end);
     if (count_ == 0 || end <= begin) return;
     cluster_at(begin);
     double outside = ticks(begin, end);

@@ -69,7 +69,7 @@ class ThreadWindows {
     void note_probe(std::uint64_t t, double ticks);
     /// The recorder held the thread. In the order of time.
     void note_pause(std::uint64_t begin, std::uint64_t end);
-    /// Notes all off-CPU times of the thread, after the pauses.
+    /// Notes all off-CPU times of the thread, after the pauses. Those outside of its life do not count.
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
     std::size_t clusters() const { return std::min(count_, kMaxClusters); }
@@ -87,6 +87,7 @@ class ThreadWindows {
     std::size_t first_of(std::size_t cluster) const { return first_ + cluster * count_ / clusters(); }
 
     std::shared_ptr<const WindowTable> table_;
+    TickRange life_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::size_t last_ = 0;  ///< that was found

@@ -624,6 +624,20 @@ TEST_CASE("time off the processors is not the program's own, and pauses are not 
     CHECK(between == 50 + 50 + 50);  // 200…250, 250…300, 900…950
 }
 
+TEST_CASE("of a part of a thread's life, only the time off the processors in it counts", "[windows]") {
+    const auto table = std::make_shared<const score::WindowTable>(
+        std::vector<trace::Window>{{100, 200}, {300, 400}, {500, 600}});
+    score::ThreadWindows thread{table, {310, 550}};
+    const std::vector<trace::OffCpu> off{
+        {.out = 0, .in = 250}, {.out = 305, .in = 320}, {.out = 540, .in = 700}, {.out = 800, .in = 900}};
+    thread.note_off_cpu(off);
+    REQUIRE(thread.clusters() == 2);
+    CHECK(thread.inside()[0] == 10);
+    CHECK(thread.inside()[1] == 10);
+    for (const double each : thread.between())
+        CHECK(each == 0);
+}
+
 TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
     const auto table = std::make_shared<const score::WindowTable>(
         std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
