@@ -128,6 +128,23 @@ TEST_CASE("debug information says what --auto-args has recorded, then uftrace's 
     CHECK(remarks_of(folder).empty());
 }
 
+TEST_CASE("the lock of a well-known function is a key, though uftrace numbers arguments") {
+    UftraceFolder folder;
+    folder.info_lines += "argspec:lines=3\nargspec:pthread_mutex_lock@arg1/p,arg2;g@arg1/p\n";
+    folder.files["prog.sym"] =
+        "# path name: /prog\n100 T pthread_mutex_lock\n200 T g\n300 T h\n400 ? __sym_end\n";
+    const std::string values = bytes_of(std::uint64_t{4096}) + bytes_of(std::uint64_t{1});
+    folder.files["10.dat"] = entry(10, kF, 0, values) + exit(20, kF) +
+                             entry(30, kG, 0, bytes_of(std::uint64_t{4096})) + exit(40, kG);
+    const auto reader = folder.read();
+    REQUIRE(reader);
+    const auto& functions = reader->info().functions;
+    CHECK(functions.at(0).waits);
+    CHECK(functions.at(0).parameters.at(0).key);
+    CHECK_FALSE(functions.at(0).parameters.at(1).key);
+    CHECK_FALSE(functions.at(1).parameters.at(0).key);
+}
+
 TEST_CASE("lost records are a gap") {
     UftraceFolder folder;
     folder.files["10.dat"] = entry(10, kF) + lost(7) + entry(20, kG, 3) + exit(30, kG, 3) + exit(40, kF);
