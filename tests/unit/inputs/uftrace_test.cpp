@@ -116,6 +116,15 @@ TEST_CASE("values that are not described are passed over, and what follows is re
     CHECK(lines_of(folder) == Lines{"10 f(0)", "20 g(0)", "30 /g", "40 /f", "50 h()", "60 /h"});
 }
 
+TEST_CASE("where values are not described and no record follows, that may be the reason") {
+    UftraceFolder folder;
+    folder.files["10.dat"] =
+        entry(10, kF, 0, bytes_of(std::uint64_t{4096})) + exit(20, kF) + std::string(16, '\0');
+    CHECK(contains(folder.error(), "10.dat has no record of uftrace at byte 40, and values before it"));
+    folder.files["10.dat"] = entry(10, kF) + exit(20, kF) + std::string(16, '\0');
+    CHECK(contains(folder.error(), "remove the file"));
+}
+
 TEST_CASE("debug information says what --auto-args has recorded, then uftrace's list by name") {
     UftraceFolder folder;
     folder.info_lines += "argspec:lines=4\nargauto:g@arg1/s;f@arg1/s\nretauto:h@retval/x\nauto-args:1\n";
