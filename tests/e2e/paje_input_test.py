@@ -119,6 +119,14 @@ class PajeInput(Case):
         self.assertIn("recorded by StarPU", done.stdout.decode())
         self.assertIn("StarPU writes times in milliseconds, and so they are read.", done.stdout.decode())
 
+    def test_states_that_the_end_of_the_trace_cuts_off_are_no_measure(self):
+        """All states of this name but the last of each node last ten seconds; that one begins when the trace ends."""
+        self.shared("pajeng_simu-mardi.trace")
+        (free,) = (each for each in self.analyze(SHARED / "pajeng_simu-mardi.trace")["functions"] if each["name"] == "free")
+        self.assertEqual(free["occurrences"], 5406)
+        self.assertAlmostEqual(free["min_ns"], 10e9, delta=1e6)
+        self.assertLess(free["rdam"], 0.01)
+
     def test_extra_fields_are_parameters(self):
         self.shared("pajeng_native_sample.trace")
         rows = [row for row in self.rows(SHARED / "pajeng_native_sample.trace") if row["function"] == "chol_model_11"]

@@ -79,7 +79,7 @@ void Functions::add(std::uint32_t function) {
     const Function& from = collected_.functions[function];
     Known& known = functions_[function];
     trace::FunctionInfo info;
-    info.name = collected_.names.text(from.name);
+    info.name = info.linkage_name = collected_.names.text(from.name);
     info.module = collected_.names.text(from.category);
     info.object = builder_.object(info.module);
     for (const Function::Parameter& each : from.parameters) {

@@ -135,12 +135,9 @@ void Parser::add_remarks() {
     if (scale_ < decimals_)
         remarks.push_back(fmt::format("Times are rounded to {} digits after the point.", scale_));
     if (odd.never_popped > 0)
-        remarks.push_back(fmt::format(
-            "{} never popped: they count until another state is set, or to the end of the container.",
-            counted(odd.never_popped, "pushed state is", "pushed states are")));
-    if (odd.still_open > 0)
-        remarks.push_back(fmt::format("{} no end in the file: they count up to its last event.",
-                                      counted(odd.still_open, "state has", "states have")));
+        remarks.push_back(fmt::format("{} until another state is set.",
+                                      counted(odd.never_popped, "pushed state is never popped: it counts",
+                                              "pushed states are never popped: they count")));
     if (odd.too_late > 0)
         remarks.push_back(fmt::format("{} left out, because their containers had been destroyed.",
                                       counted(odd.too_late, "event of states is", "events of states are")));

@@ -302,7 +302,7 @@ Reading Parser::reading_of(std::size_t definition, std::size_t extra) const {
 std::uint32_t Parser::add_function(std::uint32_t value, std::size_t index) {
     const StateValue& state = entities_.values[value];
     trace::FunctionInfo function;
-    function.name = state.name.empty() ? "(no name)" : state.name;
+    function.name = function.linkage_name = state.name.empty() ? "(no name)" : state.name;
     const std::vector<ExtraField>& extras = definitions_[index].extras;
     for (std::size_t i = 0; i < extras.size(); ++i) {
         switch (reading_of(index, i)) {

@@ -52,11 +52,9 @@ void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const s
     ThreadBuilder& thread = builder_.thread(stack.thread);
     switch (event.change) {
         case Change::set:
-        case Change::destroy:
             oddities_.never_popped +=
                 static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), true));
             end_all(stack, event.time);
-            if (event.change == Change::destroy) break;
             thread.enter(event.time, event.function, words);
             stack.pushed.push_back(false);
             break;
@@ -71,6 +69,11 @@ void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const s
         case Change::reset:
             end_all(stack, event.time);
             break;
+        case Change::destroy:
+            // What is open was cut off: as the shortest of its kind it would be what others are compared
+            // with.
+            stack.pushed.clear();
+            break;
     }
 }
 
@@ -82,9 +85,6 @@ void StateStacks::end(std::uint64_t time) {
             apply(stack, event, {given_words_.data() + event.words_at, event.words});
         stack.given = {};
         if (stack.ended || disordered_) continue;
-        if (!stack.off_processor)
-            oddities_.still_open +=
-                static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), false));
         apply(stack, {.time = time, .change = Change::destroy}, {});
     }
 }

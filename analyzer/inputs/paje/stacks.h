@@ -1,6 +1,6 @@
 // States as calls. Pajé keeps a stack of states for each container and type: that is a thread here. Setting a
-// state ends all that are open on the stack, as do a reset and the end of the container (so pj_dump reads
-// them, too).
+// state ends all that are open on the stack, as does a reset (so pj_dump reads them, too). Those that are
+// open at the end of the container have no end: they last as long as the thread.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,7 @@ struct StateEvent {
 
 /// What could not be taken as it stands, in states.
 struct StateOddities {
-    std::uint64_t never_popped = 0;  ///< pushed, and ended by something else than a pop or a reset
-    std::uint64_t still_open = 0;    ///< set, and not ended in the file
+    std::uint64_t never_popped = 0;  ///< pushed, and ended by a state that is set
     std::uint64_t too_late = 0;      ///< events after the end of the container: left out
 };
 
@@ -41,7 +40,7 @@ class StateStacks {
     std::uint32_t thread_of(std::uint32_t stack) const { return stacks_[stack].thread; }
 
     void take(std::uint32_t stack, const StateEvent& event, std::span<const std::uint64_t> words);
-    /// All states that are open end at `time`, the last of the file.
+    /// `time`: the last of the file.
     void end(std::uint64_t time);
 
     bool disordered() const { return disordered_; }

@@ -49,7 +49,10 @@ void learn_header(std::string_view line, Survey& survey) {
 void learn_event(const EventLine& line, Survey& survey) {
     survey.decimals = std::max(survey.decimals, line.decimals);
     survey.is_perf = survey.is_perf || line.is_perf;
-    if (is_switch(line.event)) return;
+    if (is_switch(line.event)) {
+        ++survey.switches;
+        return;
+    }
     const auto hit = probe_hit(line.rest);
     if (!hit) {
         ++survey.other_events;
@@ -115,7 +118,8 @@ tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
     constexpr std::string_view kRemedy =
         "record those of `perf probe -x PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`";
     if (calls + returns + survey.other_events == 0)
-        return fail("{} has no call: there is no event in it; {}", path, kRemedy);
+        return fail("{} has no call: there is no event in it{}; {}", path,
+                    survey.switches == 0 ? "" : " but context switches", kRemedy);
     if (calls + returns == 0)
         return fail("{}: no pair of probes: it has {}, and none is a probe's; {}", path,
                     counted(survey.other_events, "event", "events"), kRemedy);

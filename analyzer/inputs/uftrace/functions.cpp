@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/text/demangle.h"
 
@@ -58,6 +59,20 @@ std::vector<trace::ParameterInfo> parameters_of(const std::vector<ValueSpec>& va
                               ? text_parameter(value.name)
                               : parameter(value.name, kind_of(value.format), type_of(value)));
     return all;
+}
+
+/// uftrace numbers arguments, and those that are no floating-point numbers by themselves: `arg1`.
+void mark_keys(trace::FunctionInfo& function) {
+    const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
+    if (known == nullptr) return;
+    std::size_t number = 0;
+    for (const CatalogueParameter& each : known->parameters) {
+        if (each.kind == ValueKind::floating) continue;
+        const auto found = std::ranges::find(function.parameters, fmt::format("arg{}", ++number),
+                                             &trace::ParameterInfo::name);
+        if (found != function.parameters.end())
+            found->key = std::ranges::find(known->keys, each.name) != known->keys.end();
+    }
 }
 
 }  // namespace
@@ -147,6 +162,7 @@ Callee Functions::callee_of(const Module& module, const CodeSymbol& symbol) {
     info.result = parameters_of(kept_.back()->results);
     for (trace::ParameterInfo& each : info.result)
         each.name.clear();
+    mark_keys(info);
     at->second = {.function = trace_.add_function(std::move(info)), .signature = kept_.back().get()};
     return at->second;
 }

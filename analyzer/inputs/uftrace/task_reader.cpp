@@ -53,6 +53,12 @@ Result<void> TaskReader::read(RecordBytes& bytes, const Seen& seen) {
         if (next.empty()) break;
         if (next.size() < kRecordSize) return cut_at(bytes, bytes.position());
         const Record record = decode_record(next.data());
+        if (!record.sound && totals_.undescribed > 0)
+            return fail(
+                "{} has no record of uftrace at byte {}, and values before it that neither `info` nor a "
+                "*.dbg "
+                "file describes: copy the whole directory again, or record again",
+                bytes.path(), bytes.position());
         if (!record.sound)
             return fail(
                 "{} has no record of uftrace at byte {}: it is damaged, remove the file to analyze the "

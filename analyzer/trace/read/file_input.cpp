@@ -55,6 +55,9 @@ constexpr Stranger kStrangers[] = {
     {"PERFILE2",
      "is a perf.data file: give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > "
      "FILE`"},
+    {"\x17\x08"
+     "Dtracing",
+     "is a recording of trace-cmd: if it has uprobes, analyze the text of `trace-cmd report -t > FILE`"},
     {"\x7f"
      "ELF",
      "is a program or library: record it with `rdam record`, then analyze trace.bin"},

@@ -112,6 +112,16 @@ TEST_CASE("arguments of all calls of a function are its parameters, each of one 
     CHECK(has_remark(*reader, "One argument is a list"));
 }
 
+TEST_CASE("well-known functions of trace events wait, and have keys") {
+    const auto reader = read_json(
+        R"([{"ph":"X","name":"pthread_mutex_lock","pid":1,"tid":2,"ts":1,"dur":1,"args":{"mutex":4096,"x":1}}])");
+    REQUIRE(reader);
+    const trace::FunctionInfo& lock = reader->info().functions.at(0);
+    CHECK(lock.waits);
+    CHECK(lock.parameters.at(0).key);
+    CHECK_FALSE(lock.parameters.at(1).key);
+}
+
 TEST_CASE("arguments of B and E are those of one call") {
     CHECK(calls_of(R"({"ph":"B","name":"f","pid":1,"tid":2,"ts":1,"args":{"a":1,"b":2}},
                       {"ph":"E","pid":1,"tid":2,"ts":3,"args":{"b":5,"c":6}})") ==

@@ -218,6 +218,10 @@ TEST_CASE("a text without any event says so") {
     CHECK(recognizes(header));
     CHECK_FALSE(recognizes("# a comment of somebody\n"));
     CHECK(contains(error_of(header), "has no call: there is no event in it; record those of `perf probe"));
+    CHECK(contains(
+        error_of(header + std::string{"app 7 [000] 1.000001: sched:sched_switch: prev_comm=app prev_pid=7 "
+                                      "prev_prio=1 prev_state=S ==> next_comm=b next_pid=8 next_prio=1\n"}),
+        "there is no event in it but context switches;"));
 }
 
 TEST_CASE("switches of which only one half was recorded are the reason why there are none") {

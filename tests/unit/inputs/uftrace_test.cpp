@@ -116,6 +116,15 @@ TEST_CASE("values that are not described are passed over, and what follows is re
     CHECK(lines_of(folder) == Lines{"10 f(0)", "20 g(0)", "30 /g", "40 /f", "50 h()", "60 /h"});
 }
 
+TEST_CASE("where values are not described and no record follows, that may be the reason") {
+    UftraceFolder folder;
+    folder.files["10.dat"] =
+        entry(10, kF, 0, bytes_of(std::uint64_t{4096})) + exit(20, kF) + std::string(16, '\0');
+    CHECK(contains(folder.error(), "10.dat has no record of uftrace at byte 40, and values before it"));
+    folder.files["10.dat"] = entry(10, kF) + exit(20, kF) + std::string(16, '\0');
+    CHECK(contains(folder.error(), "remove the file"));
+}
+
 TEST_CASE("debug information says what --auto-args has recorded, then uftrace's list by name") {
     UftraceFolder folder;
     folder.info_lines += "argspec:lines=4\nargauto:g@arg1/s;f@arg1/s\nretauto:h@retval/x\nauto-args:1\n";
@@ -126,6 +135,23 @@ TEST_CASE("debug information says what --auto-args has recorded, then uftrace's 
     CHECK(lines_of(folder) ==
           Lines{"10 f(18446744073709551613)", "20 g(1)", "30 /g", "40 /f 65", "50 h()", "60 /h 9"});
     CHECK(remarks_of(folder).empty());
+}
+
+TEST_CASE("the lock of a well-known function is a key, though uftrace numbers arguments") {
+    UftraceFolder folder;
+    folder.info_lines += "argspec:lines=3\nargspec:pthread_mutex_lock@arg1/p,arg2;g@arg1/p\n";
+    folder.files["prog.sym"] =
+        "# path name: /prog\n100 T pthread_mutex_lock\n200 T g\n300 T h\n400 ? __sym_end\n";
+    const std::string values = bytes_of(std::uint64_t{4096}) + bytes_of(std::uint64_t{1});
+    folder.files["10.dat"] = entry(10, kF, 0, values) + exit(20, kF) +
+                             entry(30, kG, 0, bytes_of(std::uint64_t{4096})) + exit(40, kG);
+    const auto reader = folder.read();
+    REQUIRE(reader);
+    const auto& functions = reader->info().functions;
+    CHECK(functions.at(0).waits);
+    CHECK(functions.at(0).parameters.at(0).key);
+    CHECK_FALSE(functions.at(0).parameters.at(1).key);
+    CHECK_FALSE(functions.at(1).parameters.at(0).key);
 }
 
 TEST_CASE("lost records are a gap") {

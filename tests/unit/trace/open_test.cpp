@@ -55,6 +55,9 @@ TEST_CASE("other files are refused by what they are") {
     CHECK_THAT(refusal_of(text("hello")), Contains("is not an rdam trace"));
     CHECK_THAT(refusal_of(text(std::string(100000, 'x'))), Contains("is not an rdam trace"));
     CHECK_THAT(refusal_of(text("PERFILE2 and more")), Contains("rdam hot"));
+    CHECK_THAT(refusal_of(text("\x17\x08"
+                               "Dtracing6")),
+               Contains("trace-cmd report"));
     CHECK_THAT(refusal_of(text("\x7f"
                                "ELF")),
                Contains("rdam record"));
