@@ -97,13 +97,17 @@ def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
 def fuzzed(options: argparse.Namespace) -> results.Counts:
     """Looks for new inputs for some seconds a target."""
     env = {**os.environ, "CC": "clang", "CXX": "clang++"}
-    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, ["tests/fuzz"], env)
+    settings = {"fuzz": "true", "fuzz_seconds": str(options.fuzz_seconds), "b_lundef": "false"}
+    return run_tests(ROOT / "build-fuzz", settings, options, ["tests/fuzz"], env)
 
 
 def lint(arguments: list[str]) -> results.Counts:
     if run(["tools/lint", *arguments]) == 0:
         return results.Counts(passed=1)
     return results.Counts(failed=1, failures=["lint"])
+
+
+FUZZ_SECONDS = 8
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -115,6 +119,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--sanitize", metavar="LIST", help="instead, unit tests under sanitizers (address,undefined)")
     parser.add_argument("--fuzz", action="store_true",
                         help="instead, look for inputs that break the readers, some seconds each (clang)")
+    parser.add_argument("--fuzz-seconds", metavar="N", type=int, default=FUZZ_SECONDS,
+                        help="for how long each target looks (default: %(default)s)")
     parser.add_argument("--lint", action="store_true", help="instead, formatting and static checks (tools/lint)")
     parser.add_argument("--all", action="store_true",
                         help="what continuous integration runs: all tests, those of the parsers under sanitizers, "
@@ -139,7 +145,7 @@ def main() -> int:
     elif options.sanitize:
         total.add(sanitized(options.sanitize, options))
     if options.all:
-        total.add(fuzzed(argparse.Namespace(name=[])))
+        total.add(fuzzed(argparse.Namespace(name=[], fuzz_seconds=options.fuzz_seconds)))
     elif options.fuzz:
         total.add(fuzzed(options))
     if options.lint:
