@@ -63,8 +63,11 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     const score::Report& report = run.report;
     const score::Course& course = report.course;
     if (!(course.bin_ns > 0)) return nullptr;
-    std::vector<std::int64_t> places(run.info.functions.size(), -1);
-    // Of functions beyond, only their sum is shown.
+    // Of functions beyond, only two sums are shown.
+    constexpr std::int64_t kOthers = -1, kOthersByDesign = -2;
+    std::vector<std::int64_t> places(run.info.functions.size(), kOthers);
+    for (const score::FunctionRow& row : report.functions)
+        if (!row.by_design.empty()) places[row.function] = kOthersByDesign;
     for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
         places[shown[i]] = static_cast<std::int64_t>(i);
     const std::vector<std::size_t> rows = rows_of_threads(report, limits.threads);
@@ -170,6 +173,21 @@ namespace {
 
 constexpr unsigned kMarked = 1, kOpen = 2;
 
+/// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
+/// others.
+std::size_t most_of_lane(const std::vector<around::Lane>& lanes, std::size_t room) {
+    std::vector<std::size_t> sizes;
+    for (const around::Lane& lane : lanes)
+        sizes.push_back(lane.slices.size());
+    std::ranges::sort(sizes);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const std::size_t share = room / (sizes.size() - i) + 1;
+        if (sizes[i] > share) return share;
+        room -= std::min(room, sizes[i]);
+    }
+    return room + (sizes.empty() ? 0 : sizes.back());
+}
+
 Json lane_json(const PageRun& run, const RunClock& clock, const around::Surroundings& window,
                const around::Lane& lane, std::size_t most, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
@@ -186,6 +204,7 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
         });
         chosen.resize(most);
     }
+    const std::size_t left_out = lane.slices.size() - chosen.size();
     Json slices = Json::array(), off = Json::array();
     for (const around::Slice* slice : chosen)
         slices.push_back({since(slice->begin), since(slice->end),
@@ -195,7 +214,8 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
         if (off.size() < most) off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
     return {{"thread", thread_name(run.report.threads[lane.thread])},
             {"slices", std::move(slices)},
-            {"off", std::move(off)}};
+            {"off", std::move(off)},
+            {"left_out", left_out}};
 }
 
 }  // namespace
@@ -206,7 +226,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
         const score::FunctionRow& row = run.report.functions[window.row];
         Names names;
         Json lanes = Json::array();
-        const std::size_t each = limits.slices / std::max<std::size_t>(window.lanes.size(), 1) + 1;
+        const std::size_t each = most_of_lane(window.lanes, limits.slices);
         for (const around::Lane& lane : window.lanes)
             lanes.push_back(lane_json(run, clock, window, lane, each, names));
         const auto since = [&](std::uint64_t tsc) {

@@ -1,3 +1,6 @@
+/** The place of functions that wait by design and have none of their own; -1 is that of others. */
+const OTHERS_BY_DESIGN = -2;
+
 /** Lost time by row and bin, of the functions whose places `wants`. */
 function heatMatrix(heat, wants) {
   const matrix = new Float64Array(heat.rows.length * heat.bins);
@@ -12,7 +15,7 @@ function heatSection(run) {
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
-  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])));
+  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])).concat([OTHERS_BY_DESIGN]));
   const waits = heat.cells.some(([, , place]) => byDesign.has(place));
   const choices = {helped: (place) => !byDesign.has(place), all: () => true};
   let matrix = heatMatrix(heat, choices.helped);
@@ -36,20 +39,16 @@ function heatSection(run) {
         context.fillRect(gutter + bin * cell, row * rowHeight, cell + 0.4, rowHeight - 1);
       }
     });
-    if (focus.on) {
-      context.strokeStyle = styleOf('--mark');
-      context.lineWidth = 2;
-      context.strokeRect(gutter + focus.bin * cell - 1, focus.row * rowHeight - 1, cell + 2, rowHeight + 1);
-    }
+    if (focus.on) outline(context, gutter + focus.bin * cell - 1, focus.row * rowHeight - 1, cell + 2, rowHeight + 1);
     context.fillStyle = styleOf('--faint');
     for (let i = 0; i <= 4; i += 1) {
       context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
-      context.fillText(timeText(heat.begin + heat.bin * heat.bins * i / 4), gutter + (wide - gutter) * i / 4, heat.rows.length * rowHeight + axisHeight / 2);
+      context.fillText(i === 0 || heat.begin === 0 ? tickText(heat.begin + heat.bin * heat.bins * i / 4) : `+${tickText(heat.bin * heat.bins * i / 4)}`, gutter + (wide - gutter) * i / 4, heat.rows.length * rowHeight + axisHeight / 2);
     }
     context.textAlign = 'left';
   });
   const told = h('p', {class: 'faint', 'aria-live': 'polite'});
-  const say = (row, bin) => `${heat.rows[row]}, ${timeText(heat.begin + bin * heat.bin)} to ${timeText(heat.begin + (bin + 1) * heat.bin)}: ` +
+  const say = (row, bin) => `${heat.rows[row]}, ${momentText(heat.begin + bin * heat.bin, heat.bin)} to ${momentText(heat.begin + (bin + 1) * heat.bin, heat.bin)}: ` +
     `lost ${timeText(matrix[row * heat.bins + bin])}, ${percentText(matrix[row * heat.bins + bin] / heat.bin)} of that time`;
   withTip(canvas, (x, y) => {
     const row = Math.floor(y / rowHeight);
@@ -90,7 +89,7 @@ function heatSection(run) {
   }
   describe();
   return h('section', {id: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both.'}),
+    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both. With the keyboard, arrows move from cell to cell.'}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
     canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
 }
