@@ -14,6 +14,7 @@
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/units.h"
 
 namespace rdam::output {
 namespace {
@@ -78,8 +79,8 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     const std::size_t with_row = std::min(report.threads.size(), limits.threads);
     for (std::size_t t = 0; t < rows.size(); ++t)
         if (rows[t] < with_row) names.push_back(thread_name(report.threads[t]));
-    if (report.threads.size() > with_row)
-        names.push_back(fmt::format("{} other threads", report.threads.size() - with_row));
+    const std::size_t others = report.threads.size() - with_row;
+    if (others > 0) names.push_back(counted(others, "other thread", "other threads"));
     Json list = Json::array();
     for (const auto& [key, lost] : cells)
         list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
@@ -87,6 +88,7 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
             {"bin", nanoseconds(course.bin_ns)},
             {"bins", score::Course::kBins},
             {"rows", std::move(names)},
+            {"others", others},  // threads that are in the last row together
             {"cells", std::move(list)},
             {"approximate", course.approximate}};
 }

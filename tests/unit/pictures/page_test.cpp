@@ -246,7 +246,8 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
     const nlohmann::json heat = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("heat");
     const std::size_t rows = heat.at("rows").size();
     REQUIRE(rows == 65);
-    CHECK(heat.at("rows").at(rows - 1) == "4936 other threads");
+    CHECK(heat.at("rows").at(rows - 1) == "4,936 other threads");
+    CHECK(heat.at("others") == 4936);
     double others = 0;
     for (const nlohmann::json& cell : heat.at("cells")) {
         CHECK(cell.at(0).get<std::size_t>() < rows);
