@@ -181,6 +181,33 @@ class Page(Case):
             self.assertNotEqual(before[1], after[1])
             self.assert_quiet(window)
 
+    def test_another_theme_keeps_the_place(self):
+        window = self.browse(self.report("hostile_names", functions="*"))
+        window.keys("input[type=search]", "PROTO")
+        window.click("#theme")
+        self.assertEqual(window.texts("table.ranking td.name"), ["hostile_names:__proto__"])
+
+    def test_print(self):
+        window = self.browse(self.report("hostile_names", functions="*"), dark=True)
+        window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        window.js("window.dispatchEvent(new Event('beforeprint'));")
+        heads, paper = window.js("""
+          const heads = [...document.querySelectorAll('table.ranking th button')].filter((each) => each.getClientRects().length > 0);
+          return [heads.map((each) => each.textContent), getComputedStyle(document.body).backgroundColor];""")
+        self.assertEqual(heads, ["rank", "score", "95 %", "function", "calls", "min", "median", "p99", "lost"])
+        self.assertEqual(paper, "rgb(255, 255, 255)")
+        window.js("window.dispatchEvent(new Event('afterprint'));")
+        self.assertEqual(window.js("return document.documentElement.dataset.theme;"), "dark")
+        self.assert_quiet(window)
+
+    def test_what_a_thread_did(self):
+        window = self.browse(self.report("hostile_names", functions="*"))
+        lanes = ".timeline canvas"
+        before = window.picture(lanes)
+        window.keys(lanes, "\ue015")
+        self.assertRegex(" ".join(window.texts(".timeline [aria-live]")), r"\d+ .*: .*hostile_names:.* \d")
+        self.assertNotEqual(window.picture(lanes), before)
+
     def test_small_windows(self):
         page = self.report("hostile_names", functions="*")
         # 640 pixels are what a window of 1280 has at 200 %.
@@ -197,19 +224,28 @@ class Page(Case):
         self.report("hostile_names", functions="*")
         window = self.browse(self.page("first.bin", "trace.bin", name="two.html"))
         self.assertIn("hostile_names:__proto__", window.texts("#diff td"))
-        self.assertEqual(len(window.all("nav a")), 3)
+        self.assertEqual(window.texts("nav a"), ["difference", "1: first.bin", "2: trace.bin"])
+        window.click("#diff td a")
+        self.assertEqual(len(window.all("article h2")), 1)
         window.click("nav a:nth-child(3)")
         self.assertEqual(len(window.all("table.ranking")), 1)
         self.assert_quiet(window)
 
     def test_without_scripts(self):
-        window = self.browse(self.report("hostile_names", functions="*"), scripts=False)
+        page = self.report("hostile_names", functions="*")
+        window = self.browse(page, scripts=False)
         text = window.one("#static").text
         for name in HOSTILE:
             self.assertIn(name, text)
         for word in ("Command", "Functions", "score", "lost"):
             self.assertIn(word, text)
         self.assertEqual(window.all("img"), [])
+        cells = "#static table tr td:not(:nth-child(4))"
+        without = [each.text for each in window.all(cells)]
+        window = self.browse(page)
+        self.assertEqual(window.texts("table.ranking tr:not(.apart) td:not(:nth-child(3)):not(.name)"), without)
+        window = self.browse(page, scripts=False, dark=True)
+        self.assertEqual(window.one("body").value_of_css_property("background-color"), "rgba(18, 22, 28, 1)")
 
 
 if __name__ == "__main__":

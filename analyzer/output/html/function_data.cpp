@@ -158,9 +158,12 @@ Json details_json(const PageRun& run, const score::FunctionRow& row, const RunCl
              {"sequences_in_all", row.scored_sequences + row.single_sequences}};
     if (!row.sample.calls.empty()) out["drift"] = drift_json(run.report, row, clock, limits);
     add_processors(run.report.process, row, out);
-    if (row.off_share)
+    if (row.off_share) {
         out["off"] = {{"blocked", finite(row.off_share->blocked)},
                       {"preempted", finite(row.off_share->preempted)}};
+        if (run.report.switches.state == trace::SwitchInfo::State::stopped)
+            out["off"]["until"] = nanoseconds(run.report.switches_until_ns);
+    }
     return out;
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/units.h"
 
 namespace rdam::output {
 namespace {
@@ -63,8 +64,11 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     const score::Report& report = run.report;
     const score::Course& course = report.course;
     if (!(course.bin_ns > 0)) return nullptr;
-    std::vector<std::int64_t> places(run.info.functions.size(), -1);
-    // Of functions beyond, only their sum is shown.
+    // Of functions beyond, only two sums are shown.
+    constexpr std::int64_t kOthers = -1, kOthersByDesign = -2;
+    std::vector<std::int64_t> places(run.info.functions.size(), kOthers);
+    for (const score::FunctionRow& row : report.functions)
+        if (!row.by_design.empty()) places[row.function] = kOthersByDesign;
     for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
         places[shown[i]] = static_cast<std::int64_t>(i);
     const std::vector<std::size_t> rows = rows_of_threads(report, limits.threads);
@@ -75,8 +79,8 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     const std::size_t with_row = std::min(report.threads.size(), limits.threads);
     for (std::size_t t = 0; t < rows.size(); ++t)
         if (rows[t] < with_row) names.push_back(thread_name(report.threads[t]));
-    if (report.threads.size() > with_row)
-        names.push_back(fmt::format("{} other threads", report.threads.size() - with_row));
+    const std::size_t others = report.threads.size() - with_row;
+    if (others > 0) names.push_back(counted(others, "other thread", "other threads"));
     Json list = Json::array();
     for (const auto& [key, lost] : cells)
         list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
@@ -84,6 +88,7 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
             {"bin", nanoseconds(course.bin_ns)},
             {"bins", score::Course::kBins},
             {"rows", std::move(names)},
+            {"others", others},  // threads that are in the last row together
             {"cells", std::move(list)},
             {"approximate", course.approximate}};
 }
@@ -170,6 +175,21 @@ namespace {
 
 constexpr unsigned kMarked = 1, kOpen = 2;
 
+/// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
+/// others.
+std::size_t most_of_lane(const std::vector<around::Lane>& lanes, std::size_t room) {
+    std::vector<std::size_t> sizes;
+    for (const around::Lane& lane : lanes)
+        sizes.push_back(lane.slices.size());
+    std::ranges::sort(sizes);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const std::size_t share = room / (sizes.size() - i) + 1;
+        if (sizes[i] > share) return share;
+        room -= std::min(room, sizes[i]);
+    }
+    return room + (sizes.empty() ? 0 : sizes.back());
+}
+
 Json lane_json(const PageRun& run, const RunClock& clock, const around::Surroundings& window,
                const around::Lane& lane, std::size_t most, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
@@ -186,6 +206,7 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
         });
         chosen.resize(most);
     }
+    const std::size_t left_out = lane.slices.size() - chosen.size();
     Json slices = Json::array(), off = Json::array();
     for (const around::Slice* slice : chosen)
         slices.push_back({since(slice->begin), since(slice->end),
@@ -195,7 +216,8 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
         if (off.size() < most) off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
     return {{"thread", thread_name(run.report.threads[lane.thread])},
             {"slices", std::move(slices)},
-            {"off", std::move(off)}};
+            {"off", std::move(off)},
+            {"left_out", left_out}};
 }
 
 }  // namespace
@@ -206,7 +228,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
         const score::FunctionRow& row = run.report.functions[window.row];
         Names names;
         Json lanes = Json::array();
-        const std::size_t each = limits.slices / std::max<std::size_t>(window.lanes.size(), 1) + 1;
+        const std::size_t each = most_of_lane(window.lanes, limits.slices);
         for (const around::Lane& lane : window.lanes)
             lanes.push_back(lane_json(run, clock, window, lane, each, names));
         const auto since = [&](std::uint64_t tsc) {

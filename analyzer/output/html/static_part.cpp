@@ -52,8 +52,14 @@ std::string row_html(const score::FunctionRow& row) {
 
 std::string ranking_html(const PageRun& run, const PageLimits& limits) {
     std::string out =
-        "<h2>Functions</h2>\n<table>\n<thead><tr><th>rank</th><th>score</th><th>95 %</th><th>function</th>"
-        "<th>calls</th><th>min</th><th>median</th><th>p99</th><th>lost</th></tr></thead>\n<tbody>\n";
+        "<h2>Functions</h2>\n<p>score: the share of a thread’s life that was lost compared with the "
+        "function’s own fastest "
+        "execution. Functions are ranked by the lower end of its 95 % interval, those that wait by design "
+        "after the "
+        "others.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th><th "
+        "class=\"n\">95 %</th>"
+        "<th>function</th><th class=\"n\">calls</th><th class=\"n\">min</th><th class=\"n\">median</th>"
+        "<th class=\"n\">p99</th><th class=\"n\">lost</th></tr></thead>\n<tbody>\n";
     const auto rows = score::by_rank(run.report.functions, std::min(limits.rows, kRowsWithoutScript));
     for (const score::FunctionRow& row : rows)
         out += row_html(row);

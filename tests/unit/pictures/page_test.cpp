@@ -246,7 +246,8 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
     const nlohmann::json heat = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("heat");
     const std::size_t rows = heat.at("rows").size();
     REQUIRE(rows == 65);
-    CHECK(heat.at("rows").at(rows - 1) == "4936 other threads");
+    CHECK(heat.at("rows").at(rows - 1) == "4,936 other threads");
+    CHECK(heat.at("others") == 4936);
     double others = 0;
     for (const nlohmann::json& cell : heat.at("cells")) {
         CHECK(cell.at(0).get<std::size_t>() < rows);
@@ -256,6 +257,50 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
     for (std::uint32_t t = 0; t < 4936; ++t)
         expected += 12 * (1 + t / 1000.0);
     CHECK(others == Approx(expected).epsilon(0.001));
+}
+
+TEST_CASE("the heat map sums up apart what waits by design, however many functions there are", "[page]") {
+    PageCase run{60, 1, "f"};
+    for (std::uint32_t f = 0; f < 60; ++f) {
+        if (f % 2 == 0) run.report.functions[f].by_design = "until there is work";
+        run.report.course.cells.push_back(
+            {.thread = 0, .function = f, .bin = f, .calls = 1, .time_ns = 10, .lost_ns = 10});
+    }
+    score::rank(run.report.functions);
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json data = nlohmann::json::parse(data_of(page)).at("runs").at(0);
+    double by_design = 0, others = 0;
+    for (const nlohmann::json& cell : data.at("heat").at("cells")) {
+        const auto place = cell.at(2).get<std::int64_t>();
+        if (place == -2 || (place >= 0 && data.at("functions").at(place).at("standing") == "by_design"))
+            by_design += cell.at(3).get<double>();
+        else
+            others += cell.at(3).get<double>();
+    }
+    CHECK(by_design == 300);
+    CHECK(others == 300);
+}
+
+TEST_CASE("short lanes leave their room to the long ones, and what has none is counted", "[page]") {
+    PageCase run{3, 4, "f"};
+    run.add_window(2000);
+    run.around[0].lanes[0].slices.resize(300);
+    run.around[0].lanes[1].slices.resize(200);
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json lanes =
+        nlohmann::json::parse(data_of(page)).at("runs").at(0).at("timelines").at(0).at("lanes");
+    std::size_t slices = 0, left_out = 0;
+    for (const nlohmann::json& lane : lanes) {
+        slices += lane.at("slices").size();
+        left_out += lane.at("left_out").get<std::size_t>();
+    }
+    CHECK(lanes.at(0).at("left_out") == 0);
+    CHECK(lanes.at(1).at("left_out") == 0);
+    CHECK(slices + left_out == 4500);
+    CHECK(slices >= 1500);
+    CHECK(slices <= 1502);
 }
 
 TEST_CASE("names that nobody can read are shortened in the page, and cost no rows", "[page]") {

@@ -11,26 +11,60 @@ function h(tag, given = {}, ...children) {
   return node;
 }
 
-/** Three significant digits and a unit. */
+const UNITS = ['ns', 'µs', 'ms', 's'];
+/** Of a time in nanoseconds: a number of its largest unit, and that. */
+function inUnit(ns) {
+  let value = ns;
+  let unit = 0;
+  while (Math.abs(value) >= 999.5 && unit + 1 < UNITS.length) {
+    value /= 1000;
+    unit += 1;
+  }
+  return [value, UNITS[unit]];
+}
+/** Three significant digits and a unit, as in rdam analyze. */
 function timeText(ns) {
   if (ns === undefined || ns === null || !Number.isFinite(ns)) return '-';
-  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-  const [size, unit] = units.find(([each]) => Math.abs(ns) >= each) || [1, 'ns'];
-  const value = ns / size;
+  if (ns === 0) return '0 ns';
+  const [value, unit] = inUnit(ns);
+  const size = Math.abs(value);
+  return `${value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)} ${unit}`;
+}
+/** The same on an axis, where round numbers are short. */
+function tickText(ns) {
+  const [value, unit] = inUnit(ns);
   if (value === 0) return '0';
-  return `${value >= 999.5 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
+  return `${Math.abs(value) >= 999.5 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
+}
+/** A moment of the run, with as many digits as tell it from the one `step` nanoseconds later. */
+function momentText(ns, step) {
+  const [value, unit] = inUnit(ns);
+  if (value === 0) return '0 ns';
+  const digits = Math.ceil(Math.log10(1000 ** UNITS.indexOf(unit) / Math.max(step, 1)));
+  return `${value.toFixed(Math.max(0, Math.min(digits, 9)))} ${unit}`;
 }
 const countText = (count) => Math.round(count).toLocaleString('en-US');
 const percentText = (share) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`);
 const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + row.rdam.toFixed(3));
 const intervalText = (row) => (row.unknown ? '-' : `${row.low.toFixed(3)}–${row.high.toFixed(3)}`);
 
-/** Okabe and Ito's colours, which colour-blind readers can tell apart. */
-const CATEGORIES = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#0072b2', '#d55e00', '#999999'];
-function colourOf(text) {
-  let hash = 2166136261;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
-  return CATEGORIES[(hash >>> 0) % CATEGORIES.length];
+/**
+ * Okabe and Ito's colours, which colour-blind readers can tell apart; their vermilion and grey mean what the timeline says. The functions that
+ * lost most have colours of their own.
+ */
+const CATEGORIES = ['#56b4e9', '#009e73', '#cc79a7', '#f0e442', '#0072b2', '#e69f00'];
+const colours = new Map();
+function colourOf(name) {
+  if (!colours.has(name)) colours.set(name, CATEGORIES[colours.size % CATEGORIES.length]);
+  return colours.get(name);
+}
+/** Visible on any colour. */
+function outline(context, x, y, width, height) {
+  for (const [colour, line] of [[styleOf('--paper'), 4], [styleOf('--ink'), 2]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = line;
+    context.strokeRect(x, y, width, height);
+  }
 }
 /** Black or white, whichever is legible on `colour` (#rrggbb). */
 function inkOn(colour) {
@@ -117,7 +151,7 @@ function fitted(context, text, width) {
 function tableOf(columns, rows) {
   const head = h('tr', {}, ...columns.map((each) => h('th', {class: each.n ? 'n' : null, scope: 'col', text: each.title})));
   const body = rows.map((cells) => h('tr', {}, ...cells.map((cell, i) => {
-    const given = {class: columns[i].n ? 'n' : null};
+    const given = {class: columns[i].n ? 'n' : columns[i].title ? 'text' : null};
     return cell instanceof Node ? h('td', given, cell) : h('td', {...given, text: cell});
   })));
   return h('div', {class: 'scroll', tabindex: '0'}, h('table', {}, h('thead', {}, head), h('tbody', {}, ...body)));

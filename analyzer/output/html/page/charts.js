@@ -1,8 +1,19 @@
 /** Charts of the library that are on the page: destroyed when their function is closed, and drawn anew with the theme. */
 let charts = [];
 function dropCharts() {
-  charts.forEach((each) => each.destroy());
+  charts.forEach((each) => each.drawn.destroy());
   charts = [];
+}
+function drawChart(canvas, make) {
+  const given = make();
+  given.options = {animation: false, responsive: true, maintainAspectRatio: false, ...given.options};
+  return new Chart(canvas, given);
+}
+function redrawCharts() {
+  for (const each of charts) {
+    each.drawn.destroy();
+    each.drawn = drawChart(each.canvas, each.make);
+  }
 }
 
 function axis(title, kind, text) {
@@ -10,16 +21,13 @@ function axis(title, kind, text) {
   if (text) ticks.callback = text;
   return {type: kind, title: {display: title !== '', text: title, color: styleOf('--faint')}, grid: {color: styleOf('--line')}, ticks};
 }
-const logTime = (title) => axis(title, 'logarithmic', (value) => (Number.isInteger(Math.log10(value)) || value < 1 ? timeText(value) : ''));
+const logTime = (title) => axis(title, 'logarithmic', (value) => (Number.isInteger(Math.log10(value)) || value < 1 ? tickText(value) : ''));
 
 function chart(label, make) {
   const canvas = h('canvas', {role: 'img', 'aria-label': label});
   // A canvas has a size only when it is on the page.
   requestAnimationFrame(() => {
-    if (!canvas.isConnected) return;
-    const given = make();
-    given.options = {animation: false, responsive: true, maintainAspectRatio: false, ...given.options};
-    charts.push(new Chart(canvas, given));
+    if (canvas.isConnected) charts.push({canvas, make, drawn: drawChart(canvas, make)});
   });
   return h('div', {class: 'chart'}, canvas);
 }
@@ -31,7 +39,7 @@ const legend = () => ({legend: {labels: {color: styleOf('--ink'), boxWidth: 12}}
 function durationsChart(row, bars) {
   const text = `Calls by duration, from ${timeText(row.min)} to ${timeText(row.max)}; median ${timeText(row.median)}, p99 ${timeText(row.p99)}`;
   return figure('Durations', text, chart(text, () => ({type: 'bar',
-    data: {labels: bars.map(([from]) => timeText(from)),
+    data: {labels: bars.map(([from]) => tickText(from)),
       datasets: [{data: bars.map(([, , calls]) => calls), backgroundColor: styleOf('--bar'), barPercentage: 1, categoryPercentage: 0.96}]},
     options: {plugins: {...noLegend, tooltip: {callbacks: {title: ([item]) => `${timeText(bars[item.dataIndex][0])} to ${timeText(bars[item.dataIndex][1])}`,
       label: (item) => `${countText(item.raw)} calls`}}},
@@ -56,7 +64,7 @@ function driftChart(drift, duration) {
     data: {datasets: [line('p99', 3, '#d55e00'), line('median', 2, '#0072b2'), line('least', 1, '#009e73'),
       {label: 'calls', data: drift.calls.map(([x, y]) => ({x, y: y || null})), backgroundColor: `${styleOf('--bar')}99`, pointRadius: 2}]},
     options: {plugins: {...legend(), tooltip: {callbacks: {label: (item) => `${timeText(item.raw.y)} at ${timeText(item.raw.x)}`}}},
-      scales: {x: {...axis('time in the run', 'linear', (value) => timeText(value)), min: 0, max: duration || undefined}, y: logTime('duration')}}})));
+      scales: {x: {...axis('time in the run', 'linear', (value) => tickText(value)), min: 0, max: duration || undefined}, y: logTime('duration')}}})));
 }
 
 /** What a parameter explains, or that it is a key. */
@@ -99,7 +107,8 @@ function valuesChart(parameter) {
 /** Null: there is nothing to compare. */
 function parameterChart(parameter) {
   if (parameter.values && parameter.values.length > 0) return valuesChart(parameter);
-  return parameter.points && parameter.points.length > 0 ? pointsChart(parameter) : null;
+  const points = parameter.points || [];
+  return points.some(([value]) => value !== points[0][0]) ? pointsChart(parameter) : null;
 }
 
 /** Lost time of each of the named. */
@@ -109,7 +118,7 @@ function lossChart(title, help, rows) {
   const box = chart(text, () => ({type: 'bar',
     data: {labels: shown.map(([name]) => shortened(name)), datasets: [{data: shown.map(([, lost]) => lost), backgroundColor: styleOf('--bar')}]},
     options: {indexAxis: 'y', plugins: {...noLegend, tooltip: {callbacks: {label: (item) => timeText(item.raw)}}},
-      scales: {x: axis('lost', 'linear', (value) => timeText(value)), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
+      scales: {x: axis('lost', 'linear', (value) => tickText(value)), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
   box.style.height = heightFor(shown.length);
   return figure(title, help, box);
 }

@@ -10,6 +10,12 @@ function sequencesTable(details) {
     {title: 'median', n: true}, {title: 'p99', n: true}, {title: 'lost', n: true}], rows);
 }
 
+/** Null: all threads are shown. */
+function moreThreads(row) {
+  const more = row.threads - row.details.by_thread.length;
+  return more > 0 ? `The threads with the highest scores; ${countText(more)} more ${more === 1 ? 'is' : 'are'} not shown.` : null;
+}
+
 /** Processors, and their nodes if there are several. */
 function placeCharts(details) {
   const processors = details.processors || [];
@@ -26,15 +32,16 @@ function functionCharts(run, row) {
   const charted = [];
   if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
   if (details.drift) charted.push(driftChart(details.drift, run.duration));
-  if (details.by_thread.length > 1) charted.push(lossChart('By thread', null, details.by_thread.map((each) => [each.name, each.lost])));
+  if (details.by_thread.length > 1) charted.push(lossChart('By thread', moreThreads(row), details.by_thread.map((each) => [each.name, each.lost])));
   const plots = details.parameters.map((each) => [each, parameterChart(each)]);
   charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
   const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
   if (unplotted.length > 0) charted.push(figure('Also looked at', `What else may go with the lost time, and how much of it that explains: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
   if (details.off) {
-    const {blocked, preempted} = details.off;
+    const {blocked, preempted, until} = details.off;
+    const when = until === undefined ? '' : ` in the first ${timeText(until)} of the run, as context switches were not recorded later`;
     const running = Math.max(0, 1 - blocked - preempted);
-    charted.push(figure('On and off the processor', `Of the lost time, ${percentText(blocked)} passed while the thread waited, ${percentText(preempted)} while other threads had its processor, and ${percentText(running)} on a processor.`));
+    charted.push(figure('On and off the processor', `Of the time lost${when}, ${percentText(blocked)} passed while the thread waited, ${percentText(preempted)} while other threads had its processor, and ${percentText(running)} on a processor.`));
   }
   return charted;
 }
@@ -49,6 +56,7 @@ function functionPage(run, number, rank) {
   sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.calls)} calls lost ${timeText(row.lost)}; fastest ${timeText(row.min)}, median ${timeText(row.median)}, p99 ${timeText(row.p99)}, longest ${timeText(row.max)}.`}), scoreBar(row));
   if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
   sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
+  if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold).`}));
   if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf([{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
     details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])));
   if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details.stacks));

@@ -1,3 +1,6 @@
+/** The place of functions that wait by design and have none of their own; -1 is that of others. */
+const OTHERS_BY_DESIGN = -2;
+
 /** Lost time by row and bin, of the functions whose places `wants`. */
 function heatMatrix(heat, wants) {
   const matrix = new Float64Array(heat.rows.length * heat.bins);
@@ -12,11 +15,14 @@ function heatSection(run) {
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
-  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])));
+  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])).concat([OTHERS_BY_DESIGN]));
   const waits = heat.cells.some(([, , place]) => byDesign.has(place));
   const choices = {helped: (place) => !byDesign.has(place), all: () => true};
   let matrix = heatMatrix(heat, choices.helped);
-  let most = Math.max(...matrix);
+  /** What decides the colour: of threads that have a row together, the mean. */
+  const shade = (row, bin) => matrix[row * heat.bins + bin] / (heat.others > 0 && row === heat.rows.length - 1 ? heat.others : 1);
+  const highest = () => heat.rows.reduce((high, name, row) => Math.max(high, ...Array.from({length: heat.bins}, (_, bin) => shade(row, bin))), 0);
+  let most = highest();
   const focus = {row: 0, bin: 0, on: false};
   const width = (canvas) => canvas.clientWidth - gutter;
   const {canvas, paint} = ownCanvas('Heat map of lost time by thread and time', heat.rows.length * rowHeight + axisHeight, (context, wide) => {
@@ -25,32 +31,28 @@ function heatSection(run) {
     heat.rows.forEach((name, row) => {
       if (rowHeight >= 11 || row % Math.ceil(11 / rowHeight) === 0) {
         context.fillStyle = styleOf('--ink');
-        context.fillText(fitted(context, name, gutter - 8), 0, row * rowHeight + rowHeight / 2);
+        context.fillText(fitted(context, name, gutter - 8), 0, Math.max(row * rowHeight + rowHeight / 2, 6));
       }
       context.fillStyle = styleOf('--panel');
       context.fillRect(gutter, row * rowHeight, wide - gutter, rowHeight - 1);
       for (let bin = 0; bin < heat.bins; bin += 1) {
-        const lost = matrix[row * heat.bins + bin];
+        const lost = shade(row, bin);
         if (!(lost > 0)) continue;
         context.fillStyle = heatColour(Math.sqrt(lost / most), dark);
         context.fillRect(gutter + bin * cell, row * rowHeight, cell + 0.4, rowHeight - 1);
       }
     });
-    if (focus.on) {
-      context.strokeStyle = styleOf('--mark');
-      context.lineWidth = 2;
-      context.strokeRect(gutter + focus.bin * cell - 1, focus.row * rowHeight - 1, cell + 2, rowHeight + 1);
-    }
+    if (focus.on) outline(context, gutter + focus.bin * cell - 1, focus.row * rowHeight - 1, cell + 2, rowHeight + 1);
     context.fillStyle = styleOf('--faint');
     for (let i = 0; i <= 4; i += 1) {
       context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
-      context.fillText(timeText(heat.begin + heat.bin * heat.bins * i / 4), gutter + (wide - gutter) * i / 4, heat.rows.length * rowHeight + axisHeight / 2);
+      context.fillText(i === 0 || heat.begin === 0 ? tickText(heat.begin + heat.bin * heat.bins * i / 4) : `+${tickText(heat.bin * heat.bins * i / 4)}`, gutter + (wide - gutter) * i / 4, heat.rows.length * rowHeight + axisHeight / 2);
     }
     context.textAlign = 'left';
   });
   const told = h('p', {class: 'faint', 'aria-live': 'polite'});
-  const say = (row, bin) => `${heat.rows[row]}, ${timeText(heat.begin + bin * heat.bin)} to ${timeText(heat.begin + (bin + 1) * heat.bin)}: ` +
-    `lost ${timeText(matrix[row * heat.bins + bin])}, ${percentText(matrix[row * heat.bins + bin] / heat.bin)} of that time`;
+  const say = (row, bin) => `${heat.rows[row]}${heat.others > 0 && row === heat.rows.length - 1 ? ' on average' : ''}, ${momentText(heat.begin + bin * heat.bin, heat.bin)} to ${momentText(heat.begin + (bin + 1) * heat.bin, heat.bin)}: ` +
+    `lost ${timeText(shade(row, bin))}, ${percentText(shade(row, bin) / heat.bin)} of that time`;
   withTip(canvas, (x, y) => {
     const row = Math.floor(y / rowHeight);
     const bin = Math.floor((x - gutter) / width(canvas) * heat.bins);
@@ -70,7 +72,7 @@ function heatSection(run) {
   const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
   const choice = h('select', {'aria-label': 'Function', onchange: () => {
     matrix = heatMatrix(heat, choices[choice.value] || ((place) => place === Number(choice.value)));
-    most = Math.max(...matrix);
+    most = highest();
     describe();
     paint();
   }}, waits ? h('option', {value: 'helped', text: 'all but those that wait by design'}) : null, h('option', {value: 'all', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
@@ -84,13 +86,13 @@ function heatSection(run) {
   legendBox.canvas.removeAttribute('tabindex');
   legendBox.canvas.setAttribute('aria-hidden', 'true');
   function describe() {
-    scale.textContent = most > 0 ? `${timeText(most)} in ${timeText(heat.bin)}` : 'nothing was lost';
+    scale.textContent = most > 0 ? `${timeText(most)} lost in ${timeText(heat.bin)}` : 'nothing was lost';
     const sums = heat.rows.map((name, row) => [name, matrix.slice(row * heat.bins, (row + 1) * heat.bins).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
     canvas.setAttribute('aria-label', `Heat map of lost time by thread and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
   }
   describe();
   return h('section', {id: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both.'}),
+    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both. With the keyboard, arrows move from cell to cell.'}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
     canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
 }

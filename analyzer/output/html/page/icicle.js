@@ -41,21 +41,19 @@ function icicleSection(data) {
   let boxes = [];
   const nameOf = (node) => data.names[data.name[node]];
   const say = (node) => {
-    const [, text] = ICICLE_WEIGHTS[state.weight];
+    const [title, text] = ICICLE_WEIGHTS[state.weight];
     const sums = tree.sums[state.weight];
-    return `${nameOf(node)}\n${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of the run; its own ${text(data[state.weight][node])}\n` +
-      `lost ${timeText(tree.sums.lost[node])} of ${timeText(tree.sums.time[node])}, ${countText(data.calls[node])} calls`;
+    if (node === 0) return `${nameOf(node)}\n${title}: ${text(sums[node])}`;
+    const lost = `lost ${timeText(tree.sums.lost[node])} of ${timeText(tree.sums.time[node])}`;
+    return `${nameOf(node)}\n${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of all; outside of the boxes below it ${text(data[state.weight][node])}\n` +
+      `${lost}, ${countText(data.calls[node])} calls`;
   };
   const {canvas, paint} = ownCanvas('Flame graph of where the time went', 200, (context, width, height) => {
     boxes.forEach(([node, x, wide, depth]) => {
       const colour = node === 0 ? styleOf('--line') : colourOf(nameOf(node));
       context.fillStyle = colour;
       context.fillRect(x, depth * rowHeight, Math.max(wide - 0.8, 0.7), rowHeight - 1);
-      if (node === state.focus) {
-        context.strokeStyle = styleOf('--mark');
-        context.lineWidth = 2;
-        context.strokeRect(x + 1, depth * rowHeight + 1, Math.max(wide - 2.8, 1), rowHeight - 3);
-      }
+      if (node === state.focus) outline(context, x + 1, depth * rowHeight + 1, Math.max(wide - 2.8, 1), rowHeight - 3);
       context.fillStyle = inkOn(colour);
       context.fillText(fitted(context, nameOf(node), wide - 8), x + 4, depth * rowHeight + rowHeight / 2);
     });
@@ -101,7 +99,7 @@ function icicleSection(data) {
   if (data.left_out > 0) rest.push(`${countText(data.left_out)} calls were on paths for which there was no room: they are at a caller.`);
   if (data.approximate > 0) rest.push('What was lost on each of several paths of the same sequence is approximate.');
   return h('section', {id: 'icicle'}, h('h2', {text: 'Where the time went'}),
-    h('p', {text: 'Each box is a call path; its width is what was lost in it and below it. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
+    h('p', {text: 'Each box is a call path; its width is its part of what the buttons choose, with all below it: what was lost, the time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
     h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons), crumbs, canvas, told,
     rest.length > 0 ? h('p', {class: 'faint', text: rest.join(' ')}) : null);
 }

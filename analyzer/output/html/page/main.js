@@ -5,8 +5,8 @@ function header(run) {
 }
 
 function runPage(run, number) {
-  return h('div', {}, header(run), ranking(run, number), run.heat ? heatSection(run) : null, run.icicle ? icicleSection(run.icicle) : null,
-    run.timelines.length > 0 ? timelinesSection(run, number) : null);
+  return h('div', {}, header(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run) : null, run.icicle ? icicleSection(run.icicle) : null,
+    run.timelines.length > 0 ? timelinesSection(run, number) : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
 /** #diff, #run-N, #run-N-function-RANK; anything else: the first page. */
@@ -22,18 +22,35 @@ function themeButton() {
   button.addEventListener('click', () => {
     setTheme(isDark() ? 'light' : 'dark');
     name();
-    render();
   });
   name();
   return button;
 }
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
+  redrawAll();
+  redrawCharts();
+}
+/** Paper is white. */
+function printInLight() {
+  let before = 'light';
+  window.addEventListener('beforeprint', () => {
+    before = document.documentElement.dataset.theme;
+    if (before !== 'light') setTheme('light');
+  });
+  window.addEventListener('afterprint', () => { if (before !== 'light') setTheme(before); });
+}
+
+/** What tells the recordings apart: their commands, or their files. */
+function nameOfRun(data, i) {
+  const run = data.runs[i];
+  const same = data.runs.some((each, j) => j !== i && each.title === run.title);
+  return same ? new Map(run.facts).get('Trace') || run.title : run.title;
 }
 
 let page = null;
 function navigation(data, at) {
-  const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${run.title}` : run.title}));
+  const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${nameOfRun(data, i)}` : run.title}));
   if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'difference'}));
   return h('div', {class: 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
 }
@@ -53,6 +70,7 @@ function render() {
 function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
   page = {data, app: document.getElementById('app')};
+  for (const run of data.runs) [...run.functions].sort((a, b) => b.lost - a.lost).forEach((row) => colourOf(row.name));
   setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   document.getElementById('static').hidden = true;
   document.body.append(tip);
@@ -61,6 +79,7 @@ function start() {
     window.scrollTo(0, 0);
     if (about) about.querySelector('h2').focus();
   });
+  printInLight();
   let waiting = 0;
   window.addEventListener('resize', () => { window.cancelAnimationFrame(waiting); waiting = window.requestAnimationFrame(redrawAll); });
   render();
@@ -69,5 +88,12 @@ function start() {
 if (typeof Chart === 'undefined' || !window.requestAnimationFrame || !Element.prototype.replaceChildren) {
   document.getElementById('old').hidden = false;
 } else {
-  start();
+  try {
+    start();
+  } catch (error) {
+    // The text is all there.
+    document.getElementById('app').replaceChildren();
+    document.getElementById('static').hidden = false;
+    throw error;
+  }
 }

@@ -8,6 +8,21 @@ const STANDINGS = {
   at_floor: 'Constant work would score as much as these.',
 };
 
+/** What the marks in front of scores and calls mean. */
+const MARKS = {
+  '?': 'the recorder may have caused this loss',
+  '≥': 'the true score may be higher',
+  '!': 'one call, or a few, were far faster than all others, and most of the score is the distance to them',
+  '°': 'a function that always does the same work would score as much',
+};
+/** Null: there are none. */
+function marksText(rows) {
+  const said = Object.entries(MARKS).filter(([mark]) => rows.some((row) => row.mark === mark)).map(([mark, text]) => `${mark}: ${text}`);
+  if (rows.some((row) => row.estimated)) said.push('~: an estimate');
+  if (rows.some((row) => row.unknown)) said.push('-: too little was seen for a score');
+  return said.length > 0 ? `${said.join('; ')}.` : null;
+}
+
 /** The score as a bar from 0 to 1, with its interval as a line. */
 function scoreBar(row) {
   if (row.unknown) return h('span', {text: ''});
@@ -45,6 +60,7 @@ function sortedRows(rows, key, down) {
 }
 
 function ranking(run, number) {
+  if (run.functions.length === 0) return h('section', {}, h('h2', {text: 'Functions'}), h('p', {text: 'No calls to wrapped functions were recorded.'}));
   const state = {key: 'rank', down: false, find: ''};
   const body = h('tbody');
   const said = h('p', {class: 'faint', 'aria-live': 'polite'});
@@ -80,8 +96,9 @@ function ranking(run, number) {
     fill();
   }});
   return h('section', {}, h('h2', {text: 'Functions'}),
-    h('p', {text: 'score: the share of a thread’s life that was lost compared with the function’s own fastest execution; the line on the bar is its 95 % interval.'}),
+    h('p', {text: 'score: the share of a thread’s life that was lost compared with the function’s own fastest execution; the line on the bar is its 95 % interval, by whose lower end functions are ranked.'}),
     h('div', {class: 'tools'}, search, said),
     h('div', {class: 'scroll', tabindex: '0'}, h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
+    marksText(run.functions) ? h('p', {class: 'faint', text: marksText(run.functions)}) : null,
     run.left_out > 0 ? h('p', {class: 'faint', text: `${countText(run.left_out)} more functions are not on this page.`}) : null);
 }

@@ -34,11 +34,7 @@ function drawLane(context, {data, lane, place, x, view, wide}) {
     context.fillStyle = colour;
     context.fillRect(left, y, width, LANE_ROW - 1);
     context.globalAlpha = 1;
-    if (flags & 1) {
-      context.strokeStyle = styleOf('--mark');
-      context.lineWidth = 3;
-      context.strokeRect(left, y, width, LANE_ROW - 2);
-    }
+    if (flags & 1) outline(context, left + 1, y + 1, Math.max(width - 2, 1), LANE_ROW - 3);
     context.fillStyle = inkOn(colour);
     context.fillText(fitted(context, data.names[name], width - 6), left + 3, y + LANE_ROW / 2);
   }
@@ -62,19 +58,33 @@ function sayOfLane({data, lane, time, depth}) {
   return null;
 }
 
+/** What a thread was inside of in the part that is shown, the longest first, and how long it was off the processor. */
+function sayOfThread({data, lane, view}) {
+  const shown = ([begin, end]) => Math.min(end, view.end) - Math.max(begin, view.begin);
+  const longest = lane.slices.filter((each) => shown(each) > 0).sort((a, b) => shown(b) - shown(a)).slice(0, 4);
+  const told = longest.map((each) => `${each[4] > 1 ? `${countText(each[4])} short calls, mostly ` : ''}${data.names[each[2]]} ${timeText(shown(each))}`);
+  const off = [0, 1].map((preempted) => lane.off.filter((each) => each[2] === preempted).reduce((sum, each) => sum + Math.max(shown(each), 0), 0));
+  if (off[0] > 0) told.push(`it waited for ${timeText(off[0])}`);
+  if (off[1] > 0) told.push(`another thread had its processor for ${timeText(off[1])}`);
+  return `${lane.thread}: ${told.join(', ') || 'no calls'}`;
+}
+
 function timeline(data) {
   const view = {begin: 0, end: data.length};
+  let chosen = -1;
   const {places, height} = lanePlaces(data.lanes);
-  const {canvas, paint} = ownCanvas(`Timeline around a call of ${data.function}`, height, (context, wide) => {
+  const {canvas, paint} = ownCanvas(`Timeline around a call of ${data.function}. ${data.lanes.slice(0, 4).map((lane) => sayOfThread({data, lane, view})).join('. ')}`, height, (context, wide) => {
     const x = (ns) => NAME_WIDTH + (wide - NAME_WIDTH) * (ns - view.begin) / (view.end - view.begin);
     context.fillStyle = styleOf('--line');
     context.fillRect(Math.max(x(data.call[0]), NAME_WIDTH), 0, Math.max(0, Math.min(x(data.call[1]), wide) - Math.max(x(data.call[0]), NAME_WIDTH)), height - 20);
     data.lanes.forEach((lane, i) => drawLane(context, {data, lane, place: places[i], x, view, wide}));
+    if (chosen >= 0) outline(context, 2, places[chosen].top + 1, wide - 4, places[chosen].height);
     context.fillStyle = styleOf('--faint');
+    const step = (view.end - view.begin) / 10;
     for (let i = 0; i <= 4; i += 1) {
       context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
       const since = (view.end - view.begin) * i / 4;
-      context.fillText(i === 0 ? timeText(data.begin + view.begin) : `+${timeText(since)}`, NAME_WIDTH + (wide - NAME_WIDTH) * i / 4, height - 9);
+      context.fillText(i === 0 ? momentText(data.begin + view.begin, step) : `+${tickText(since)}`, NAME_WIDTH + (wide - NAME_WIDTH) * i / 4, height - 9);
     }
     context.textAlign = 'left';
   });
@@ -87,9 +97,15 @@ function timeline(data) {
     begin = Math.max(0, Math.min(begin, data.length - length));
     view.begin = begin;
     view.end = begin + length;
-    told.textContent = `${timeText(data.begin + view.begin)} to ${timeText(data.begin + view.end)} of the run`;
+    told.textContent = `${momentText(data.begin + view.begin, length / 10)} to ${momentText(data.begin + view.end, length / 10)} of the run`;
     paint();
   }
+  function choose(step) {
+    chosen = Math.max(0, Math.min(data.lanes.length - 1, chosen + step));
+    told.textContent = sayOfThread({data, lane: data.lanes[chosen], view});
+    paint();
+  }
+  canvas.addEventListener('blur', () => { chosen = -1; paint(); });
   canvas.addEventListener('wheel', (event) => {
     if (!event.ctrlKey && Math.abs(event.deltaY) > Math.abs(event.deltaX) && document.activeElement !== canvas) return;
     event.preventDefault();
@@ -107,7 +123,8 @@ function timeline(data) {
   canvas.addEventListener('keydown', (event) => {
     const middle = (view.begin + view.end) / 2;
     const moves = {'+': () => change(0.7, middle), '=': () => change(0.7, middle), '-': () => change(1 / 0.7, middle),
-      ArrowLeft: () => change(1, middle, -0.2), ArrowRight: () => change(1, middle, 0.2), Home: () => change(data.length, 0)};
+      ArrowLeft: () => change(1, middle, -0.2), ArrowRight: () => change(1, middle, 0.2),
+      ArrowUp: () => choose(-1), ArrowDown: () => choose(1), Home: () => change(data.length, 0)};
     if (!moves[event.key]) return;
     event.preventDefault();
     moves[event.key]();
@@ -123,21 +140,28 @@ function timeline(data) {
   return h('div', {class: 'timeline'}, tools, canvas);
 }
 
+function noTimelines(run) {
+  const text = `Single calls are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold) and do not wait by design: there are none.`;
+  return h('section', {}, h('h2', {text: 'Around the largest losses'}), h('p', {class: 'faint', text}));
+}
+
 function timelinesSection(run, number) {
   const box = h('div');
   const about = h('p');
   const choice = h('select', {'aria-label': 'Call', onchange: () => show(Number(choice.value))},
-    ...run.timelines.map((each, i) => h('option', {value: String(i), text: `${timeText(each.lost)} lost in ${each.function}, at ${timeText(each.begin)}`})));
+    ...run.timelines.map((each, i) => h('option', {value: String(i), text: `${timeText(each.lost)} lost in ${each.function}, at ${momentText(each.begin, each.length)}`})));
   function show(i) {
     const data = run.timelines[i];
     const told = [`A call of ${data.function} in thread ${data.thread} took ${timeText(data.duration)} and lost ${timeText(data.lost)} of it (outlined).`];
     if (data.shortened) told.push('The window begins inside of it: more events would have had to be read.');
+    const dropped = data.lanes.reduce((sum, lane) => sum + (lane.left_out || 0), 0);
+    if (dropped > 0) told.push(`There was no room for ${countText(dropped)} of the shortest boxes, which look as if the thread had been outside of calls.`);
     if (data.left_out > 0) told.push(`${countText(data.left_out)} more threads were inside calls meanwhile.`);
     about.textContent = told.join(' ');
     box.replaceChildren(timeline(data));
   }
   show(0);
   return h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
-    h('p', {text: 'What every thread was inside of meanwhile. Pale boxes are several short calls. Below each thread, grey: it waited; orange: another thread had its processor. Calls that began long before the window are not drawn.'}),
+    h('p', {text: 'What every thread was inside of meanwhile. Pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down tell what a thread did.'}),
     h('div', {class: 'tools'}, h('label', {}, 'Call ', choice)), about, box);
 }
