@@ -68,10 +68,17 @@ std::vector<ProcessLoss> losses_of(const PageProcesses& processes) {
     return all;
 }
 
+/// Where several are named: the pid, if it is known.
+std::string short_name(const PageProcesses& processes, std::size_t process) {
+    const std::uint32_t pid = processes.all.reports[process].process.pid;
+    return pid == 0 ? process_name(processes, process) : fmt::format("{}", pid);
+}
+
 Json process_json(const PageProcesses& processes, std::size_t process, const ProcessLoss& loss) {
     const score::Report& report = processes.all.reports[process];
     Json out{{"process", process},
              {"name", process_name(processes, process)},
+             {"short_name", short_name(processes, process)},
              {"trace", page_name(processes.all.files[process])},
              {"life", nanoseconds(report.duration_ns)},
              {"threads", report.threads.size()},
@@ -198,7 +205,7 @@ std::vector<std::string> notes(const PageProcesses& processes) {
         std::string who;
         const bool some = !note.processes.empty() && note.processes.size() < all.size();
         for (std::size_t i = 0; some && i < std::min(note.processes.size(), kNamed); ++i)
-            who += (i == 0 ? "" : ", ") + process_name(processes, note.processes[i]);
+            who += (i == 0 ? "" : ", ") + short_name(processes, note.processes[i]);
         if (some && note.processes.size() > kNamed)
             who += fmt::format(" and {} more", note.processes.size() - kNamed);
         out.push_back(page_text(who.empty() ? note.text : who + ": " + note.text));

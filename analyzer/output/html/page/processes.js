@@ -44,14 +44,14 @@ function sortedTable(columns, rows, label, partOf = () => '') {
 }
 
 /** The name of a process, which leads to its page if it has one. */
-function processLink(row) {
-  return row.run === undefined ? h('span', {text: row.name}) : h('a', {href: `#run-${row.run}`, text: row.name});
+function processLink(row, name = row.name) {
+  return row.run === undefined ? h('span', {text: name}) : h('a', {href: `#run-${row.run}`, text: name});
 }
 
 function overallSection(all) {
   const known = new Map(all.processes.map((row) => [row.process, row]));
   const score = (key) => (row) => (row.unknown ? undefined : row[key]);
-  const worst = (row) => (known.has(row.worst) ? processLink(known.get(row.worst)) : '-');
+  const worst = (row) => (known.has(row.worst) ? processLink(known.get(row.worst), known.get(row.worst).short_name) : '-');
   const columns = [
     {title: 'rank', n: true, value: (row) => row.rank, cell: (row) => String(row.rank)},
     {title: 'score', n: true, value: score('rdam'), cell: scoreText},
@@ -62,7 +62,7 @@ function overallSection(all) {
     {title: 'lost', n: true, value: score('lost'), cell: (row) => (row.unknown ? '-' : timeText(row.lost))},
     {title: 'of all time', n: true, value: score('share'), cell: (row) => (row.unknown ? '-' : percentText(row.share))},
     {title: 'processes', n: true, value: (row) => row.affected, cell: (row) => `${countText(row.affected)}/${countText(row.processes)}`},
-    {title: 'highest in', cell: worst},
+    {title: 'highest in', n: true, cell: worst},
   ];
   const marked = marksText(all.functions);
   return h('section', {id: 'functions'}, h('h2', {text: 'Functions over all processes'}),
@@ -74,7 +74,7 @@ function overallSection(all) {
 
 function processesSection(all) {
   const columns = [
-    {title: 'process', value: (row) => row.name, cell: processLink},
+    {title: 'process', value: (row) => row.name, cell: (row) => processLink(row)},
     {title: 'life', n: true, value: (row) => row.life, cell: (row) => timeText(row.life) + (row.short ? ' (short)' : '')},
     {title: 'threads', n: true, value: (row) => row.threads, cell: (row) => countText(row.threads)},
     {title: 'calls', n: true, value: (row) => row.calls, cell: (row) => countText(row.calls)},
