@@ -68,8 +68,8 @@ class Page(Case):
         self.assert_quiet(window)
 
     def test_processes(self):
-        program = PROGRAMS / "orders"
-        done = self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", "".join(f"{program} {each};" for each in range(100, 600, 100)))
+        commands = "".join(f"{PROGRAMS}/orders {each};" for each in range(100, 600, 100))
+        done = self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         window = self.browse(self.page(*sorted(path.name for path in self.folder.glob("run.*.bin"))))
         self.assertEqual(window.texts("#app h1"), ["5 processes of orders"])
