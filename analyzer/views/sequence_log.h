@@ -6,8 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <utility>
+#include <vector>
 
 namespace rdam::views {
 
@@ -34,11 +33,12 @@ class LogRoom {
 class alignas(128) SequenceLog {
   public:
     void add(std::uint32_t sequence, LogRoom& room) {
-        constexpr std::ptrdiff_t kMostBytes = 5;
-        if (limit_ - end_ < kMostBytes && !grow(room)) return;
+        if (!whole_) return;
+        constexpr std::size_t kMostBytes = 5;
+        if (bytes_.capacity() - bytes_.size() < kMostBytes && !grow(room)) return;
         for (; sequence >= kMore; sequence >>= kBits)
-            *end_++ = static_cast<std::uint8_t>(sequence | kMore);
-        *end_++ = static_cast<std::uint8_t>(sequence);
+            bytes_.push_back(static_cast<std::uint8_t>(sequence | kMore));
+        bytes_.push_back(static_cast<std::uint8_t>(sequence));
     }
     /// Whether there was room for all calls.
     bool whole() const { return whole_; }
@@ -46,7 +46,7 @@ class alignas(128) SequenceLog {
     /// From the first call on.
     class Reader {
       public:
-        explicit Reader(const SequenceLog& log) : at_(log.bytes_.get()), end_(log.end_) {}
+        explicit Reader(const SequenceLog& log) : at_(log.bytes_.data()), end_(at_ + log.bytes_.size()) {}
         std::uint32_t next() {
             std::uint32_t sequence = 0;
             for (unsigned shift = 0; at_ != end_; shift += kBits) {
@@ -67,24 +67,18 @@ class alignas(128) SequenceLog {
 
     bool grow(LogRoom& room) {
         constexpr std::size_t kFirst = 4096;
-        const auto before = static_cast<std::size_t>(limit_ - bytes_.get());
-        const std::size_t more = std::max(kFirst, before);
-        whole_ = whole_ && room.take(more);
-        if (!whole_) {
-            room.give_back(before);
-            bytes_.reset();
-            end_ = limit_ = nullptr;
-            return false;
+        const std::size_t before = bytes_.capacity(), more = std::max(kFirst, before);
+        if (room.take(more)) {
+            bytes_.reserve(before + more);
+            return true;
         }
-        auto larger = std::make_unique_for_overwrite<std::uint8_t[]>(before + more);
-        end_ = std::copy(bytes_.get(), end_, larger.get());
-        bytes_ = std::move(larger);
-        limit_ = bytes_.get() + before + more;
-        return true;
+        bytes_ = {};
+        room.give_back(before);
+        whole_ = false;
+        return false;
     }
 
-    std::unique_ptr<std::uint8_t[]> bytes_;
-    std::uint8_t *end_ = nullptr, *limit_ = nullptr;  // of what is used, and of what there is
+    std::vector<std::uint8_t> bytes_;
     bool whole_ = true;
 };
 
