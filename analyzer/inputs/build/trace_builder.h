@@ -63,7 +63,8 @@ class ThreadBuilder {
     /// The thread was held by its recorder: calls do not count that time. It may begin before the last
     /// event.
     void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
-    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
+    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`; at that
+    /// time, unless ProcessInfo::unwound_unseen is set.
     void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();

@@ -72,7 +72,8 @@ TEST_CASE("calls that longjmp() ends are left by it, with any order of events") 
         one.leave(6);
         const auto read = std::move(trace).finish();
         REQUIRE(read);
-        CHECK(read_back(*read, 0) == Lines{"1 f()", "2 p(0,0)", "3 f()", "4 /f", "4 /p 0", "6 /f"});
+        CHECK(read_back(*read, 0) ==
+              Lines{"1 f()", "2 p(0,0)", "3 f()", "4 /f unwound", "4 /p 0 unwound", "6 /f"});
         std::string unwound;
         const auto see = [&](std::span<const trace::Event> events) {
             for (const trace::Event& each : events)
