@@ -102,10 +102,10 @@ class JsonInput(Case):
     def test_too_little_memory(self):
         """Wherever it is not enough: one line."""
         self.need("prlimit")
-        name = self.write("threads.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range(20_000)])
+        name = self.write("threads.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range(40_000)])
         if self.run_in_folder("prlimit", "--as=100000000", RDAM, "--version").returncode != 0:
             self.skipTest("this build takes more memory for nothing")
-        for limit in (150, 300, 600):
+        for limit in (120, 150, 200):
             done = self.run_in_folder("prlimit", f"--as={limit}000000", RDAM, "analyze", name)
             self.assert_one_line(done, 1, name, "needs more memory than there is")
 

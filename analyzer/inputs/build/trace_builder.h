@@ -77,6 +77,8 @@ class ThreadBuilder {
     void ended(std::uint64_t time);
     /// With its last event, if that was not seen.
     void ended_unseen();
+    /// No event is likely to come: its memory can be used for other threads.
+    void release();
     /// How often it has called each function of which all calls are counted (trace::FunctionInfo::counted),
     /// in the order of their numbers, up to `until` (ticks).
     void counted(std::vector<trace::CallCount> calls, std::uint64_t until);

@@ -234,6 +234,7 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
         collected.overlapping += emitter.cuts().overlapping;
         thread.calls = {};
         emit_absences(thread, scale, out);
+        out.release();
     }
     return only;
 }
