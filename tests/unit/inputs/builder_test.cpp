@@ -265,3 +265,21 @@ TEST_CASE("well-known functions wait, and have keys, whichever tool recorded the
     CHECK_FALSE(functions[1].waits);
     CHECK_FALSE(functions[1].parameters[0].key);
 }
+
+TEST_CASE("names longer than a trace can hold are cut, with a remark") {
+    auto trace = builder();
+    const std::string long_name = std::string(4095, 'n') + "ü" + std::string(std::size_t{20} << 20U, 'n');
+    const auto f = trace.function_named(long_name);
+    ThreadBuilder& one = trace.add_thread(long_name);
+    one.enter(1, f);
+    one.leave(2);
+    trace.info().process.command.assign(std::size_t{100'000}, std::string(1000, 'x'));
+    const auto read = std::move(trace).finish();
+    REQUIRE(read);
+    const trace::TraceInfo& info = read->info();
+    CHECK(info.functions.at(0).name == std::string(4095, 'n') + "…");
+    CHECK(info.threads.at(0).name == info.functions.at(0).name);
+    CHECK(info.process.command.size() < 2000);
+    // With the linkage name.
+    CHECK(rdam::test::has_remark(*read, "4 names have more than 4 KiB, and are cut there."));
+}
