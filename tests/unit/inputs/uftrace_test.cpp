@@ -384,14 +384,6 @@ TEST_CASE("a file that ends within a record or its values is an error that names
     }
 }
 
-TEST_CASE("threads without a file are named, and without any file there is nothing") {
-    UftraceFolder folder;
-    folder.files["task.txt"] += "TASK timestamp=0.000000008 tid=11 pid=10\n";
-    CHECK(folder.error() == "memory/10.dat is missing: copy the directory again, or record again");
-    folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
-    CHECK(remarks_of(folder) == Lines{"The directory has no file of 1 thread that task.txt names: 11.dat."});
-}
-
 TEST_CASE("an info that is cut, even between lines, is an error") {
     UftraceFolder folder;
     folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
