@@ -24,6 +24,21 @@ const std::string* text_of(const trace::TraceInfo& info, std::uint64_t word) {
     return word == 0 || word > info.texts.size() ? nullptr : &info.texts[word - 1];
 }
 
+std::string with_backslash(std::string_view text, char before) {
+    std::string out;
+    for (const char c : text) {
+        if (c == before) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+/// Quotation marks come last: printable() makes none, and their backslashes must not be cut off.
+std::string quoted(std::string_view text) {
+    const std::string shown = shortened_name(printable(with_backslash(text, '\\')), kLongestText);
+    return '"' + with_backslash(shown, '"') + '"';
+}
+
 class NameWriter {
   public:
     NameWriter(const SequenceStore& store, const trace::TraceInfo& info, const KeyTable& keys)
@@ -155,7 +170,7 @@ std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo
     if (value == 0) return "-";
     const std::string* text = text_of(info, value);
     if (text == nullptr) return fmt::format("text {}", value);
-    return '"' + shortened_name(printable(*text), kLongestText) + '"';
+    return quoted(*text);
 }
 
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,

@@ -14,8 +14,9 @@ namespace rdam::mining {
 /// The value of a parameter as its type says: `-1`, `0x7f00`, `true`, `2.5`. `kind` is an rdam::ValueKind.
 std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value);
 
-/// The same for people: of a text, the text itself in quotation marks, printable, without its middle if it is
-/// long; `-` where a call has none, `text 12345` where the trace does not have it.
+/// The same for people: of a text, the text itself in quotation marks, printable, with backslashes before its
+/// own quotation marks and backslashes, without its middle if it is long; `-` where a call has none, `text
+/// 12345` where the trace does not have it.
 std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo& parameter,
                         std::uint64_t value);
 
