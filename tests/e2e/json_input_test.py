@@ -79,9 +79,12 @@ class JsonInput(Case):
         events = [{"ph": "X", "name": name, "pid": 1, "tid": 2, "ts": at} | ({"dur": lasts} if lasts else {}) for name, at, lasts in spans]
         columns = ("function", "depth", "begin_ns", "end", "duration_ns")
         calls = [tuple(call[name] for name in columns) for call in self.calls(self.write("recursion.json", events))]
-        self.assertEqual(sorted(calls, key=lambda call: int(call[2])),
-                         [("main", "0", "0", "returned", "100000.000"), ("f", "1", "1000", "returned", "4000.000"), ("f", "2", "2000", "not seen", ""),
-                          ("g", "1", "7000", "returned", "1000.000"), ("g", "1", "9000", "returned", "1000.000")])
+        self.assertEqual(sorted(calls, key=lambda call: int(call[2])), [
+            ("main", "0", "0", "returned", "100000.000"),
+            ("f", "1", "1000", "returned", "4000.000"),
+            ("f", "2", "2000", "not seen", ""),
+            ("g", "1", "7000", "returned", "1000.000"),
+            ("g", "1", "9000", "returned", "1000.000")])
 
     def test_no_room_for_the_temporary_copy(self):
         if os.geteuid() != 0:
