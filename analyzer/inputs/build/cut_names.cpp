@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rdam::inputs {
@@ -10,14 +11,13 @@ namespace {
 class Cutter {
   public:
     void cut(std::string& name) {
-        constexpr std::size_t kMost = 4096;
-        if (name.size() <= kMost) return;
+        if (name.size() <= kMost || is_cut(name)) return;
         ++count_;
         std::size_t end = kMost;
         while (end > 0 && is_inside_character(name[end]))
             --end;
         // Thousands of them may have had megabytes.
-        name = name.substr(0, end) + "…";
+        name = name.substr(0, end).append(kMark);
     }
     void cut(std::vector<trace::ParameterInfo>& parameters) {
         for (trace::ParameterInfo& each : parameters) {
@@ -26,9 +26,9 @@ class Cutter {
         }
     }
     void cut_words(std::vector<std::string>& command) {
-        constexpr std::size_t kMost = std::size_t{1} << 20U;
+        constexpr std::size_t kMostInAll = std::size_t{1} << 20U;
         std::size_t bytes = 0, words = 0;
-        for (; words < command.size() && bytes < kMost; ++words) {
+        for (; words < command.size() && bytes < kMostInAll; ++words) {
             cut(command[words]);
             bytes += command[words].size() + sizeof(std::string);
         }
@@ -38,9 +38,14 @@ class Cutter {
     std::uint64_t count() const { return count_; }
 
   private:
+    static bool is_cut(const std::string& name) {
+        return name.size() <= kMost + kMark.size() && name.ends_with(kMark);
+    }
     /// Of UTF-8: none begins with this byte.
     static bool is_inside_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
+    static constexpr std::size_t kMost = 4096;
+    static constexpr std::string_view kMark = "…";
     std::uint64_t count_ = 0;
 };
 
@@ -49,7 +54,10 @@ class Cutter {
 std::uint64_t cut_names(trace::TraceInfo& info) {
     Cutter cutter;
     for (trace::FunctionInfo& function : info.functions) {
-        for (std::string* each : {&function.name, &function.linkage_name, &function.module, &function.source})
+        const bool one_name = function.linkage_name == function.name;
+        cutter.cut(function.name);
+        if (one_name) function.linkage_name = function.name;
+        for (std::string* each : {&function.linkage_name, &function.module, &function.source})
             cutter.cut(*each);
         cutter.cut(function.parameters);
         cutter.cut(function.result);
