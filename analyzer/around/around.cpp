@@ -107,14 +107,14 @@ void keep_most(std::size_t lanes, Surroundings& window) {
 
 /// Of one thread, by window.
 Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score::Report& report,
-                                   std::size_t thread, const Limits& limits,
+                                   const calls::KnownEnds& ends, std::size_t thread, const Limits& limits,
                                    const std::vector<Surroundings>& windows) {
     const std::uint32_t number = report.threads[thread].number;
     const auto off = reader.off_cpu(number);
     if (!off) return tl::unexpected{off.error()};
     std::vector<Lane> lanes;
     for (const Surroundings& window : windows) {
-        auto lane = read_lane(reader, number, {window.begin, window.end}, limits.columns);
+        auto lane = read_lane(reader, ends, number, {window.begin, window.end}, limits.columns);
         if (!lane) return tl::unexpected{lane.error()};
         lane->thread = thread;
         lane->off = within(*off, {window.begin, window.end}, limits.columns);
@@ -146,13 +146,14 @@ Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader,
         if (events > most && !windows.empty()) break;
         windows.push_back(window);
     }
+    const calls::KnownEnds ends = calls::KnownEnds::of(reader.info());
     // Several threads at a time, and no more than those, as all their lanes are kept meanwhile.
     const unsigned jobs = score::threads_for(limits.jobs);
     for (std::size_t first = 0; first < report.threads.size(); first += jobs) {
         const std::size_t count = std::min<std::size_t>(jobs, report.threads.size() - first);
         std::vector<Result<std::vector<Lane>>> lanes(count);
         score::in_parallel(count, jobs, [&](std::size_t i) {
-            lanes[i] = lanes_of(reader, report, first + i, limits, windows);
+            lanes[i] = lanes_of(reader, report, ends, first + i, limits, windows);
         });
         for (auto& each : lanes) {
             if (!each) return tl::unexpected{each.error()};

@@ -32,10 +32,11 @@ struct Cover {
     std::uint32_t function = 0;
 };
 
-Result<Cover> cover_in(const trace::TraceReader& reader, std::uint32_t thread, const Loss& loss) {
+Result<Cover> cover_in(const trace::TraceReader& reader, const calls::KnownEnds& ends, std::uint32_t thread,
+                       const Loss& loss) {
     constexpr std::size_t kColumns = 100;
     const trace::TimePart part{loss.call->begin, loss.call->end};
-    const auto lane = read_lane(reader, thread, part, kColumns);
+    const auto lane = read_lane(reader, ends, thread, part, kColumns);
     if (!lane) return tl::unexpected{lane.error()};
     Cover best;
     for (const Slice& slice : lane->slices) {
@@ -57,6 +58,7 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
     std::ranges::stable_sort(losses,
                              [](const Loss& a, const Loss& b) { return a.call->lost_ns > b.call->lost_ns; });
     losses.resize(std::min(losses.size(), limits.most));
+    const calls::KnownEnds ends = calls::KnownEnds::of(reader.info());
     std::vector<Arrow> found;
     std::uint64_t events = 0;
     for (const Loss& loss : losses) {
@@ -68,7 +70,7 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
             const std::uint64_t more = reader.events_of_part(row.number, {loss.call->begin, loss.call->end});
             if (events + more > limits.events) continue;
             events += more;
-            const auto cover = cover_in(reader, row.number, loss);
+            const auto cover = cover_in(reader, ends, row.number, loss);
             if (!cover) return tl::unexpected{cover.error()};
             if (cover->ticks <= best.ticks) continue;
             best = *cover;

@@ -94,13 +94,13 @@ class Collector final : public calls::CallSink {
 
 }  // namespace
 
-Result<Lane> read_lane(const trace::TraceReader& reader, std::uint32_t thread, const trace::TimePart& part,
-                       std::size_t columns) {
+Result<Lane> read_lane(const trace::TraceReader& reader, const calls::KnownEnds& ends, std::uint32_t thread,
+                       const trace::TimePart& part, std::size_t columns) {
     Lane lane;
     if (reader.events_of_part(thread, part) > 0) {
         Collector collector{part, columns};
         calls::Matcher matcher{reader.info().functions.size(), {}, {}, collector};
-        matcher.set_latest(calls::latest_possible(reader.info()));
+        matcher.set_known_ends(ends);
         auto read = reader.read_part(
             thread, part, [&](std::span<const trace::Event> events) { matcher.consume(events); },
             [&] { matcher.gap(); });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/around/around.h"
+#include "analyzer/calls/known_ends.h"
 
 namespace rdam::around {
 
@@ -14,8 +15,8 @@ namespace rdam::around {
 /// earlier chunk is not known. Slices shorter than the part / `columns` are merged with their neighbours of
 /// the same depth; beyond kMaxDepth they are left out. Takes memory for kMaxDepth × 2 × `columns` slices.
 inline constexpr std::uint32_t kMaxDepth = 10;
-Result<Lane> read_lane(const trace::TraceReader& reader, std::uint32_t thread, const trace::TimePart& part,
-                       std::size_t columns);
+Result<Lane> read_lane(const trace::TraceReader& reader, const calls::KnownEnds& ends, std::uint32_t thread,
+                       const trace::TimePart& part, std::size_t columns);
 
 /// Those of a thread's times off the processor that reach into `part`, without those shorter than the part /
 /// `columns`. `intervals` are those of TraceReader::off_cpu().

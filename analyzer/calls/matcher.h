@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "analyzer/calls/call.h"
+#include "analyzer/calls/known_ends.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::calls {
@@ -84,8 +85,8 @@ class BasicMatcher {
     /// sampled in windows are recorded.
     void set_transparent(const std::vector<bool>& transparent);
 
-    /// Timestamps above are impossible (latest_possible()). Default: none is.
-    void set_latest(std::uint64_t tsc) { latest_ = tsc; }
+    /// Default: all are.
+    void set_known_ends(const KnownEnds& ends) { ends_ = ends; }
 
     void consume(const trace::Event& event);
     void consume(std::span<const trace::Event> events) {
@@ -157,13 +158,9 @@ class BasicMatcher {
     std::array<Interval, 8> pauses_{};  ///< the latest, that one first
     std::uint64_t entered_ = 0;         ///< calls of ignored functions included
     std::uint64_t closed_at_ = 0;       ///< the latest leave
-    std::uint64_t latest_ = UINT64_MAX;
+    KnownEnds ends_;
     std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
 };
-
-/// No timestamp of the run can be later: a second behind the end of the last thread, for what destructors
-/// and signal handlers do there. UINT64_MAX if a thread's end is not known.
-std::uint64_t latest_possible(const trace::TraceInfo& info);
 
 /// The one for any sink.
 using Matcher = BasicMatcher<CallSink>;

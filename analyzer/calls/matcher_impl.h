@@ -94,7 +94,7 @@ void BasicMatcher<Sink>::finish() {
 
 template <class Sink>
 void BasicMatcher<Sink>::see(std::uint64_t tsc) {
-    if (tsc > latest_) return;
+    if (tsc > ends_.latest) return;
     counts_.first = std::min(counts_.first, tsc);
     counts_.last = std::max(counts_.last, tsc);
 }
@@ -161,6 +161,10 @@ void BasicMatcher<Sink>::leave(const trace::Event& event) {
     std::size_t opener = stack_.size() - 1;
     while (stack_[opener].is(kTail) || stack_[opener].function != event.function)
         --opener;
+    if (event.unwound && ends_.unwound_unseen) [[unlikely]] {
+        counts_.abandoned_by_jump += abandon_down_to(opener);
+        return;
+    }
     const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].is(kTail);
     const std::size_t keep = opener + (tail_above ? 2 : 1);
     if (keep < stack_.size()) counts_.abandoned_by_jump += abandon_down_to(keep);
@@ -233,7 +237,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
     if (!frame.is(kTail)) --open.frames;
 
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
-    const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= latest_;
+    const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= ends_.latest;
     const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
     if (timed) {
         counts_.first = std::min(counts_.first, frame.enter);

@@ -16,7 +16,7 @@ class OffCpuPauses {
   public:
     /// `intervals` as returned by Absences::thread(); they must outlive this object. Intervals caused by
     /// other programs, or by the thread itself, are skipped. An event with a timestamp above `latest`
-    /// (latest_possible()) has no valid time.
+    /// (KnownEnds) has no valid time.
     OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
 
     /// `events`, and in front of each the pauses that began before it. Valid until the next call, and as long

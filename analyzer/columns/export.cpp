@@ -38,7 +38,7 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
         contents.first_call.push_back(contents.tables.calls.rows());
         const auto off_cpu = times->thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader.info())};
+        calls::OffCpuPauses pauses{*off_cpu, settings.ends.latest};
         ThreadWriter writer{thread, reader.info(), settings, contents.time, contents.tables};
         const auto sink = [&](std::span<const trace::Event> some) {
             writer.consume(pauses.among(some));

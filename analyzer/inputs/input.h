@@ -20,7 +20,8 @@ struct Beginning {
 };
 
 /// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by
-/// a small multiple of the file, one line of error that names the place and what was expected there.
+/// the number of events and threads (some 40 bytes an event at most, some kilobytes a thread, which a file
+/// may tell of in 60 bytes), one line of error that names the place and what was expected there.
 struct Input {
     bool (*recognizes)(const Beginning& beginning);
     Result<trace::TraceReader> (*read)(const std::string& path, const Progress& progress);

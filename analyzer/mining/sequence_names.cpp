@@ -23,6 +23,21 @@ const std::string* text_of(const trace::TraceInfo& info, std::uint64_t word) {
     return word == 0 || word > info.texts.size() ? nullptr : &info.texts[word - 1];
 }
 
+std::string with_backslash(std::string_view text, char before) {
+    std::string out;
+    for (const char c : text) {
+        if (c == before) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+/// Quotation marks come last: printable() makes none, and their backslashes must not be cut off.
+std::string quoted(std::string_view text, std::size_t longest) {
+    const std::string shown = shortened_name(printable(with_backslash(text, '\\')), longest);
+    return '"' + with_backslash(shown, '"') + '"';
+}
+
 class NameWriter {
   public:
     NameWriter(const SequenceStore& store, const trace::TraceInfo& info, const KeyTable& keys)
@@ -154,12 +169,7 @@ std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo
     if (value == 0) return "-";
     const std::string* text = text_of(info, value);
     if (text == nullptr) return fmt::format("text {}", value);
-    std::string shown = "\"";
-    for (const char c : shortened_name(*text, longest)) {
-        if (c == '"' || c == '\\') shown += '\\';
-        shown += c;
-    }
-    return printable(shown) + '"';
+    return quoted(*text, longest);
 }
 
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,

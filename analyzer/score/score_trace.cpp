@@ -90,7 +90,7 @@ class Crew {
         const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
         trace::Turn turn;
-        calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
+        calls::OffCpuPauses pauses{*off_cpu, settings_.ends.latest};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         analysis.set_course(course_);
@@ -211,6 +211,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .ignored = std::vector<bool>(info.functions.size()),
         .loop_rests = mining::LoopRests{info},
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
+        .ends = calls::KnownEnds::of(info),
         .probe_instructions = calls::probe_instructions(info.counters),
         .baseline = settings.baseline,
         .patterns = settings.patterns,

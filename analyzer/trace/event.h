@@ -188,8 +188,10 @@ struct ProcessInfo {
     std::string recorder = {};  ///< of another tool's trace: its name and version; empty: rdam
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
-    double max_overhead = 0;           ///< the budget, as a share of each thread's own time; 0: none
-    bool clean_end = false;            ///< false: left by _exit() or killed, or the agent was
+    double max_overhead = 0;      ///< the budget, as a share of each thread's own time; 0: none
+    bool clean_end = false;       ///< false: left by _exit() or killed, or the agent was
+    bool unwound_unseen = false;  ///< of another tool's trace: calls that are left by unwinding ended some
+                                  ///< time before that, their ends were not seen
     std::vector<NodeInfo> nodes = {};  ///< those with processors; none: the machine does not tell
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
                                ///< took when the run began, 0…1; 0: not known

@@ -37,7 +37,7 @@ class ThreadSequences {
           store_(info.functions.size()),
           builder_(store_, settings.sequences),
           matcher_(info.functions.size(), settings.cost, settings.ignored, static_cast<Sink&>(*this)) {
-        matcher_.set_latest(calls::latest_possible(info));
+        matcher_.set_known_ends(settings.ends);
         matcher_.set_transparent(settings.windowed);
         builder_.set_transparent(settings.windowed);
     }

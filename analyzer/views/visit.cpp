@@ -221,7 +221,7 @@ Result<void> Visit::read(std::uint32_t thread,
                          const std::function<void()>& gap) const {
     const auto off_cpu = absences_->thread(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(info())};
+    calls::OffCpuPauses pauses{*off_cpu, settings_->ends.latest};
     std::optional<score::EventWindow> window;
     if (selection_.window) window.emplace(*selection_.window, info().functions.size(), settings_->ignored);
     const auto inside = [&](std::span<const trace::Event> some) {

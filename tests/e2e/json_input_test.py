@@ -73,6 +73,28 @@ class JsonInput(Case):
         scores = self.scores(self.write("known.json", events))
         self.assertAlmostEqual(scores["f"], 0.2, places=2)
 
+    def test_call_that_ends_after_the_one_around_it_is_no_measure(self):
+        """It was not seen to end: as the shortest of all it would be what the others are compared with."""
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 20 * i, "dur": 10} for i in range(99)]
+        events += [{"ph": "X", "name": "g", "pid": 1, "tid": 2, "ts": 5000, "dur": 10.5},
+                   {"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 5010, "dur": 10}]
+        (f,) = (row for row in self.analyze(self.write("cut.json", events))["functions"] if row["name"] == "f")
+        self.assertEqual((f["occurrences"], f["min_ns"], f["rdam"]), (100, 10_000, 0))
+        self.assertIn("1 call has no end in the trace before that of the call around", self.rdam("analyze", "cut.json").stdout.decode())
+
+    def test_recursion_without_an_end(self):
+        """The call around it ends when it ends, and what comes later is not inside."""
+        spans = (("main", 0, 100), ("f", 1, 4), ("f", 2, None), ("g", 7, 1), ("g", 9, 1))
+        events = [{"ph": "X", "name": name, "pid": 1, "tid": 2, "ts": at} | ({"dur": lasts} if lasts else {}) for name, at, lasts in spans]
+        columns = ("function", "depth", "begin_ns", "end", "duration_ns")
+        calls = [tuple(call[name] for name in columns) for call in self.calls(self.write("recursion.json", events))]
+        self.assertEqual(sorted(calls, key=lambda call: int(call[2])), [
+            ("main", "0", "0", "returned", "100000.000"),
+            ("f", "1", "1000", "returned", "4000.000"),
+            ("f", "2", "2000", "not seen", ""),
+            ("g", "1", "7000", "returned", "1000.000"),
+            ("g", "1", "9000", "returned", "1000.000")])
+
     def test_no_room_for_the_temporary_copy(self):
         if os.geteuid() != 0:
             self.skipTest("mounting a small file system takes root")
@@ -92,10 +114,10 @@ class JsonInput(Case):
     def test_too_little_memory(self):
         """Wherever it is not enough: one line."""
         self.need("prlimit")
-        name = self.write("threads.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range(20_000)])
+        name = self.write("threads.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range(40_000)])
         if self.run_in_folder("prlimit", "--as=100000000", RDAM, "--version").returncode != 0:
             self.skipTest("this build takes more memory for nothing")
-        for limit in (150, 300, 600):
+        for limit in (120, 150, 200):
             done = self.run_in_folder("prlimit", f"--as={limit}000000", RDAM, "analyze", name)
             self.assert_one_line(done, 1, name, "needs more memory than there is")
 

@@ -11,9 +11,10 @@ import re
 import subprocess
 import unittest
 
-from harness import PROGRAMS, TIMEOUT, Case
+from harness import PROGRAMS, RDAM, TIMEOUT, Case
 
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+NOBODY = 65534
 EVENT = re.compile(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>')
 ATTRIBUTE = re.compile(r'\("([^"]*)" <\d+>; UINT64; (\d+)\)')
 SEND = re.compile(r'MPI_I?SEND +\d+ +\d+  Receiver: (\d+) .*, Communicator: .* <(\d+)>, Tag: (\d+), Length: (\d+)')
@@ -218,6 +219,25 @@ class Input(Case):
             path.unlink()
             path.write_bytes(whole)
         self.assertEqual(self.rdam("analyze", "archive").returncode, 0)
+
+    def test_files_that_are_missing_or_not_to_be_read(self):
+        """The library says neither which file it is nor what to do."""
+        self.exported(PROGRAMS / "orders", "1", "10", functions="serve")
+        reader = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups") if os.geteuid() == 0 else ()
+        self.folder.chmod(0o755)
+        readable = self.run_in_folder(*reader, RDAM, "analyze", "archive").returncode == 0
+        for name in ("traces.def", "traces/0.evt"):
+            path = self.folder / "archive" / name
+            path.rename(self.folder / "away")
+            self.assert_one_line(self.rdam("analyze", "archive"), 1, "has no archive/" + name, "copy the whole archive")
+            (self.folder / "away").rename(path)
+            path.chmod(0)
+            if readable:
+                self.assert_one_line(self.run_in_folder(*reader, RDAM, "analyze", "archive"), 1, name, "Permission denied", "check its permissions")
+            path.chmod(0o644)
+        self.assertEqual(self.rdam("analyze", "archive").returncode, 0)
+        if not readable:
+            self.skipTest("another user cannot run this rdam here")
 
     def test_garbage(self):
         (self.folder / "traces.otf2").write_bytes(b"\x03BOTF2\0" + bytes(range(256)))

@@ -137,9 +137,14 @@ class PajeInput(Case):
     def test_compressed(self):
         text = DEFINITIONS + "3 1 t1 S f\n3 1.5 t1 S g\n4 2 t1 S\n4 3 t1 S\n"
         (self.folder / "plain").write_text(text)
-        (self.folder / "packed").write_bytes(gzip.compress(text.encode()))
         self.assertEqual(len(self.rows("plain")), 2)
-        self.assertEqual(self.rows("packed"), self.rows("plain"))
+        (self.folder / "packed.gz").write_bytes(gzip.compress(text.encode()))
+        self.assertEqual(self.rows("packed.gz"), self.rows("plain"))
+        self.need("zstd")
+        packed = self.run_in_folder("zstd", "-q", "-c", "plain")
+        self.assertEqual(packed.returncode, 0, packed.stderr.decode())
+        (self.folder / "packed.zst").write_bytes(packed.stdout)
+        self.assertEqual(self.rows("packed.zst"), self.rows("plain"))
 
     def test_own_traces_come_back(self):
         done = self.rdam("record", "-o", "trace.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "700")

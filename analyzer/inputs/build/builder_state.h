@@ -107,6 +107,7 @@ struct ThreadBuilder::State {
     void encode_given();
     void append();
     void flush_if_full();
+    void release();
     std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words);
     std::span<const std::uint64_t> filled_up(std::size_t wanted, std::span<const std::uint64_t> words);
     void finish(std::uint64_t end_of_trace);

@@ -27,6 +27,13 @@ void ThreadBuilder::State::append() {
     encoded = 0;
 }
 
+void ThreadBuilder::State::release() {
+    append();
+    encoder = trace::ChunkEncoder{};
+    filled = {};
+    open.shrink_to_fit();
+}
+
 /// After each event.
 inline void ThreadBuilder::State::flush_if_full() {
     if (++encoded >= trace.events_of_chunk) [[unlikely]]
@@ -178,7 +185,7 @@ void ThreadBuilder::State::encode_given() {
 }
 
 void ThreadBuilder::State::finish(std::uint64_t end_of_trace) {
-    append();
+    release();
     trace::ThreadInfo& info = trace.info.threads[index];
     const std::uint64_t beginning = std::min(begin.value_or(first), first);
     info.start = beginning == UINT64_MAX ? 0 : beginning + kOrigin;
@@ -259,6 +266,10 @@ void ThreadBuilder::ended(std::uint64_t time) {
 
 void ThreadBuilder::ended_unseen() {
     state_->end = 0;
+}
+
+void ThreadBuilder::release() {
+    state_->release();
 }
 
 void ThreadBuilder::counted(std::vector<trace::CallCount> calls, std::uint64_t until) {

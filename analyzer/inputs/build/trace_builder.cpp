@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
+#include "analyzer/inputs/build/cut_names.h"
 #include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
 #include "wrappers/support/temporary_file.h"
@@ -258,6 +259,8 @@ Result<void> TraceBuilder::write() {
                "ends of calls are left out, because no such calls are open there.");
     add_remark(info.remarks, odd.too_deep, "One call is left out, because too many calls are open around it.",
                "calls are left out, because too many calls are open around them.");
+    add_remark(info.remarks, cut_names(info), "One name has more than 4 KiB, and is cut there.",
+               "names have more than 4 KiB, and are cut there.");
     info.texts = first_texts(state.texts);
     state.keep(state.writer.finish(info));
     if (state.error) return tl::unexpected{*state.error};

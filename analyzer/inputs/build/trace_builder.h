@@ -63,7 +63,8 @@ class ThreadBuilder {
     /// The thread was held by its recorder: calls do not count that time. It may begin before the last
     /// event.
     void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
-    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
+    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`; at that
+    /// time, unless ProcessInfo::unwound_unseen is set.
     void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();
@@ -76,6 +77,8 @@ class ThreadBuilder {
     void ended(std::uint64_t time);
     /// With its last event, if that was not seen.
     void ended_unseen();
+    /// No event is likely to come: its memory can be used for other threads.
+    void release();
     /// How often it has called each function of which all calls are counted (trace::FunctionInfo::counted),
     /// in the order of their numbers, up to `until` (ticks).
     void counted(std::vector<trace::CallCount> calls, std::uint64_t until);

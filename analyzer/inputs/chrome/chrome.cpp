@@ -31,8 +31,11 @@ std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
            "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
     remark(all.stands_for, "call stands for several of the exported trace, and counts once here",
            "calls stand for several of the exported trace, and count once here");
-    remark(all.overlapping, "event ends later than the one around it, and was cut there",
-           "events end later than those around them, and were cut there");
+    remark(all.rounded,
+           "event ends later than the one around it by what times are rounded, and was cut there",
+           "events end later than those around them by what times are rounded, and were cut there");
+    remark(all.overlapping, "event ends later than the one around it: counted, not scored",
+           "events end later than those around them: counted, not scored");
     remark(all.unmatched, "event E ends nothing, and was passed over",
            "events E end nothing, and were passed over");
     remark(all.unfinished, "event B has no E: when it ended is not known",

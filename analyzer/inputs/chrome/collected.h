@@ -112,7 +112,8 @@ struct Collected {
     std::uint64_t values_left_out = 0;
     std::uint64_t unmatched = 0;    ///< an "E" without a "B"
     std::uint64_t unfinished = 0;   ///< a "B" without an "E"
-    std::uint64_t overlapping = 0;  ///< ended later than the call around it
+    std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
+    std::uint64_t overlapping = 0;  ///< ended later than that
 
     bool from_rdam() const {
         const auto recorder = facts.find("recorder");

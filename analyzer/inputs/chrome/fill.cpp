@@ -61,30 +61,35 @@ class Scale {
     std::int64_t shift_ = 0;
 };
 
+/// What was changed of the calls of a thread.
+struct Cuts {
+    std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
+    std::uint64_t overlapping = 0;  ///< ended later than that
+};
+
 /// Writes the calls of one thread, nested.
 class Emitter {
   public:
-    Emitter(Functions& functions, const Scale& scale, bool is_own, ThreadBuilder& out)
-        : functions_(functions), scale_(scale), is_own_(is_own), out_(out) {}
+    /// `step`: of the clock, picoseconds.
+    Emitter(Functions& functions, const Scale& scale, std::int64_t step, bool is_own, ThreadBuilder& out)
+        : functions_(functions), scale_(scale), step_(step), is_own_(is_own), out_(out) {}
 
     void call(const Call& call) {
         while (!open_.empty() && is_over(open_.back(), call))
             close();
-        // Where a call was not seen to end, those around it cannot be trusted either.
-        if (unseen_) forget();
         Call inner = call;
-        if (!open_.empty() && inner.end > open_.back().end) {
-            inner.end = open_.back().end;
-            if (inner.ends) ++overlapping_;
-        }
+        if (!open_.empty() && inner.end > open_.back().end) cut(inner, open_.back().end);
         out_.enter(scale_(inner.begin), functions_.number(inner), functions_.enter_words(inner));
         open_.push_back(inner);
     }
     void end() {
-        while (!open_.empty())
+        // Nothing around the outermost of them tells when they ended.
+        const auto first = std::ranges::find(open_, true, &Call::ends);
+        const auto still_open = static_cast<std::size_t>(first - open_.begin());
+        while (open_.size() > still_open)
             close();
     }
-    std::uint64_t overlapping() const { return overlapping_; }
+    const Cuts& cuts() const { return cuts_; }
 
   private:
     /// rdam writes a call after those inside it: one that was written first is inside though it only begins
@@ -93,34 +98,35 @@ class Emitter {
         if (open.end != next.begin) return open.end < next.begin;
         return !is_own_ || next.order > open.order;
     }
+    /// Cut short by more than what a writer rounds away, it would be the fastest of its kind, with which all
+    /// others are compared.
+    void cut(Call& call, std::int64_t end) {
+        constexpr std::int64_t kHundredth = 100;
+        const std::int64_t rounding = std::min<std::int64_t>(
+            Decimal::kParts, std::max(2 * step_, (call.end - call.begin) / kHundredth));
+        const bool is_rounded = call.end - end <= rounding;
+        if (call.ends) ++(is_rounded ? cuts_.rounded : cuts_.overlapping);
+        call.ends = call.ends && is_rounded;
+        call.end = end;
+    }
     void close() {
         const Call call = open_.back();
         open_.pop_back();
-        if (!call.ends) {
-            unseen_ = true;
-            return;
-        }
         const std::uint64_t at = scale_(call.end);
-        const auto words = functions_.leave_words(call.function, call.values);
-        if (unseen_)
-            out_.leave_function(at, functions_.number(call), words);
+        // The other functions of ThreadBuilder go by the name, which a call around it may have, too.
+        if (call.ends)
+            out_.leave(at, functions_.leave_words(call.function, call.values));
         else
-            out_.leave(at, words);
-        unseen_ = false;
-    }
-    void forget() {
-        out_.gap();
-        open_.clear();
-        unseen_ = false;
+            out_.unwind(at, open_.size());
     }
 
     Functions& functions_;
     const Scale& scale_;
+    std::int64_t step_;
     bool is_own_;
     ThreadBuilder& out_;
     std::vector<Call> open_;
-    bool unseen_ = false;  // calls that are still open in `out_` have been closed here
-    std::uint64_t overlapping_ = 0;
+    Cuts cuts_;
 };
 
 Times times_of(const Collected& collected) {
@@ -215,17 +221,20 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
                       scale.step());
     if (collected.from_rdam()) restore_clock(collected, builder);
     Functions functions{collected, builder};
+    builder.info().process.unwound_unseen = true;
     std::optional<std::string> only = only_process(collected);
     for (Thread& thread : collected.threads) {
         if (thread.calls.empty() && thread.absences.empty() && thread.start == thread.end) continue;
         ThreadBuilder& out = add(thread, thread_name(thread, collected, !only), scale, builder);
-        Emitter emitter{functions, scale, collected.from_rdam(), out};
+        Emitter emitter{functions, scale, times.step, collected.from_rdam(), out};
         for (const Call& call : thread.calls)
             emitter.call(call);
         emitter.end();
-        collected.overlapping += emitter.overlapping();
+        collected.rounded += emitter.cuts().rounded;
+        collected.overlapping += emitter.cuts().overlapping;
         thread.calls = {};
         emit_absences(thread, scale, out);
+        out.release();
     }
     return only;
 }

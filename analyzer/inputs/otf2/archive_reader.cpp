@@ -1,7 +1,13 @@
 #include "analyzer/inputs/otf2/archive_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "analyzer/otf2/errors.h"
@@ -41,15 +47,27 @@ std::map<std::string, std::string, std::less<>> properties_of(OTF2_Reader* reade
     return result;
 }
 
+/// What the library does not say of a file of the archive `name` that it could not open. Nothing: nothing is
+/// wrong with it.
+std::optional<Error> fault_of(const std::filesystem::path& file, const std::string& name) {
+    if (access(file.c_str(), R_OK) == 0) return {};
+    const int error = errno;
+    if (error == ENOENT)
+        return Error{
+            fmt::format("{}: the OTF2 archive has no {}; copy the whole archive again", name, file.string())};
+    return Error{fmt::format("{}: cannot read {}: {}; check its permissions and those of its directory", name,
+                             file.string(), std::strerror(error))};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const std::string& anchor,
                                                            const std::string& name) {
-    std::unique_ptr<ArchiveReader> made{new ArchiveReader{name}};
+    std::unique_ptr<ArchiveReader> made{new ArchiveReader{anchor, name}};
     made->reader_ = OTF2_Reader_Open(anchor.c_str());
     if (made->reader_ == nullptr) {
         LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
-        return tl::unexpected{made->state("its anchor file").error()};
+        return tl::unexpected{made->state("its anchor file", {anchor}).error()};
     }
     LibraryErrors::note(OTF2_Reader_SetSerialCollectiveCallbacks(made->reader_));
     made->callbacks_.reset(event_callbacks());
@@ -61,9 +79,12 @@ ArchiveReader::~ArchiveReader() {
     if (reader_ != nullptr && LibraryErrors::first() == OTF2_SUCCESS) OTF2_Reader_Close(reader_);
 }
 
-Result<void> ArchiveReader::state(const std::string& what) const {
+Result<void> ArchiveReader::state(const std::string& what,
+                                  const std::vector<std::filesystem::path>& files) const {
     const OTF2_ErrorCode error = LibraryErrors::first();
     if (error == OTF2_SUCCESS) return {};
+    for (const std::filesystem::path& file : files)
+        if (const auto fault = fault_of(file, name_)) return tl::unexpected{*fault};
     return fail("{}: OTF2 cannot read {}: {}; copy the whole archive again, or record it anew", name_, what,
                 OTF2_Error_GetDescription(error));
 }
@@ -82,10 +103,14 @@ Result<Definitions> ArchiveReader::definitions() {
     const std::unique_ptr<OTF2_GlobalDefReaderCallbacks, void (*)(OTF2_GlobalDefReaderCallbacks*)> callbacks{
         definition_callbacks(), OTF2_GlobalDefReaderCallbacks_Delete};
     std::uint64_t read = 0;
-    if (auto good = state("its definitions"); !good) return tl::unexpected{good.error()};
+    if (auto good = state("its definitions", {std::filesystem::path{anchor_}.replace_extension(".def")});
+        !good)
+        return tl::unexpected{good.error()};
     LibraryErrors::note(OTF2_Reader_RegisterGlobalDefCallbacks(reader_, reader, callbacks.get(), &result));
     LibraryErrors::note(OTF2_Reader_ReadAllGlobalDefinitions(reader_, reader, &read));
-    if (auto good = state("its definitions"); !good) return tl::unexpected{good.error()};
+    if (auto good = state("its definitions", {std::filesystem::path{anchor_}.replace_extension(".def")});
+        !good)
+        return tl::unexpected{good.error()};
     return result;
 }
 
@@ -135,11 +160,16 @@ Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& s
                                           const std::function<void(std::uint64_t)>& progress,
                                           std::uint64_t most) {
     const std::string what = fmt::format("location {}", location.ref);
+    const auto state_of = [&](const std::string& part) {
+        const std::filesystem::path folder = std::filesystem::path{anchor_}.replace_extension();
+        return state(part, {folder / fmt::format("{}.evt", location.ref),
+                            folder / fmt::format("{}.def", location.ref)});
+    };
     const Translation translation = translation_of(location.ref);
-    if (auto good = state(what); !good) return tl::unexpected{good.error()};
+    if (auto good = state_of(what); !good) return tl::unexpected{good.error()};
     OTF2_EvtReader* reader = OTF2_Reader_GetEvtReader(reader_, location.ref);
     if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
-    if (auto good = state(what); !good) return tl::unexpected{good.error()};
+    if (auto good = state_of(what); !good) return tl::unexpected{good.error()};
     LibraryErrors::note(OTF2_EvtReader_ApplyMappingTables(reader, translation.numbers));
     LibraryErrors::note(OTF2_EvtReader_ApplyClockOffsets(reader, translation.times));
     Listener listener{.sink = sink};
@@ -153,7 +183,7 @@ Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& s
     } while (some == wanted && events < most && sink.goes_on() && LibraryErrors::first() == OTF2_SUCCESS);
     if (LibraryErrors::first() == OTF2_SUCCESS)
         LibraryErrors::note(OTF2_Reader_CloseEvtReader(reader_, reader));
-    if (auto good = state(fmt::format("{} after {} events", what, events)); !good)
+    if (auto good = state_of(fmt::format("{} after {} events", what, events)); !good)
         return tl::unexpected{good.error()};
     return events;
 }

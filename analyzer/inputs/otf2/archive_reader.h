@@ -4,10 +4,12 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "analyzer/inputs/otf2/definitions.h"
 #include "analyzer/inputs/otf2/events.h"
@@ -39,8 +41,10 @@ class ArchiveReader {
                                std::uint64_t most = UINT64_MAX);
 
   private:
-    explicit ArchiveReader(std::string name) : name_(std::move(name)) {}
-    Result<void> state(const std::string& what) const;
+    ArchiveReader(std::filesystem::path anchor, std::string name)
+        : anchor_(std::move(anchor)), name_(std::move(name)) {}
+    /// An error if the library has told of one; `files` are those that may be missing.
+    Result<void> state(const std::string& what, const std::vector<std::filesystem::path>& files) const;
     /// What the definitions of a single location say of its events.
     struct Translation {
         bool numbers = false;  ///< they are local ones
@@ -49,6 +53,7 @@ class ArchiveReader {
     Translation read_translation(OTF2_LocationRef location);
     Translation translation_of(OTF2_LocationRef location);
 
+    std::filesystem::path anchor_;
     std::string name_;
     OTF2_Reader* reader_ = nullptr;
     std::unordered_map<OTF2_LocationRef, Translation> translations_;

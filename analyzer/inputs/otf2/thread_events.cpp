@@ -298,6 +298,7 @@ void ThreadEvents::metric() {
 void ThreadEvents::finish(std::uint64_t events) {
     give_held();
     give_off_cpu();
+    thread_.release();
     // In an archive of ours, the only one is that a thread is there.
     if (!definitions_.ours()) passed_over_.others = events - std::min(events, heard_);
 }

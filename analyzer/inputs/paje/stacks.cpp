@@ -72,7 +72,8 @@ void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const s
         case Change::destroy:
             // What is open was cut off: as the shortest of its kind it would be what others are compared
             // with.
-            stack.pushed.clear();
+            stack.pushed = {};
+            thread.release();
             break;
     }
 }

@@ -77,6 +77,8 @@ class FolderReader {
                 total_ += *size;
             else
                 missing_.push_back(file_of(task));
+        for (const Task& task : tasks_.tasks())
+            if (size_of(task) == std::uint64_t{0}) empty_.push_back(file_of(task));
         if (missing_.size() == tasks_.tasks().size() && !missing_.empty())
             return fail("{} is missing: copy the directory again, or record again",
                         folder_.path_of(missing_.front()));
@@ -84,6 +86,7 @@ class FolderReader {
             if (size_of(task))
                 if (auto done = read_task(task, schedules->by_tid[task.tid]); !done) return done;
         add_remarks();
+        remark_switches(*schedules);
         return {};
     }
 
@@ -111,6 +114,7 @@ class FolderReader {
         if (!done) return done;
         done_ += bytes.position();
         add_life(task, schedule, thread);
+        thread.release();
         return {};
     }
 
@@ -136,16 +140,49 @@ class FolderReader {
                                                     plural_ending(count), count == 1 ? "is" : "are"));
     }
 
-    void remark_missing() {
+    static std::string list_of(const std::vector<std::string>& files) {
         constexpr std::size_t kMostNames = 5;
-        if (missing_.empty()) return;
         std::string names;
-        for (std::size_t i = 0; i < std::min(missing_.size(), kMostNames); ++i)
-            names += (i == 0 ? "" : ", ") + missing_[i];
-        if (missing_.size() > kMostNames)
-            names += fmt::format(" and {} more", grouped(missing_.size() - kMostNames));
-        remark("The directory has no file of {} that task.txt names: {}.",
-               counted(missing_.size(), "thread", "threads"), names);
+        for (std::size_t i = 0; i < std::min(files.size(), kMostNames); ++i)
+            names += (i == 0 ? "" : ", ") + files[i];
+        if (files.size() > kMostNames)
+            names += fmt::format(" and {} more", grouped(files.size() - kMostNames));
+        return names;
+    }
+
+    void remark_missing() {
+        if (!missing_.empty())
+            remark("The directory has no file of {} that task.txt names: {}.",
+                   counted(missing_.size(), "thread", "threads"), list_of(missing_));
+        if (!empty_.empty())
+            remark("The files of {} that task.txt names are empty: {}.",
+                   counted(empty_.size(), "thread", "threads"), list_of(empty_));
+    }
+
+    /// The file of a processor on which the program never was is empty, too.
+    void remark_switches(const Schedules& schedules) {
+        constexpr std::uint32_t kMostProcessors = 1U << 16U;
+        std::vector<std::string> missing, empty;
+        const std::uint32_t processors = std::min(info_.processors, kMostProcessors);
+        for (std::uint32_t processor = 0; processor < processors; ++processor) {
+            const std::string name = switches_file(processor);
+            const auto file = folder_.files().find(name);
+            if (file == folder_.files().end()) missing.push_back(name);
+            if (file != folder_.files().end() && file->second == 0) empty.push_back(name);
+        }
+        const bool some = missing.size() < processors;
+        if (!missing.empty() && (some || info_.switches))
+            remark("The directory has no {}: times off the processors are not complete.", list_of(missing));
+        else if (!empty.empty() && empty.size() == processors)
+            remark("{} {} empty: times off the processors are not known.", list_of(empty),
+                   empty.size() == 1 ? "is" : "are");
+        else if (!empty.empty() && schedules.unpaired > 0 && schedules.lost == 0)
+            remark(
+                "{} {} empty, although threads were on another processor {}: times off the processors are "
+                "not "
+                "complete.",
+                list_of(empty), empty.size() == 1 ? "is" : "are",
+                counted(schedules.unpaired, "time", "times"));
     }
 
     void add_remarks() {
@@ -187,6 +224,7 @@ class FolderReader {
     std::uint64_t done_ = 0;
     std::uint64_t total_ = 0;
     std::vector<std::string> missing_;  ///< files
+    std::vector<std::string> empty_;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       candidates_(settings),
       batches_wanted_(!candidates_.wanted() && !settings.windows) {
-    matcher_.set_latest(calls::latest_possible(info));
+    matcher_.set_known_ends(settings.ends);
     matcher_.set_transparent(settings.windowed);
     builder_.set_transparent(settings.windowed);
     out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};

@@ -7,6 +7,7 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/instructions.h"
+#include "analyzer/calls/known_ends.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/loop_rests.h"
 #include "analyzer/mining/sequence_builder.h"
@@ -25,6 +26,7 @@ struct ResolvedSettings {
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
     mining::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
+    calls::KnownEnds ends = {};
     calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};
     /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are

@@ -68,14 +68,17 @@ struct ChunkEncoder::Columns {
     };
     static constexpr std::uint32_t kUnused = 0xffffffff;
 
-    /// Return addresses of the chunk. The small table answers for the few that are in use at a time.
+    /// Return addresses of the chunk. The small table answers for the few that are in use at a time; there is
+    /// none where all calls have one address.
     struct Callers {
         struct Seen {
             std::uint64_t address = 0;
             std::uint32_t number = kUnused;
         };
         static constexpr std::size_t kRecent = 256;
-        std::array<Seen, kRecent> recent{};
+        using Recent = std::array<Seen, kRecent>;
+        Seen last;
+        std::unique_ptr<Recent> recent;
         tsl::robin_map<std::uint64_t, std::uint32_t> all;
         std::uint64_t last_new = 0;
     };
@@ -87,7 +90,9 @@ struct ChunkEncoder::Columns {
     std::uint32_t local(std::uint32_t function);
     std::uint32_t add_local(std::uint32_t function);
     std::uint32_t add_local_number(std::uint32_t function);
+    bool worth_a_table(std::uint32_t function) const;
     std::uint32_t number_of_caller(std::uint64_t address);
+    std::uint32_t recent_caller(std::uint64_t address);
     std::uint32_t look_up_caller(std::uint64_t address);
     void put_words(std::uint32_t previous_at, std::span<const std::uint64_t> words);
     void on_processor(std::uint16_t cpu) {
@@ -122,7 +127,7 @@ struct ChunkEncoder::Columns {
     std::array<ByteColumn, format::kColumns> bytes;
     std::vector<Local> locals;
     std::vector<std::uint32_t> local_of;                        ///< 1 + local number by function, 0: none
-    tsl::robin_map<std::uint32_t, std::uint32_t> far_local_of;  ///< for numbers too large for a table
+    tsl::robin_map<std::uint32_t, std::uint32_t> far_local_of;  ///< where a table would be too large
     std::vector<std::uint64_t> previous;                        ///< last words, by local function
     Callers callers;
     std::uint64_t first_tsc = 0;

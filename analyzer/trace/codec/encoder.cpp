@@ -10,7 +10,8 @@ using format::What;
 using varint::zigzag;
 
 void ByteColumn::grow(std::size_t bytes) {
-    constexpr std::size_t kFirstSize = 4096;
+    // There may be as many encoders as a trace has threads.
+    constexpr std::size_t kFirstSize = 64;
     const std::size_t used = bytes_ ? size() : 0;
     const std::size_t capacity = std::max({kFirstSize, 2 * used, used + bytes + varint::kSlack});
     std::unique_ptr<std::uint8_t[]> larger(new std::uint8_t[capacity]);
@@ -40,15 +41,23 @@ inline std::uint32_t ChunkEncoder::Columns::local(std::uint32_t function) {
 }
 
 std::uint32_t ChunkEncoder::Columns::add_local(std::uint32_t function) {
-    constexpr std::uint32_t kTableLimit = 1U << 20U;
-    if (function >= kTableLimit) {
-        const auto [at, added] =
-            far_local_of.try_emplace(function, static_cast<std::uint32_t>(locals.size()));
-        return added ? add_local_number(function) : at->second;
+    const auto far = far_local_of.find(function);
+    const bool is_new = far == far_local_of.end();
+    const std::uint32_t number = is_new ? add_local_number(function) : far->second;
+    if (worth_a_table(function)) {
+        if (function >= local_of.size()) local_of.resize(function + std::size_t{1});
+        local_of[function] = number + 1;
+    } else if (is_new) {
+        far_local_of.emplace(function, number);
     }
-    if (function >= local_of.size()) local_of.resize(function + std::size_t{1});
-    local_of[function] = static_cast<std::uint32_t>(locals.size()) + 1;
-    return add_local_number(function);
+    return number;
+}
+
+bool ChunkEncoder::Columns::worth_a_table(std::uint32_t function) const {
+    constexpr std::uint32_t kTableLimit = 1U << 20U;
+    constexpr std::uint32_t kAlways = 1U << 8U;
+    constexpr std::uint32_t kPerEvent = 16;
+    return function < std::min(kTableLimit, kAlways + kPerEvent * events);
 }
 
 std::uint32_t ChunkEncoder::Columns::add_local_number(std::uint32_t function) {
@@ -57,8 +66,16 @@ std::uint32_t ChunkEncoder::Columns::add_local_number(std::uint32_t function) {
 }
 
 inline std::uint32_t ChunkEncoder::Columns::number_of_caller(std::uint64_t address) {
+    if (callers.last.address != address || callers.last.number == kUnused) [[unlikely]]
+        callers.last = {address, recent_caller(address)};
+    return callers.last.number;
+}
+
+std::uint32_t ChunkEncoder::Columns::recent_caller(std::uint64_t address) {
+    if (callers.all.empty()) return look_up_caller(address);
+    if (!callers.recent) callers.recent = std::make_unique<Callers::Recent>();
     const std::uint64_t mixed = address * 0x9e3779b97f4a7c15U;
-    Callers::Seen& seen = callers.recent[mixed >> 56U];
+    Callers::Seen& seen = (*callers.recent)[mixed >> 56U];
     if (seen.address != address || seen.number == kUnused) [[unlikely]]
         seen = {address, look_up_caller(address)};
     return seen.number;

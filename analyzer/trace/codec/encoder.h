@@ -11,10 +11,11 @@
 namespace rdam::trace {
 
 /// Collects events of one thread in the columns of the file format (docs/trace-format.md).
-/// Reusable: TraceWriter::append leaves it empty and keeps the memory. Any number of events fits (they become
-/// several chunks when they are more than a chunk holds), but nothing is in the file before append. The
-/// number of words must be the same at every enter of a function, and at every leave by return, as its
-/// FunctionInfo says, else the reader leaves the chunk out. Not thread-safe; one per writing thread.
+/// Takes little memory before the first event. Reusable: TraceWriter::append leaves it empty and keeps the
+/// memory. Any number of events fits (they become several chunks when they are more than a chunk holds), but
+/// nothing is in the file before append. The number of words must be the same at every enter of a function,
+/// and at every leave by return, as its FunctionInfo says, else the reader leaves the chunk out. Not
+/// thread-safe; one per writing thread.
 class ChunkEncoder {
   public:
     ChunkEncoder();

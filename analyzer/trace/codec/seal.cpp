@@ -42,16 +42,15 @@ void ChunkEncoder::Columns::seal() {
 }
 
 void ChunkEncoder::Columns::reset() {
-    for (ByteColumn& each : bytes) {
-        each.reserve(0);
+    for (ByteColumn& each : bytes)
         each.clear();
-    }
     for (const Local& local : locals)
         if (local.function < local_of.size()) local_of[local.function] = 0;
     locals.clear();
     far_local_of.clear();
     previous.clear();
-    callers.recent.fill({});
+    callers.last = {};
+    if (callers.recent) callers.recent->fill({});
     callers.all.clear();
     callers.last_new = 0;
     events = 0;

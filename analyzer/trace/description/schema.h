@@ -53,6 +53,7 @@ void fields(Archive& each, Some<ProcessInfo> auto& process) {
     each.real(15, "machine_share", process.machine_share, When::set);
     each.text(16, "title", process.title, When::set);
     each.text(17, "recorder", process.recorder, When::set);
+    each.truth(18, "unwound_unseen", process.unwound_unseen, When::set);
 }
 
 template <class Archive>

@@ -119,6 +119,30 @@ TEST_CASE("a jump out of calls leaves them without a time, and the call around t
     CHECK(heard.counts.abandoned_by_jump == 2);
 }
 
+TEST_CASE("calls left by unwinding are abandoned where their ends were not seen, and no others", "[calls]") {
+    trace::TraceInfo info;
+    info.process.unwound_unseen = true;
+    Listener listener;
+    calls::Matcher matcher{3, {}, {}, listener};
+    matcher.set_known_ends(calls::KnownEnds::of(info));
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).enter(120, kB);
+    trace::Event unwound;
+    unwound.tsc = 130;
+    unwound.function = kB;
+    unwound.kind = trace::EventKind::leave;
+    unwound.unwound = true;
+    matcher.consume(thread.pieces().front().events);
+    matcher.consume(unwound);
+    ThreadRecording rest;
+    rest.leave(140, kB).leave(150, kA);
+    matcher.consume(rest.pieces().front().events);
+    matcher.finish();
+    // The outer b ends at its own end; its self time is not known.
+    CHECK(listener.heard == "+a +b +b x1 b:30 a:50/20");
+    CHECK(matcher.counts().abandoned_by_jump == 1);
+}
+
 TEST_CASE("a jump inside the function that was tail-entered does not abandon that one", "[calls]") {
     ThreadRecording thread;
     thread.enter(100, kA).tail_enter(110, kB).enter(112, kC).leave(150, kA);

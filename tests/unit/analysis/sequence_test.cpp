@@ -314,6 +314,9 @@ TEST_CASE("texts are shown as they are, as far as the trace has them", "[sequenc
     CHECK(cut.size() < 80);
     CHECK(cut.find('\x1b') == std::string::npos);
     CHECK(cut.ends_with("end\""));
+    info.texts = {R"(two "quoted" \ words)", std::string(100, '"')};
+    CHECK(mining::shown_value(info, parameter, 1) == R"("two \"quoted\" \\ words")");
+    CHECK(mining::shown_value(info, parameter, 2).find(R"(\"\"…\"\")") != std::string::npos);
     CHECK(mining::shown_value(info, parameter, 0) == "-");
     CHECK(mining::shown_value(info, parameter, 3) == "text 3");
     parameter.is_text = false;

@@ -72,7 +72,8 @@ TEST_CASE("calls that longjmp() ends are left by it, with any order of events") 
         one.leave(6);
         const auto read = std::move(trace).finish();
         REQUIRE(read);
-        CHECK(read_back(*read, 0) == Lines{"1 f()", "2 p(0,0)", "3 f()", "4 /f", "4 /p 0", "6 /f"});
+        CHECK(read_back(*read, 0) ==
+              Lines{"1 f()", "2 p(0,0)", "3 f()", "4 /f unwound", "4 /p 0 unwound", "6 /f"});
         std::string unwound;
         const auto see = [&](std::span<const trace::Event> events) {
             for (const trace::Event& each : events)
@@ -263,4 +264,21 @@ TEST_CASE("well-known functions wait, and have keys, whichever tool recorded the
     CHECK_FALSE(functions[0].parameters[1].key);
     CHECK_FALSE(functions[1].waits);
     CHECK_FALSE(functions[1].parameters[0].key);
+}
+
+TEST_CASE("names longer than a trace can hold are cut, with a remark") {
+    auto trace = builder();
+    const std::string long_name = std::string(4095, 'n') + "ü" + std::string(std::size_t{20} << 20U, 'n');
+    const auto f = trace.function_named(long_name);
+    ThreadBuilder& one = trace.add_thread(long_name);
+    one.enter(1, f);
+    one.leave(2);
+    trace.info().process.command.assign(std::size_t{100'000}, std::string(1000, 'x'));
+    const auto read = std::move(trace).finish();
+    REQUIRE(read);
+    const trace::TraceInfo& info = read->info();
+    CHECK(info.functions.at(0).name == std::string(4095, 'n') + "…");
+    CHECK(info.threads.at(0).name == info.functions.at(0).name);
+    CHECK(info.process.command.size() < 2000);
+    CHECK(rdam::test::has_remark(*read, "3 names have more than 4 KiB, and are cut there."));
 }

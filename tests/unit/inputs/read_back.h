@@ -13,7 +13,7 @@
 namespace rdam::test {
 
 /// One line an event, times in ticks since the origin of the reader of another tool's trace: `10 f(1,2)`, `20
-/// /f 3`, `gap`.
+/// /f 3`, `30 /f unwound`, `gap`.
 inline std::vector<std::string> read_back(const trace::TraceReader& reader, std::uint32_t thread) {
     std::vector<std::string> lines;
     const auto add = [&](std::span<const trace::Event> events) {
@@ -21,9 +21,10 @@ inline std::vector<std::string> read_back(const trace::TraceReader& reader, std:
             const bool enters = event.kind == trace::EventKind::enter;
             const std::string& name = reader.info().functions[event.function].name;
             const std::string words = fmt::format("{}", fmt::join(event.words, ","));
-            lines.push_back(
-                enters ? fmt::format("{} {}({})", event.tsc - 1, name, words)
-                       : fmt::format("{} /{}{}{}", event.tsc - 1, name, words.empty() ? "" : " ", words));
+            lines.push_back(enters
+                                ? fmt::format("{} {}({})", event.tsc - 1, name, words)
+                                : fmt::format("{} /{}{}{}{}", event.tsc - 1, name, words.empty() ? "" : " ",
+                                              words, event.unwound ? " unwound" : ""));
         }
     };
     const auto read = reader.read_thread(thread, add, [&] { lines.emplace_back("gap"); });

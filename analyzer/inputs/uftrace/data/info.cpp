@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 14> kKeys{
     "argspec:", "record_date:", "pattern_type:", "uftrace_version:"};
 
 constexpr std::uint64_t kKernel = 1U << 2U;
+constexpr std::uint64_t kPerfEvents = 1U << 8U;
 constexpr std::uint64_t kDebugInfo = 1U << 10U;
 constexpr std::uint64_t kEstimateReturn = 1U << 11U;
 
@@ -128,6 +129,7 @@ Result<Info> read_info(const Folder& folder) {
     Info info;
     info.wide = header.elf_class == kWide;
     info.kernel = (header.features & kKernel) != 0;
+    info.switches = (header.features & kPerfEvents) != 0;
     info.has_debug_info = (header.features & kDebugInfo) != 0;
     info.estimated_returns = (header.features & kEstimateReturn) != 0;
     const std::string_view rest = std::string_view{*text}.substr(header.header_size);

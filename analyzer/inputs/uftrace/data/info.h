@@ -17,6 +17,7 @@ struct Info {
     bool wide = true;  ///< a 64-bit program
     bool estimated_returns = false;
     bool kernel = false;
+    bool switches = false;        ///< perf-cpu*.dat have the scheduler's events
     bool has_debug_info = false;  ///< *.dbg files say how arguments were recorded
 
     std::string executable;

@@ -49,9 +49,10 @@ std::optional<Plain> load(std::string_view bytes, std::size_t at = 0) {
     return value;
 }
 
+constexpr std::string_view kBefore = "perf-cpu";
+constexpr std::string_view kAfter = ".dat";
+
 std::optional<std::uint16_t> processor_in(std::string_view name) {
-    constexpr std::string_view kBefore = "perf-cpu";
-    constexpr std::string_view kAfter = ".dat";
     if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return std::nullopt;
     name.remove_prefix(kBefore.size());
     if (name.size() <= kAfter.size()) return std::nullopt;
@@ -144,9 +145,17 @@ Result<Schedules> read_schedules(const Folder& folder) {
         if (const auto done = read_file(folder, each.first, taker); !done)
             return tl::unexpected{done.error()};
     }
-    for (auto& each : all.by_tid)
-        std::ranges::stable_sort(each.second.switches, {}, &Switch::time);
+    for (auto& each : all.by_tid) {
+        std::vector<Switch>& switches = each.second.switches;
+        std::ranges::stable_sort(switches, {}, &Switch::time);
+        for (std::size_t i = 1; i < switches.size(); ++i)
+            if (switches[i].out == switches[i - 1].out) ++all.unpaired;
+    }
     return all;
+}
+
+std::string switches_file(std::uint32_t processor) {
+    return fmt::format("{}{}{}", kBefore, processor, kAfter);
 }
 
 std::vector<trace::OffCpu> absences(const std::vector<Switch>& switches) {

@@ -31,8 +31,11 @@ struct Schedule {
 
 struct Schedules {
     std::unordered_map<std::uint32_t, Schedule> by_tid;
-    std::uint64_t lost = 0;  ///< records for which the kernel had no room
+    std::uint64_t lost = 0;      ///< records for which the kernel had no room
+    std::uint64_t unpaired = 0;  ///< a thread left a processor twice, or came to one twice
 };
+
+std::string switches_file(std::uint32_t processor);
 
 /// Errors: a file that ends within a record, or has something else.
 Result<Schedules> read_schedules(const Folder& folder);

@@ -1,0 +1,21 @@
+// What a trace says of the ends of its calls.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::calls {
+
+/// Which ends of calls are known.
+struct KnownEnds {
+    /// No timestamp of the run can be later: a second behind the end of the last thread, for what destructors
+    /// and signal handlers do there. UINT64_MAX if a thread's end is not known.
+    std::uint64_t latest = UINT64_MAX;
+    bool unwound_unseen = false;  ///< trace::ProcessInfo: a call that is left by unwinding is abandoned
+
+    /// Goes through all threads: once for a trace is enough.
+    static KnownEnds of(const trace::TraceInfo& info);
+};
+
+}  // namespace rdam::calls
