@@ -38,6 +38,7 @@ namespace {
 constexpr std::size_t kMostTraces = 2;
 constexpr std::size_t kBars = 64;
 constexpr std::size_t kListedSequences = 100;
+constexpr std::size_t kLargestSampled = 4;
 
 struct Arguments {
     std::vector<std::string> traces;
@@ -164,6 +165,7 @@ void check_usage(const Arguments& arguments) {
 Run add_report(CLI::App& app) {
     const auto options = std::make_shared<Arguments>();
     options->settings.bars = kBars;
+    options->settings.largest_sampled = kLargestSampled;
     options->settings.paths = true;
     options->settings.course = true;
     app.add_option("trace", options->traces, "The trace to report on, or two, which are compared")
