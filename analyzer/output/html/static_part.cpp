@@ -6,6 +6,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
@@ -61,9 +62,18 @@ std::string ranking_html(const PageRun& run, const PageLimits& limits) {
         "<th>function</th><th class=\"n\">calls</th><th class=\"n\">min</th><th class=\"n\">median</th>"
         "<th class=\"n\">p99</th><th class=\"n\">lost</th></tr></thead>\n<tbody>\n";
     const auto rows = score::by_rank(run.report.functions, std::min(limits.rows, kRowsWithoutScript));
-    for (const score::FunctionRow& row : rows)
+    score::Standing part = score::Standing::told;
+    for (const score::FunctionRow& row : rows) {
+        if (score::standing(row) != part) {
+            part = score::standing(row);
+            out += fmt::format("<tr class=\"apart\"><td colspan=\"9\">{}</td></tr>\n",
+                               html_text(standing_text(run.report, part)));
+        }
         out += row_html(row);
+    }
     out += "</tbody>\n</table>\n";
+    if (const std::string marks = marks_text(run.report); !marks.empty())
+        out += fmt::format("<p>{}</p>\n", html_text(marks));
     if (rows.size() < run.report.functions.size())
         out += fmt::format("<p>{} more functions are not listed here.</p>\n",
                            run.report.functions.size() - rows.size());
