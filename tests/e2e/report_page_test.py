@@ -407,11 +407,13 @@ class Page(Case):
         self.assertIn("hostile_names:__proto__", window.texts("#diff td"))
         self.assertEqual(window.texts("nav a"), ["difference", "1: first.bin", "2: trace.bin"])
         heads = window.texts("#diff th")
-        for title in ("score", "lost", "median", "calls"):
-            for side in ("first", "second"):
-                self.assertIn(f"{title}, {side}", heads)
-        scored = [each for each in window.texts("#diff td.n") if "[" in each]
-        self.assertRegex(scored[0], r"^\D?\d\.\d{3} \[\d\.\d{3}–\d\.\d{3}\]$")
+        self.assertEqual(heads, ["function", "score", "", "95 %", "change", "verdict", "lost", "median", "calls"])
+        both = [window.texts(f"#diff tbody tr:first-child td:nth-child({heads.index(title) + 1}) .pair > span")
+                for title in ("score", "95 %", "lost", "median", "calls")]
+        self.assertTrue(all(len(each) == 2 for each in both), both)
+        for text, form in zip(both, (r"\D?\d\.\d{3}", r"\d\.\d{3}–\d\.\d{3}", ".* %", ".* [nµm]?s", r"~?[\d,]+"), strict=True):
+            for side in text:
+                self.assertRegex(side, f"^{form}$")
         for pictures in (".heat canvas[tabindex]", ".icicle canvas"):
             places = [each.rect for each in window.all(f"#diff {pictures}")]
             self.assertEqual(len(places), 2, pictures)

@@ -1,4 +1,4 @@
-const VERDICTS = {better: 'better', worse: 'worse', same: 'no clear difference: the 95 % intervals overlap', only_a: 'only in the first', only_b: 'only in the second'};
+const VERDICTS = {better: 'better', worse: 'worse', same: 'no clear difference', only_a: 'only in the first', only_b: 'only in the second'};
 
 /** As in rdam analyze --diff: also what was not recorded, or only in part of the time. */
 function verdictText(row) {
@@ -24,31 +24,36 @@ function diffSection(data) {
     const place = [[row.b, 1], [row.a, 0]].find(([side, number]) => side && data.runs[number].functions.some((each) => each.rank === side.rank && each.details));
     return place ? h('a', {href: `#run-${place[1]}-function-${place[0].rank}`, text: row.name}) : row.name;
   };
-  const both = (text) => (row) => [row.a ? text(row.a) : '-', row.b ? text(row.b) : '-'];
-  const scores = both((side) => (side.unknown ? '-' : `${scoreText(side)} [${intervalText(side)}]`));
-  const lost = both((side) => (side.unknown ? '-' : percentText(side.share)));
-  const medians = both((side) => timeText(side.median));
-  const calls = both((side) => (side.switched_off ? '≥' : '') + (side.estimated ? '~' : '') + countText(side.calls));
-  const rows = data.diff.map((row) => [linked(row), ...scores(row), sideBars(row), row.recorded_in_both && row.scored ? changeText(row.change) : '-',
-    verdictText(row), ...lost(row), ...medians(row), ...calls(row)]);
+  /** The first one's above the second one's, as the bars. */
+  const pair = (row, text) => h('span', {class: 'pair'}, ...[row.a, row.b].map((side) => h('span', {text: side ? text(side) : '-'})));
+  const calls = (side) => (side.switched_off ? '≥' : '') + (side.estimated ? '~' : '') + countText(side.calls);
+  const rows = data.diff.map((row) => [linked(row), pair(row, scoreText), sideBars(row), pair(row, intervalText),
+    row.recorded_in_both && row.scored ? changeText(row.change) : '-', verdictText(row), pair(row, (side) => (side.unknown ? '-' : percentText(side.share))),
+    pair(row, (side) => timeText(side.median)), pair(row, calls)]);
   const marked = marksText(data.diff.flatMap((row) => [row.a, row.b]).filter((side) => side));
-  const sides = (title) => ['first', 'second'].map((side) => ({title: `${title}, ${side}`, n: true}));
   return h('section', {id: 'diff'}, h('h1', {text: data.runs[0].title === data.runs[1].title ? `Two recordings of ${data.runs[0].title}` : 'Two recordings'}),
-    h('p', {text: `First: ${a}. Second: ${b}. The upper bar is the first one’s score, the lower bar the second one’s; behind a score is its 95 % interval. lost: the share of all threads’ lives that was lost in the function.`}),
-    tableOf('Difference', [{title: 'function'}, ...sides('score'), {title: ''}, {title: 'change', n: true}, {title: 'verdict'}, ...sides('lost'), ...sides('median'), ...sides('calls')], rows),
+    h('p', {text: `First: ${a}. Second: ${b}. Of two bars or figures, the upper one is the first recording’s, the lower one the second’s.`}),
+    h('p', {text: 'better, worse: the 95 % intervals of the scores do not overlap; no clear difference: they do. lost: the share of all threads’ lives that was lost in the function.'}),
+    tableOf('Difference', [{title: 'function'}, {title: 'score', n: true}, {title: ''}, {title: '95 %', n: true}, {title: 'change', n: true}, {title: 'verdict'},
+      {title: 'lost', n: true}, {title: 'median', n: true}, {title: 'calls', n: true}], rows),
     data.diff_left_out > 0 ? h('p', {class: 'faint', text: `${countText(data.diff_left_out)} more functions are not on this page.`}) : null,
     marked ? h('p', {class: 'faint', text: marked}) : null, ...besideEachOther(data));
 }
 
 /** The heat maps and icicles of both, as far as they are known; in the heat maps the same colour means the same. */
 function besideEachOther(data) {
-  const names = data.runs.map((run, i) => `${['First', 'Second'][i]}: ${nameOfRun(data, i)}`);
   const titled = (section, i) => {
-    section.querySelector('h2').textContent += ` (${names[i]})`;
+    section.querySelector('h2').textContent += i === 0 ? ': first' : ': second';
+    section.querySelector('p').remove();
     return section;
   };
   const most = Math.max(...data.runs.map((run) => (run.heat ? largestShare(run) : 0)));
   const heats = data.runs.map((run, i) => (run.heat && run.heat.cells.length > 0 ? titled(heatSection(run, null, {id: `heat-${i}`, most}), i) : null));
   const icicles = data.runs.map((run, i) => (run.icicle ? titled(icicleSection(run.icicle, `icicle-${i}`), i) : null));
-  return [heats, icicles].map((pair) => pair.filter((each) => each !== null)).filter((pair) => pair.length > 0).map((pair) => h('div', {class: 'beside'}, ...pair));
+  const told = ['Lost time by thread (rows) and time in the run. The strongest colour is the same part of a time in both.',
+    'Each box is a call path; its width is its part of its own recording. Click a box to zoom in.'];
+  return [heats, icicles].flatMap((sections, i) => {
+    const shown = sections.filter((each) => each !== null);
+    return shown.length > 0 ? [h('p', {class: 'apart', text: told[i]}), h('div', {class: 'beside'}, ...shown)] : [];
+  });
 }
