@@ -191,8 +191,8 @@ class Firefox(Case):
             return sorted(tuple(each[key] for key in keys) for each in markers), sorted(tuple(row[key] for key in keys) for row in rows)
 
         for row in rows:
-            row.update({"name": row["function"], "thread": f"{row['thread']} {row['thread_name']}", "begin": int(row["begin_ns"]), "lost": float(row["lost_ns"]),
-                        "baseline": float(row["baseline_ns"])})
+            row.update({"name": row["function"], "thread": f"{row['thread']} {row['thread_name']}", "begin": int(row["begin_ns"]),
+                        "lost": float(row["lost_ns"]), "baseline": float(row["baseline_ns"])})
         for each in markers:
             each.update({key: each[key] * 1e6 for key in ("begin", "lost", "baseline")})
             each.update({key: each.get(key, "") for key in ("parameters", "result")})
