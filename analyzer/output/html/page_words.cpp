@@ -35,17 +35,11 @@ const char* standing_name(score::Standing standing) {
     return "at_floor";
 }
 
-std::string standing_text(const score::Report& report, score::Standing standing) {
+std::string standing_text(score::Standing standing, bool constant, bool nothing) {
     if (standing == score::Standing::told) return {};
     if (standing == score::Standing::by_design)
         return "These wait for what is to come, by design: the score says how long, and nothing is wrong "
-               "with "
-               "that.";
-    bool constant = false, nothing = false;
-    for (const score::FunctionRow& row : report.functions) {
-        if (score::standing(row) != standing) continue;
-        (score::at_floor(row) ? constant : nothing) = true;
-    }
+               "with that.";
     if (!constant) return "Nothing was lost in these.";
     return nothing ? "Of these, nothing was lost, or no more than constant work would score."
                    : "Constant work would score as much as these.";

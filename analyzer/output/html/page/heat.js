@@ -34,6 +34,7 @@ function largestShare(run) {
  */
 function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   const {heat} = run;
+  const kind = run.rowsAre || 'thread';
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
@@ -46,7 +47,7 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   let most = given === null ? highestOf(heat, matrix) : given * heat.bin;
   const focus = {row: 0, bin: 0, on: false};
   const width = (canvas) => canvas.clientWidth - gutter;
-  const {canvas, paint} = ownCanvas('Heat map of lost time by thread and time', heat.rows.length * rowHeight + axisHeight, (context, wide) => {
+  const {canvas, paint} = ownCanvas(`Heat map of lost time by ${kind} and time`, heat.rows.length * rowHeight + axisHeight, (context, wide) => {
     const cell = (wide - gutter) / heat.bins;
     const dark = isDark();
     heat.rows.forEach((name, row) => {
@@ -81,7 +82,7 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   };
   const open = ({row, bin}) => {
     if (goTo) goTo(heat.begin + bin * heat.bin, heat.begin + (bin + 1) * heat.bin, heat.rows[row]);
-    else told.textContent = id === 'heat' ? 'No single calls of this run are on the page.' : 'Single calls are on the page of the recording.';
+    else told.textContent = kind === 'process' ? 'Single calls are on the pages of the processes.' : id === 'heat' ? 'No single calls of this run are on the page.' : 'Single calls are on the page of the recording.';
   };
   withTip(canvas, (x, y) => {
     const cell = cellAt(x, y);
@@ -123,11 +124,13 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   function describe() {
     scale.textContent = most > 0 ? `${timeText(most)} lost in ${timeText(heat.bin)}` : 'nothing was lost';
     const sums = heat.rows.map((name, row) => [name, matrix.slice(row * heat.bins, (row + 1) * heat.bins).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
-    canvas.setAttribute('aria-label', `Heat map of lost time by thread and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
+    canvas.setAttribute('aria-label', `Heat map of lost time by ${kind} and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
   }
   describe();
+  const leads = goTo ? 'A click on a cell shows the single calls nearest to it, further below; with the keyboard, arrows move from cell to cell, and Enter is a click.'
+    : 'With the keyboard, arrows move from cell to cell.';
   return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: `Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both. ${goTo ? 'A click on a cell shows the single calls nearest to it, further below; with the keyboard, arrows move from cell to cell, and Enter is a click.' : 'With the keyboard, arrows move from cell to cell.'}`}),
+    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
     canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
 }
