@@ -217,7 +217,8 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .patterns = settings.patterns,
         .bars = settings.bars,
         .batch_bytes = batch_bytes(threads_for(settings.jobs), info.threads.size()),
-        .threshold = settings.threshold};
+        .threshold = settings.threshold,
+        .largest_sampled = settings.largest_sampled};
     if (settings.patterns && info.process.max_overhead > 0)
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "

@@ -291,7 +291,20 @@ std::vector<FunctionRow> Scores::make_rows(bool samples, unsigned jobs) const {
         if (samples && rows[f].occurrences > 0 && rows[f].rdam >= settings_.threshold)
             add_sample(context_, rows[f]);
     });
+    if (samples) add_largest_samples(rows);
     return rows;
+}
+
+/// Of those that lost most, whatever they score.
+void Scores::add_largest_samples(std::vector<FunctionRow>& rows) const {
+    std::vector<FunctionRow*> order;
+    for (FunctionRow& row : rows)
+        if (row.occurrences > 0 && standing(row) == Standing::told) order.push_back(&row);
+    std::ranges::stable_sort(
+        order, [](const FunctionRow* a, const FunctionRow* b) { return a->lost_ns > b->lost_ns; });
+    if (order.size() > settings_.largest_sampled) order.resize(settings_.largest_sampled);
+    for (FunctionRow* row : order)
+        if (row->rdam < settings_.threshold) add_sample(context_, *row);
 }
 
 void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const {

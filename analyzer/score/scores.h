@@ -58,6 +58,7 @@ class Scores {
   private:
     Report without_rows() const;
     std::vector<FunctionRow> make_rows(bool samples, unsigned jobs) const;
+    void add_largest_samples(std::vector<FunctionRow>& rows) const;
     void add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const;
 
     TraceFacts facts_;

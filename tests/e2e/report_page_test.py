@@ -2,6 +2,7 @@
 """The page of rdam report in a browser: nothing is said on the console or asked of a network, and what it offers does what it says."""
 
 import json
+import math
 import unittest
 
 import browser
@@ -22,8 +23,10 @@ class Page(Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return self.page("trace.bin", name=name)
 
-    def page(self, *traces, name="report.html"):
-        done = self.rdam("report", "-o", name, "--overwrite", "--threshold", "0", *traces)
+    def page(self, *traces, name="report.html", threshold="0"):
+        """`threshold` None: the usual one."""
+        given = [] if threshold is None else ["--threshold", threshold]
+        done = self.rdam("report", "-o", name, "--overwrite", *given, *traces)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return self.folder / name
 
@@ -233,6 +236,184 @@ class Page(Case):
         self.assertRegex(" ".join(window.texts(".timeline [aria-live]")), r"\d+ .*: .*hostile_names:.* \d")
         self.assertNotEqual(window.picture(lanes), before)
 
+    def test_from_the_run_to_single_calls(self):
+        """Zooming out of a window shows the run, zooming in a window; a strip of the run leads to each of them."""
+        self.browse_nodes()
+        window = self.browse(self.folder / "report.html")
+        lanes, strip, choice = ".timeline canvas", ".overview canvas", "return document.querySelector('[id^=timelines-] select').value;"
+        windows = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["timelines"]
+        self.assertGreater(len(windows), 1)
+        self.assertEqual(window.js(choice), "0")
+        self.assertIn(f"{len(windows)} windows", window.one(strip).get_attribute("aria-label"))
+        before = window.picture(lanes)
+        window.keys(lanes, "-")
+        self.assertEqual(window.js(choice), "-1")
+        self.assertNotEqual(window.picture(lanes), before)
+        window.keys(lanes, *["-"] * 40)
+        self.assertIn("The run by thread", window.one(lanes).get_attribute("aria-label"))
+        said = " ".join(window.texts(".timeline p"))
+        self.assertRegex(said, r"0 ns to \d.* of the run: lost ")
+        self.assertIn("nothing is known here of single calls", said)
+        self.assertEqual(float(window.js("return document.querySelector('.timeline canvas').clientHeight;")), 14 + 2 + 4 * 16 + 20)
+        window.keys(lanes, *["+"] * 40)
+        self.assertIn("Timeline around a call", window.one(lanes).get_attribute("aria-label"))
+        # By the strip, in the order of time.
+        order = sorted(range(len(windows)), key=lambda i: windows[i]["begin"])
+        window.click(".timeline button[aria-label='Show the whole run']")
+        self.assertEqual(window.js(choice), "-1")
+        for step, expected in enumerate(order):
+            window.keys(strip, *["\ue014"] * (step + 1), "\ue007")
+            self.assertEqual(window.js(choice), str(expected))
+            window.click(".timeline button[aria-label='Show the whole run']")
+        for i in (0, 1):
+            run = window.js("const c = document.querySelector('.overview canvas').getBoundingClientRect(); return [c.left, c.top, c.width];")
+            heat = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["heat"]
+            middle = windows[i]["begin"] + windows[i]["length"] / 2
+            x = run[0] + run[2] * (middle - heat["begin"]) / (heat["bin"] * heat["bins"])
+            window.js("const c = document.querySelector('.overview canvas'); c.dispatchEvent(new MouseEvent('click', "
+                      "{clientX: arguments[0], clientY: arguments[1] + 20, bubbles: true}));", x, run[1])
+            nearest = min(range(len(windows)), key=lambda j: abs(windows[j]["begin"] + windows[j]["length"] / 2 - middle))
+            self.assertEqual(window.js(choice), str(nearest))
+        self.assert_quiet(window)
+
+    def test_the_wheel_alone_scrolls(self):
+        self.browse_nodes()
+        window = self.browse(self.folder / "report.html")
+        lanes = ".timeline canvas"
+        window.keys(lanes, "+")
+        for ctrl in (False, True):
+            before = window.picture(lanes)
+            taken = window.js("""const event = new WheelEvent('wheel', {deltaY: 100, ctrlKey: arguments[0], cancelable: true, bubbles: true});
+              document.querySelector('.timeline canvas').dispatchEvent(event); return event.defaultPrevented;""", ctrl)
+            window.settle()
+            self.assertEqual(taken, ctrl)
+            self.assertEqual(window.picture(lanes) != before, ctrl)
+
+    def test_from_a_cell_to_single_calls(self):
+        self.browse_nodes()
+        window = self.browse(self.folder / "report.html")
+        data = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]
+        last = max(range(len(data["timelines"])), key=lambda i: data["timelines"][i]["begin"])
+        window.keys("#heat canvas[tabindex]", *["\ue014"] * 192, "\ue007")
+        self.assertEqual(window.js("return document.querySelector('[id^=timelines-] select').value;"), str(last))
+        self.assertTrue(window.js("return document.activeElement === document.querySelector('.timeline canvas');"))
+        self.assertRegex(" ".join(window.texts("[id^=timelines-] > p")), "of that time")
+        self.assert_quiet(window)
+
+    def chart(self, window, caption, code):
+        """What the code returns, with the chart of the caption as `chart`."""
+        return window.js("const caption = [...document.querySelectorAll('article figcaption')].find((each) => each.textContent === arguments[0]);"
+                         "const canvas = caption.parentNode.querySelector('canvas'); const chart = Chart.getChart(canvas);" + code, caption)
+
+    def test_durations(self):
+        """The four figures are marked where they are, and the axes have round values."""
+        window, _ = self.browse_nodes()
+        row = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]
+        bars = row["details"]["bars"]
+        low, high = bars[0][0], bars[-1][1]
+        self.assertLessEqual(row["min"], row["baseline"])
+        self.assertAlmostEqual(row["baseline"] + row["lost"] / row["calls"], 150_950, delta=500)
+        label = self.chart(window, "Durations", "return canvas.getAttribute('aria-label');")
+        for key in ("baseline", "median", "p99"):
+            self.assertIn(key, label)
+            share = math.log(row[key] / low) / math.log(high / low)
+            dark = self.chart(window, "Durations", f"""
+              const x = chart.chartArea.left + (chart.chartArea.right - chart.chartArea.left) * {share};
+              const data = canvas.getContext('2d').getImageData(Math.round(x) - 1, chart.chartArea.top - 8, 3, chart.chartArea.height).data;
+              let most = 0;
+              for (let side = 0; side < 3; side += 1) {{
+                let rows = 0;
+                for (let i = side * 4; i < data.length; i += 12) if (data[i] + data[i + 1] + data[i + 2] < 300 && data[i + 3] > 90) rows += 1;
+                most = Math.max(most, rows);
+              }}
+              return most;""")
+            self.assertGreater(dark, 40, key)
+        for caption, scale in (("Durations", "y"), ("Over the run", "y"), ("list", "x"), ("Durations by thread", "x")):
+            values = self.chart(window, caption, f"return chart.scales.{scale}.ticks.map((each) => each.value);")
+            self.assertTrue(values, caption)
+            for value in values:
+                self.assertIn(round(value / 10 ** math.floor(math.log10(value) + 1e-9), 6), (1, 2, 5), caption)
+
+    def test_durations_by_thread(self):
+        window, _ = self.browse_nodes()
+        row = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]
+        threads = row["details"]["by_thread"]
+        self.assertEqual(len(threads), 4)
+        for each in threads:
+            # Each was on all processors, and walked all lists.
+            self.assertAlmostEqual(each["min"], 100_000, delta=1)
+            self.assertAlmostEqual(each["max"], 201_900, delta=1)
+            self.assertLess(each["min"], each["median"])
+            self.assertLess(each["median"], each["p99"])
+        drawn = self.chart(window, "Durations by thread", "return chart.data.datasets.map((each) => each.data);")
+        self.assertEqual(drawn[0], [each["median"] for each in threads])
+        self.assertEqual(drawn[1], [each["max"] for each in threads])
+        self.assertEqual(drawn[2], [[each["min"], each["p99"]] for each in threads])
+
+    def test_below_the_threshold(self):
+        """What lost most is looked into, whatever it scores."""
+        self.browse_nodes()
+        for threshold in (None, "0.99"):
+            window = self.browse(self.page("trace.bin", threshold=threshold), "#run-0-function-1")
+            self.assertLess(json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]["rdam"], 0.99)
+            captions = window.texts("figcaption")
+            for caption in ("Over the run", "By processor", "list"):
+                self.assertIn(caption, captions)
+            window = self.browse(self.folder / "report.html")
+            self.assertEqual(len(window.all(".timeline canvas")), 1)
+
+    def contrast(self, one, other):
+        def luminance(colour):
+            parts = [each / 255 for each in colour[:3]]
+            parts = [each / 12.92 if each <= 0.03928 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+    def test_contrast(self):
+        """The least heat against an empty cell, bars against their ground, and the edges of boxes against the page."""
+        self.browse_nodes()
+        for dark in (False, True):
+            window = self.browse(self.folder / "report.html", dark=dark)
+            colour = """const of = (name) => { const d = document.createElement('i'); d.style.color = `var(${name})`; document.body.append(d);
+              const found = getComputedStyle(d).color.match(/\\d+/g).map(Number); d.remove(); return found; };"""
+            bar, panel, paper, edge = window.js(colour + "return ['--bar', '--panel', '--paper', '--edge'].map(of);")
+            least = window.js("""const legend = document.querySelector('#heat .legend canvas');
+              return [...legend.getContext('2d').getImageData(0, 5, 1, 1).data];""")
+            self.assertGreaterEqual(self.contrast(least, panel), 2.95, dark)
+            self.assertGreaterEqual(self.contrast(bar, panel), 3, dark)
+            for box in ((0x56, 0xB4, 0xE9), (0, 0x9E, 0x73), (0xCC, 0x79, 0xA7), (0xF0, 0xE4, 0x42), (0, 0x72, 0xB2), (0xE6, 0x9F, 0)):
+                self.assertGreaterEqual(max(self.contrast(box, paper), self.contrast(edge, paper)), 3, (dark, box))
+
+    def test_focus_and_names(self):
+        named = "return [...document.querySelectorAll('.scroll')].every((each) => each.matches('[role=region][aria-label]'));"
+        window = self.browse(self.report("hostile_names", functions="*"))
+        window.keys("#icicle canvas", "\ue015", "\ue007")
+        window.keys("#icicle p button:first-child", "\ue007")
+        self.assertTrue(window.js("return document.activeElement.matches('#icicle p button');"))
+        self.assertTrue(window.js(named))
+        # There and back: what was searched for and how rows were sorted is still there, and the focus is where it was.
+        window.click("table.ranking th:nth-child(5) button")
+        window.keys("input[type=search]", "s")
+        names = window.texts("table.ranking td.name")
+        window.js("window.scrollTo(0, 150);")
+        window.settle()
+        link = window.all("table.ranking td.name a")[1]
+        text = link.text
+        window.js("arguments[0].focus({preventScroll: true}); arguments[0].click();", link)
+        window.wait_for("return document.querySelector('article h2') !== null;")
+        self.assertTrue(window.js(named))
+        window.keys("article p a", "\ue007")
+        window.wait_for("return document.querySelector('table.ranking') !== null;")
+        window.settle()
+        self.assertEqual(window.texts("table.ranking td.name"), names)
+        self.assertEqual(window.one("table.ranking th:nth-child(5)").get_attribute("aria-sort"), "ascending")
+        self.assertEqual(window.one("input[type=search]").get_attribute("value"), "s")
+        self.assertEqual(window.js("return document.activeElement.textContent;"), text)
+        self.assertEqual(window.js("return window.scrollY;"), 150)
+        self.assert_quiet(window)
+
     def test_small_windows(self):
         page = self.report("hostile_names", functions="*")
         # 640 pixels are what a window of 1280 has at 200 %.
@@ -250,11 +431,29 @@ class Page(Case):
         window = self.browse(self.page("first.bin", "trace.bin", name="two.html"))
         self.assertIn("hostile_names:__proto__", window.texts("#diff td"))
         self.assertEqual(window.texts("nav a"), ["difference", "1: first.bin", "2: trace.bin"])
+        heads = window.texts("#diff th")
+        self.assertEqual(heads, ["function", "score", "", "95 %", "change", "verdict", "lost", "median", "calls"])
+        both = [window.texts(f"#diff tbody tr:first-child td:nth-child({heads.index(title) + 1}) .pair > span")
+                for title in ("score", "95 %", "lost", "median", "calls")]
+        self.assertTrue(all(len(each) == 2 for each in both), both)
+        for text, form in zip(both, (r"\D?\d\.\d{3}", r"\d\.\d{3}–\d\.\d{3}", ".* %", ".* [nµm]?s", r"~?[\d,]+"), strict=True):
+            for side in text:
+                self.assertRegex(side, f"^{form}$")
+        for pictures in (".heat canvas[tabindex]", ".icicle canvas"):
+            places = [each.rect for each in window.all(f"#diff {pictures}")]
+            self.assertEqual(len(places), 2, pictures)
+            self.assertLess(places[0]["x"] + places[0]["width"], places[1]["x"])
+        self.assert_no_sideways(window)
         window.click("#diff td a")
         self.assertEqual(len(window.all("article h2")), 1)
         window.click("nav a:nth-child(3)")
         self.assertEqual(len(window.all("table.ranking")), 1)
         self.assert_quiet(window)
+
+    def test_without_scripts_what_waits_stands_apart(self):
+        window = self.browse(self.report("orders", "500", functions="serve,parse,store,pthread_join"), scripts=False)
+        apart = " ".join(each.text for each in window.all("#static tr.apart"))
+        self.assertIn("by design", apart)
 
     def test_without_scripts(self):
         page = self.report("hostile_names", functions="*")
@@ -265,10 +464,15 @@ class Page(Case):
         for word in ("Command", "Functions", "score", "lost"):
             self.assertIn(word, text)
         self.assertEqual(window.all("img"), [])
-        cells = "#static table tr td:not(:nth-child(4))"
+        cells = "#static table tr:not(.apart) td:not(:nth-child(4))"
         without = [each.text for each in window.all(cells)]
+        apart = [each.text for each in window.all("#static tr.apart")]
+        marks = [each.text for each in window.all("#static p")]
         window = self.browse(page)
         self.assertEqual(window.texts("table.ranking tr:not(.apart) td:not(:nth-child(3)):not(.name)"), without)
+        self.assertEqual(window.texts("table.ranking tr.apart"), apart)
+        for said in window.texts("p.marks"):
+            self.assertIn(said, marks)
         window = self.browse(page, scripts=False, dark=True)
         self.assertEqual(window.one("body").value_of_css_property("background-color"), "rgba(18, 22, 28, 1)")
 

@@ -116,7 +116,8 @@ class Viewers(Case):
         self.record("hostile_names")
         self.export("firefox", "--weight", "calls")
         self.assertEqual(self.load("firefox"), "")
-        handles = {name: handle for handle, name in self.threads().items()}
+        # Behind the tid.
+        handles = {name.partition(" ")[2]: handle for handle, name in self.threads().items()}
         self.assertEqual(set(handles), {"hostile_names", "<b>&\"'</b>", "=1+1,;"})
         tree = self.profiler("thread", "samples-top-down", "--thread", handles["=1+1,;"])
         for name in ("</script><img src=x onerror=alert(1)>", "__proto__", "=a;b,c d'e", "x\\u{202e}y"):

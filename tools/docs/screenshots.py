@@ -56,7 +56,14 @@ REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"],
 FIGURE = "[...document.querySelectorAll('article figure')].find((each) => each.querySelector('figcaption').textContent.startsWith({!r}))"
 RANKING = "document.querySelector('table.ranking').closest('section')"
 TIMELINE = "document.querySelector('[id^=timelines-]')"
-PARAMETER = "[...document.querySelectorAll('article figure')].find((each) => each.textContent.includes('explains') && each.querySelector('canvas'))"
+WHOLE_RUN = """(() => {
+  document.querySelector('.timeline button[aria-label="Show the whole run"]').click();
+  const box = document.createElement('div');
+  const section = document.querySelector('[id^=timelines-]');
+  box.append(...[...section.childNodes].slice(3));
+  section.append(box);
+  return box;
+})()"""
 
 
 def after(heading):
@@ -78,17 +85,19 @@ VIEWS = {
     "report": ("sysbench", None, "document.body", "light", 900),
     "ranking": ("pbzip2", None, RANKING, "light", 620),
     "distribution": ("sysbench", "pthread_mutex_lock", FIGURE.format("Durations"), "light", 400),
+    "durations-by-thread": ("sysbench", "pthread_mutex_lock", FIGURE.format("Durations by thread"), "light", 400),
     "course": ("sysbench", "pthread_mutex_lock", FIGURE.format("Over the run"), "light", 400),
     "by-thread": ("sysbench", "pthread_mutex_lock", FIGURE.format("By thread"), "light", 400),
     "by-processor": ("sysbench", "pthread_mutex_lock", FIGURE.format("By processor"), "light", 400),
     "by-node": (MADE_UP, "walk", FIGURE.format("By NUMA node"), "light", 400),
-    "parameter": ("blocks", "write", PARAMETER, "light", 400),
+    "parameter": ("blocks", "write", FIGURE.format("count"), "light", 400),
     "hints": ("sysbench", "pthread_mutex_lock", after("What may explain it"), "light", 500),
     "paths": ("sysbench", "pthread_mutex_lock", after("Call stacks"), "light", 500),
     "icicle": ("pbzip2", None, "document.querySelector('#icicle')", "light", 500),
     "heat-map": ("pbzip2", None, "document.querySelector('#heat')", "light", 500),
-    "timeline": ("sysbench", None, TIMELINE, "light", 600),
-    "difference": ("difference", None, "document.querySelector('#diff')", "light", 500),
+    "timeline": ("sysbench", None, TIMELINE, "light", 700),
+    "timeline-run": ("sysbench", None, WHOLE_RUN, "light", 600),
+    "difference": ("difference", None, "document.querySelector('#diff')", "light", 1100),
     "processes": ("files", None, "document.querySelector('#heat')", "light", 700),
     "dark": ("sysbench", None, "document.body", "dark", 900),
 }

@@ -227,7 +227,9 @@ class FirefoxThread final : public ThreadSlices {
         const bool is_new = profile_.tids.insert(info.tid).second;
         const std::string tid =
             is_new ? fmt::format("{}", info.tid) : fmt::format("\"{}.{}\"", info.tid, number_);
-        const std::string name = info.name.empty() ? fmt::format("{}", info.tid) : info.name;
+        // The viewer shows no tid beside a name, and all threads of a program may have the same.
+        const std::string name =
+            info.name.empty() ? fmt::format("{}", info.tid) : fmt::format("{} {}", info.tid, info.name);
         const auto time_of = [&](std::uint64_t tsc) {
             return milliseconds(visit_.clock().since_origin(tsc));
         };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
@@ -39,6 +40,11 @@ Json thread_shares(const PageRun& run, const score::FunctionRow& row, const Page
                        {"high", finite(part.rdam_high)},
                        {"calls", part.occurrences},
                        {"lost", nanoseconds(part.lost_ns)}});
+        if (part.max_ns > 0)
+            out.back().update({{"min", nanoseconds(part.min_ns)},
+                               {"median", nanoseconds(part.median_ns)},
+                               {"p99", nanoseconds(part.p99_ns)},
+                               {"max", nanoseconds(part.max_ns)}});
     }
     return out;
 }
@@ -49,14 +55,15 @@ Json stacks_text(const PageRun& run, const score::FunctionRow& row, const PageLi
     for (const score::StackRow& stack : row.stacks) {
         if (out.size() == limits.lines) break;
         Json frames = Json::array();
-        for (const std::uint64_t address : stack.frames) {
-            for (auto& frame : frames_text(address, run.symbols))
+        std::size_t taken = 0;
+        for (; taken < stack.frames.size() && frames.size() < kMostFrames; ++taken)
+            for (auto& frame : frames_text(stack.frames[taken], run.symbols))
                 frames.push_back(std::move(frame));
-            if (frames.size() >= kMostFrames) break;
-        }
         out.push_back({{"samples", stack.samples},
                        {"calls", std::round(finite(stack.calls))},
                        {"frames", std::move(frames)}});
+        if (taken < stack.frames.size()) out.back()["more"] = stack.frames.size() - taken;
+        if (stack.truncated) out.back()["truncated"] = true;
     }
     return out;
 }
@@ -92,18 +99,6 @@ Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
 
 }  // namespace
 
-const char* standing_name(score::Standing standing) {
-    switch (standing) {
-        case score::Standing::told:
-            return "told";
-        case score::Standing::by_design:
-            return "by_design";
-        case score::Standing::at_floor:
-            break;
-    }
-    return "at_floor";
-}
-
 std::string thread_name(const score::ThreadRow& thread) {
     return thread.name.empty() ? fmt::format("{}", thread.tid)
                                : fmt::format("{} {}", thread.tid, page_name(thread.name));
@@ -121,14 +116,18 @@ Json row_json(const score::FunctionRow& row) {
              {"floor", finite(row.floor)},
              {"calls", row.occurrences},
              {"lost", nanoseconds(row.lost_ns)},
+             {"share", finite(row.rdam_all)},
              {"threads", row.threads.size()}};
     if (row.outermost > 0)
         out.update({{"min", nanoseconds(row.min_ns)},
                     {"median", nanoseconds(row.median_ns)},
                     {"p99", nanoseconds(row.p99_ns)},
-                    {"max", nanoseconds(row.max_ns)}});
+                    {"max", nanoseconds(row.max_ns)},
+                    {"baseline", nanoseconds(row.baseline_ns)}});
     if (row.few_windows) out["unknown"] = true;
     if (row.estimates_occurrences()) out["estimated"] = true;
+    if (row.windowed) out["windowed"] = true;
+    if (row.switched_off_ns) out["switched_off"] = true;
     return out;
 }
 
@@ -153,7 +152,9 @@ Json details_json(const PageRun& run, const score::FunctionRow& row, const RunCl
              {"by_thread", thread_shares(run, row, limits)},
              {"parameters", parameters_json(run, row, limits)},
              {"callers", callers_text(run, row, limits)},
+             {"callers_in_all", row.callers.size()},
              {"stacks", stacks_text(run, row, limits)},
+             {"stacks_in_all", row.stacks.size()},
              {"sequences", sequences_text(row, limits)},
              {"sequences_in_all", row.scored_sequences + row.single_sequences}};
     if (!row.sample.calls.empty()) out["drift"] = drift_json(run.report, row, clock, limits);

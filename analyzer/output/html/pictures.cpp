@@ -212,12 +212,20 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
         slices.push_back({since(slice->begin), since(slice->end),
                           names.of(function_name(run, slice->function)), slice->depth, slice->calls,
                           (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
-    for (const trace::OffCpu& each : lane.off)
-        if (off.size() < most) off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
+    std::vector<trace::OffCpu> absences = lane.off;
+    if (absences.size() > most) {
+        std::ranges::stable_sort(absences, [](const trace::OffCpu& a, const trace::OffCpu& b) {
+            return a.in - a.out > b.in - b.out;
+        });
+        absences.resize(most);
+    }
+    for (const trace::OffCpu& each : absences)
+        off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
     return {{"thread", thread_name(run.report.threads[lane.thread])},
             {"slices", std::move(slices)},
             {"off", std::move(off)},
-            {"left_out", left_out}};
+            {"left_out", left_out},
+            {"off_left_out", lane.off.size() - absences.size()}};
 }
 
 }  // namespace

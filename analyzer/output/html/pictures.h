@@ -24,9 +24,9 @@ nlohmann::ordered_json heat_json(const PageRun& run, std::span<const std::uint32
 nlohmann::ordered_json icicle_json(const PageRun& run, const PageLimits& limits);
 
 /// `[{function, thread, begin, end, call: [begin, end], duration, lost, lanes: [{thread, slices: [[begin,
-/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …]}], names, left_out, shortened}]`:
-/// times in nanoseconds since the window's begin; `begin` since the run's start. Flags: 1 the call that it is
-/// about, 2 not seen to end.
+/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …], left_out, off_left_out}], names,
+/// left_out, shortened}]`: times in nanoseconds since the window's begin; `begin` since the run's start.
+/// Flags: 1 the call that it is about, 2 not seen to end.
 nlohmann::ordered_json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits);
 
 }  // namespace rdam::output

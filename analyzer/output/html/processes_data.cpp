@@ -10,6 +10,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
@@ -228,6 +229,7 @@ Json processes_json(const PageProcesses& processes, const PageLimits& limits) {
             {"facts", std::move(fact_list)},
             {"notes", notes(processes)},
             {"functions", std::move(functions)},
+            {"standings", standings_json(processes.all.overall.functions)},
             {"left_out", processes.all.overall.functions.size() - shown.size()},
             {"processes", process_list(processes, limits)},
             {"processes_left_out", processes.all.reports.size() - listed},

@@ -5,6 +5,7 @@
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_parts.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/html/static_part.h"
@@ -47,10 +48,13 @@ std::string data_text(const Json& data) {
 }
 
 std::string page(const PageInput& input, const PageLimits& limits) {
-    Json data{{"version", 1}, {"runs", Json::array()}};
+    Json data{{"version", 1}, {"marks", marks_json()}, {"runs", Json::array()}};
     for (const PageRun& run : input.runs)
         data["runs"].push_back(run_json(run, limits));
-    if (!input.diff.empty()) data["diff"] = diff_rows(input, limits);
+    if (!input.diff.empty()) {
+        data["diff"] = diff_rows(input, limits);
+        data["diff_left_out"] = input.diff.size() - data["diff"].size();
+    }
     if (input.processes != nullptr) data["processes"] = processes_json(*input.processes, limits);
     std::string out{page_parts::kHead};
     const std::string of = input.processes != nullptr ? title(*input.processes) : title(input.runs.front());

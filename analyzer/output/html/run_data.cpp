@@ -8,6 +8,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/pictures.h"
 #include "analyzer/output/html/plots.h"
 #include "analyzer/output/json/json_parts.h"
@@ -29,7 +30,8 @@ std::string start_text(double unix_ns) {
 
 bool has_weight(const score::Report& report, const score::FunctionRow& row, const PageLimits& limits) {
     constexpr std::size_t kFirst = 10;
-    return row.rank <= limits.detailed && (row.rank <= kFirst || row.rdam >= report.threshold);
+    const bool looked_into = row.rdam >= report.threshold || !row.sample.calls.empty();
+    return row.rank <= limits.detailed && (row.rank <= kFirst || looked_into);
 }
 
 }  // namespace
@@ -84,6 +86,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"duration", nanoseconds(report.duration_ns)},
              {"threshold", finite(report.threshold)},
              {"functions", std::move(functions)},
+             {"standings", standings_json(report.functions)},
              {"left_out", report.functions.size() - shown.size()},
              {"threads", std::move(threads)},
              {"heat", heat_json(run, shown, limits)},

@@ -6,6 +6,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/units.h"
@@ -39,6 +40,16 @@ std::string header_html(const std::string& heading, const std::vector<Fact>& fac
     return out + "</ul>\n";
 }
 
+/// Before `row`, where another part of the ranking begins than `part`, which it becomes.
+template <typename Row>
+std::string apart_html(const std::vector<Row>& all, const Row& row, std::size_t columns,
+                       score::Standing& part) {
+    if (score::standing(row) == part) return {};
+    part = score::standing(row);
+    return fmt::format("<tr class=\"apart\"><td colspan=\"{}\">{}</td></tr>\n", columns,
+                       html_text(standing_text(all, part)));
+}
+
 std::string row_html(const score::FunctionRow& row) {
     const auto time = [&](double ns) { return row.outermost > 0 ? human_time(ns) : std::string{"-"}; };
     const std::string name =
@@ -62,9 +73,15 @@ std::string ranking_html(const PageRun& run, const PageLimits& limits) {
         "<th>function</th><th class=\"n\">calls</th><th class=\"n\">min</th><th class=\"n\">median</th>"
         "<th class=\"n\">p99</th><th class=\"n\">lost</th></tr></thead>\n<tbody>\n";
     const auto rows = score::by_rank(run.report.functions, std::min(limits.rows, kRowsWithoutScript));
-    for (const score::FunctionRow& row : rows)
+    constexpr std::size_t kColumns = 9;
+    score::Standing part = score::Standing::told;
+    for (const score::FunctionRow& row : rows) {
+        out += apart_html(run.report.functions, row, kColumns, part);
         out += row_html(row);
+    }
     out += "</tbody>\n</table>\n";
+    if (const std::string marks = marks_text(run.report); !marks.empty())
+        out += fmt::format("<p>{}</p>\n", html_text(marks));
     if (rows.size() < run.report.functions.size())
         out += fmt::format("<p>{} more functions are not listed here.</p>\n",
                            run.report.functions.size() - rows.size());
@@ -77,15 +94,19 @@ std::string overall_html(const PageProcesses& processes, const PageLimits& limit
         "processes lost.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th>"
         "<th class=\"n\">95 %</th><th>function</th><th class=\"n\">calls</th><th class=\"n\">lost</th>"
         "<th class=\"n\">processes</th></tr></thead>\n<tbody>\n";
+    constexpr std::size_t kColumns = 7;
     const auto& functions = processes.all.overall.functions;
     const auto rows = score::by_rank(functions, std::min(limits.rows, kRowsWithoutScript));
-    for (const score::OverallFunction& row : rows)
+    score::Standing part = score::Standing::told;
+    for (const score::OverallFunction& row : rows) {
+        out += apart_html(functions, row, kColumns, part);
         out += "<tr>" + cell(fmt::format("{}", row.rank)) +
                cell(row.few_windows ? "-" : score_text(row.rdam)) +
                cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) +
                cell(page_name(row.module, row.name), false) + cell(grouped(row.occurrences)) +
                cell(row.few_windows ? "-" : human_time(row.lost_ns)) + cell(grouped(row.processes.size())) +
                "</tr>\n";
+    }
     out += "</tbody>\n</table>\n";
     if (rows.size() < functions.size())
         out += fmt::format("<p>{} more functions are not listed here.</p>\n", functions.size() - rows.size());

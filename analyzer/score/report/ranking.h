@@ -21,7 +21,9 @@ enum class Standing : std::uint8_t {
 template <typename Row>
 Standing standing(const Row& row) {
     if (!row.by_design.empty()) return Standing::by_design;
-    return row.rdam > row.floor ? Standing::told : Standing::at_floor;
+    // Of less than a nanosecond, as the rounding of an estimate leaves it, nobody is told.
+    constexpr double kLeastLoss = 0.5;
+    return row.rdam > row.floor && row.lost_ns >= kLeastLoss ? Standing::told : Standing::at_floor;
 }
 
 /// The score says no more than that there is a clock and a machine.

@@ -74,6 +74,8 @@ struct ThreadShare {
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
     bool few_windows = false;  ///< too little was seen in windows: score and loss are 0, and not known
+    /// Of its scored outermost calls; all 0 if there are none.
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
 };
 
 /// What may have caused a loss, or what to think of it. docs/hints.md has them all.
@@ -253,9 +255,10 @@ struct FunctionRow {
     std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
     std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    std::vector<Bar> bars = {};    ///< how these calls' durations are distributed, if that was asked for
-    double lost_ns = 0;            ///< Σ over threads and sequences
-    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
+    double baseline_ns = 0;      ///< … that they are compared with, on average: duration = baseline + loss
+    std::vector<Bar> bars = {};  ///< how these calls' durations are distributed, if that was asked for
+    double lost_ns = 0;          ///< Σ over threads and sequences
+    std::uint64_t unscored = 0;  ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
     double open_ns =
         0;  ///< of calls that were still open when their threads ended, and longer than the fastest
@@ -272,8 +275,9 @@ struct FunctionRow {
     std::uint64_t single_sequences = 0;      ///< occur once in each thread they occur in: no score
     std::vector<StackRow> stacks;            ///< commonest first
     std::vector<CallerRow> callers;          ///< most lost time first, then most calls
-    Sample sample;                           ///< only with a score from ResolvedSettings::threshold on
-    std::vector<SlowCall> slow;              ///< only with a score from ResolvedSettings::threshold on
+    Sample sample;                           ///< only with a score from ResolvedSettings::threshold on, and
+                                             ///< of ResolvedSettings::largest_sampled others
+    std::vector<SlowCall> slow;              ///< as `sample`
     std::vector<Hint> hints;                 ///< most important first; analyzer/hints fills these three
     std::optional<OffShare> off_share = {};  ///< nothing: not known
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains

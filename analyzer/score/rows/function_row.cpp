@@ -133,6 +133,17 @@ void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process,
     row.rdam_flat_high = share(loss.high(), life);
 }
 
+void fill_times(const Sums& sums, double ns_per_tick, ThreadShare& entry) {
+    Distribution all = sums.flat;
+    all.merge(sums.flat_in_windows);
+    if (all.count() == 0) return;
+    const Distribution& typical = sums.flat_in_windows.count() > 0 ? sums.flat_in_windows : all;
+    entry.min_ns = as_double(all.min()) * ns_per_tick;
+    entry.median_ns = as_double(typical.percentile(0.5)) * ns_per_tick;
+    entry.p99_ns = as_double(typical.percentile(0.99)) * ns_per_tick;
+    entry.max_ns = as_double(all.max()) * ns_per_tick;
+}
+
 /// What is known of the calls that were entered.
 struct Entered {
     double calls = 0;
@@ -209,6 +220,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
     if (counts.calls == 0 && entered.calls <= 0) return;
     ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
+    fill_times(sums, context.ns_per_tick, entry);
     const double open = open_ticks(context, thread, row.function, flat);
     entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));
     row.open_ns += open * context.ns_per_tick;
@@ -344,10 +356,11 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     const Distribution& typical = in_windows.count() > 0 ? in_windows : all;
     const double coarse = all.count() > 0 ? coarse_step(context, typical.percentile(0.5)) : 0;
     Loss lost, self;
-    double time = 0, few_time = 0, calls = 0;
+    double time = 0, few_time = 0, calls = 0, lost_of_time = 0;
     double unknown = 0;  // all of these lives may be lost
     for (std::size_t t = 0; t < threads.size(); ++t) {
         fill_thread(context, t, threads[t], losses[t], all.least(), coarse, row);
+        lost_of_time += threads[t].loss.lost();
         threads[t].loss.multiply(losses[t].said);
         threads[t].self.multiply(losses[t].said);
         if (losses[t].unknown) unknown += as_double(context.lives[t]);
@@ -366,6 +379,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     fill_few_windows(row);
     fill_times(context, all, typical, calls, row);
     row.lost_ns = lost.lost() * context.ns_per_tick;
+    if (calls > 0) row.baseline_ns = std::max(time - lost_of_time, 0.0) / calls * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
     row.rdam_all_high =

@@ -48,8 +48,10 @@ struct Settings {
     Baseline baseline = {};          ///< what calls are compared with
     bool patterns = false;           ///< finds the patterns among siblings too
     std::size_t bars = 0;            ///< FunctionRow::bars of each function; 0: none
-    bool paths = false;              ///< Report::paths
-    bool course = false;             ///< Report::course
+    std::size_t largest_sampled =
+        0;                ///< so many of those that lost most are looked into, whatever they score
+    bool paths = false;   ///< Report::paths
+    bool course = false;  ///< Report::course
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };

@@ -101,6 +101,7 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
     struct Row {
         std::string name, by_design;
         double rdam, rdam_low, floor;
+        double lost_ns = 1000;
         std::size_t rank = 0;
     };
     std::vector<Row> rows{{"join", "for a thread's end", 0.9, 0.9, 0},
@@ -126,6 +127,20 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
     CHECK(shown() == "title|lock|idle|");
     rows = {{"short", "", 0.02, 0.01, 0.03}};
     CHECK(shown() == "title|short|");
+}
+
+TEST_CASE("what lost nothing that could be shown stands below what can be helped", "[ranking]") {
+    std::vector<score::FunctionRow> rows(2);
+    rows[0].name = "rounded";
+    rows[0].rdam = rows[0].rdam_low = 1e-10;
+    rows[0].lost_ns = 0.3;
+    rows[1].name = "lock";
+    rows[1].rdam = 1e-9;
+    rows[1].lost_ns = 3;
+    score::rank(rows);
+    CHECK(order(rows) == "lock rounded ");
+    CHECK(score::standing(rows[0]) == score::Standing::at_floor);
+    CHECK(score::standing(rows[1]) == score::Standing::told);
 }
 
 }  // namespace rdam::test

@@ -126,6 +126,10 @@ void compare(const score::FunctionRow& found, const ReferenceFunction& expected)
     if (!expected.durations.empty()) {
         CHECK(found.min_ns == static_cast<double>(expected.durations.front()));
         CHECK(found.max_ns == static_cast<double>(expected.durations.back()));
+        double time = 0;
+        for (const std::uint64_t duration : expected.durations)
+            time += static_cast<double>(duration);
+        CHECK(close(found.baseline_ns * static_cast<double>(found.outermost) + found.lost_ns, time));
         compare_percentile(found.median_ns, expected.durations, 0.5);
         compare_percentile(found.p99_ns, expected.durations, 0.99);
     }

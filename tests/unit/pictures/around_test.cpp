@@ -215,4 +215,30 @@ TEST_CASE("times off the processors that reach into the window and are long enou
     CHECK(around::within(all, {100, 1100}, 0).size() <= all.size());
 }
 
+TEST_CASE("what lost most has a sample whatever it scores, if that is asked for", "[around]") {
+    const trace::TraceReader reader = reader_of(slow_calls({{500'000, 40'000}, {1'000'000, 90'000}}));
+    for (const std::size_t most : {0, 1, 2}) {
+        const auto report = analysis::analyze(reader, {.threshold = 1, .largest_sampled = most}, {});
+        REQUIRE(report);
+        std::size_t sampled = 0;
+        for (const score::FunctionRow& row : report->functions)
+            if (!row.sample.calls.empty()) ++sampled;
+        const bool only_one_lost = row(*report, "c").lost_ns == 0 && row(*report, "b").lost_ns == 0;
+        CHECK(sampled == std::min<std::size_t>(most, only_one_lost ? 1 : 2));
+        CHECK(row(*report, "a").sample.calls.empty() == (most == 0));
+    }
+}
+
+TEST_CASE("a function's baseline and loss add up to its time, and each thread has its durations",
+          "[around]") {
+    const score::Report report = report_of(reader_of(slow_calls({{500'000, 40'000}, {1'000'000, 90'000}})));
+    const score::FunctionRow& a = row(report, "a");
+    CHECK(a.baseline_ns == 200);
+    REQUIRE(a.threads.size() == 1);
+    CHECK(a.threads[0].min_ns == 200);
+    CHECK(a.threads[0].median_ns == a.median_ns);
+    CHECK(a.threads[0].p99_ns == a.p99_ns);
+    CHECK(a.threads[0].max_ns == 90'000);
+}
+
 }  // namespace rdam::test

@@ -303,6 +303,69 @@ TEST_CASE("short lanes leave their room to the long ones, and what has none is c
     CHECK(slices <= 1502);
 }
 
+TEST_CASE("of too many times off the processor a lane has the longest, and the rest are counted", "[page]") {
+    PageCase run{1, 1, "f"};
+    run.add_window(5);
+    constexpr std::uint64_t kOff = 4000;
+    run.around[0].end = 100'000;
+    for (std::uint64_t i = 0; i < kOff; ++i)
+        run.around[0].lanes[0].off.push_back({.out = 10 * i, .in = 10 * i + 1 + (i + 1 == kOff ? 8 : 0)});
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json lane =
+        nlohmann::json::parse(data_of(page)).at("runs").at(0).at("timelines").at(0).at("lanes").at(0);
+    CHECK(lane.at("off").size() + lane.at("off_left_out").get<std::size_t>() == kOff);
+    CHECK(lane.at("off").size() < kOff);
+    CHECK(lane.at("off").at(0) == nlohmann::json::parse("[39990, 39999, 0]"));
+}
+
+TEST_CASE("callers, stacks and frames beyond the page's are counted", "[page]") {
+    PageCase run{1, 1, "f"};
+    score::FunctionRow& row = run.report.functions[0];
+    row.callers.resize(30, row.callers[0]);
+    score::StackRow stack;
+    stack.samples = 1;
+    for (std::uint64_t i = 0; i < 100; ++i)
+        stack.frames.push_back(0x1000 + i);
+    stack.truncated = true;
+    row.stacks.resize(20, stack);
+    row.stacks[1].frames.resize(3);
+    row.stacks[1].truncated = false;
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json details =
+        nlohmann::json::parse(data_of(page)).at("runs").at(0).at("functions").at(0).at("details");
+    CHECK(details.at("callers").size() == 12);
+    CHECK(details.at("callers_in_all") == 30);
+    CHECK(details.at("stacks").size() == 12);
+    CHECK(details.at("stacks_in_all") == 20);
+    CHECK(details.at("stacks").at(0).at("frames").size() == 40);
+    CHECK(details.at("stacks").at(0).at("more") == 60);
+    CHECK(details.at("stacks").at(0).at("truncated") == true);
+    CHECK_FALSE(details.at("stacks").at(1).contains("more"));
+    CHECK_FALSE(details.at("stacks").at(1).contains("truncated"));
+}
+
+TEST_CASE("without a script, groups stand apart as with one, and marks are explained", "[page]") {
+    PageCase run{3, 1, "f"};
+    run.report.functions[0].by_design = "until there is work";
+    run.report.functions[1].floor = 0.95;
+    run.report.functions[1].hints.clear();
+    score::rank(run.report.functions);
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const std::string shown = between(page, "<main id=\"static\">", "</main>");
+    const nlohmann::json standings = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("standings");
+    for (const char* each : {"by_design", "at_floor"})
+        CHECK(shown.find(standings.at(each).get<std::string>()) != std::string::npos);
+    CHECK(standings.at("at_floor") == "Constant work would score as much as these.");
+    CHECK(shown.find("°: a function that always") != std::string::npos);
+    run.report.functions[1].rdam = run.report.functions[1].lost_ns = 0;
+    const std::string idle = between(page_of(run), "<main id=\"static\">", "</main>");
+    CHECK(idle.find("Nothing was lost in these.") != std::string::npos);
+    CHECK(idle.find("Constant work") == std::string::npos);
+}
+
 TEST_CASE("names that nobody can read are shortened in the page, and cost no rows", "[page]") {
     constexpr std::size_t kLength = 20'000;
     PageCase run{60, 3, "ns::" + std::string(kLength, 'n') + "<" + std::string(kLength, 'a') + ">"};

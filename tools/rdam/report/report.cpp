@@ -34,6 +34,7 @@ namespace rdam {
 namespace {
 
 constexpr std::size_t kBars = 64;
+constexpr std::size_t kLargestSampled = 4;
 
 struct Arguments {
     std::vector<std::string> traces;
@@ -160,6 +161,7 @@ void check_usage(const Arguments& arguments) {
 Run add_report(CLI::App& app) {
     const auto options = std::make_shared<Arguments>();
     options->settings.bars = kBars;
+    options->settings.largest_sampled = kLargestSampled;
     options->settings.paths = true;
     options->settings.course = true;
     app.add_option("trace", options->traces,

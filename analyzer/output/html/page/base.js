@@ -33,7 +33,7 @@ function timeText(ns) {
 /** The same on an axis, where round numbers are short. */
 function tickText(ns) {
   const [value, unit] = inUnit(ns);
-  if (value === 0) return '0';
+  if (value === 0) return '0 ns';
   return `${Math.abs(value) >= 999.5 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
 }
 /** A moment of the run, with as many digits as tell it from the one `step` nanoseconds later. */
@@ -66,6 +66,15 @@ function outline(context, x, y, width, height) {
     context.strokeRect(x, y, width, height);
   }
 }
+/** A box with an edge, as some colours are hardly seen on white. */
+function edged(context, colour, x, y, width, height) {
+  context.fillStyle = styleOf('--edge');
+  context.fillRect(x, y, width, height);
+  context.fillStyle = colour;
+  // Between the edges of a narrow one would be no room.
+  const side = width >= 4 ? 1 : 0;
+  context.fillRect(x + side, y + 1, width - 2 * side, height - 2);
+}
 /** Black or white, whichever is legible on `colour` (#rrggbb). */
 function inkOn(colour) {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
@@ -74,13 +83,13 @@ function inkOn(colour) {
 
 /** The colours of cividis, dark to bright: steps that are told apart without hue. */
 const CIVIDIS = [[0, 32, 76], [33, 62, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
-/** On a light page, little is pale: its yellow would be what is seen first. */
-const ON_LIGHT = [...CIVIDIS, [255, 252, 226]];
+/** Where the scale begins: the least loss stands out from an empty cell (contrast 3). Much is dark on a light page, and bright on a dark one. */
+const LEAST_HEAT = 0.42;
 function heatColour(share, dark) {
-  const steps = dark ? CIVIDIS : ON_LIGHT;
-  const at = (dark ? share : 1 - share) * (steps.length - 1);
-  const low = Math.min(Math.floor(at), steps.length - 2);
-  const mix = steps[low].map((from, i) => Math.round(from + (steps[low + 1][i] - from) * (at - low)));
+  const strength = LEAST_HEAT + (1 - LEAST_HEAT) * share;
+  const at = (dark ? strength : 1 - strength) * (CIVIDIS.length - 1);
+  const low = Math.min(Math.floor(at), CIVIDIS.length - 2);
+  const mix = CIVIDIS[low].map((from, i) => Math.round(from + (CIVIDIS[low + 1][i] - from) * (at - low)));
   return `rgb(${mix.join(',')})`;
 }
 
@@ -147,14 +156,17 @@ function fitted(context, text, width) {
   return low < 2 ? '' : `${text.slice(0, low)}…`;
 }
 
+/** A box that scrolls sideways, which the keyboard reaches as well. */
+const scrollBox = (name, ...children) => h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name}, ...children);
+
 /** A table with a heading for each column: {title, n: it holds numbers}. Cells are texts or nodes. */
-function tableOf(columns, rows) {
+function tableOf(name, columns, rows) {
   const head = h('tr', {}, ...columns.map((each) => h('th', {class: each.n ? 'n' : null, scope: 'col', text: each.title})));
   const body = rows.map((cells) => h('tr', {}, ...cells.map((cell, i) => {
     const given = {class: columns[i].n ? 'n' : columns[i].title ? 'text' : null};
     return cell instanceof Node ? h('td', given, cell) : h('td', {...given, text: cell});
   })));
-  return h('div', {class: 'scroll', tabindex: '0'}, h('table', {}, h('thead', {}, head), h('tbody', {}, ...body)));
+  return scrollBox(name, h('table', {}, h('thead', {}, head), h('tbody', {}, ...body)));
 }
 
 function figure(title, help, ...children) {

@@ -1,12 +1,23 @@
-function stackList(stacks) {
-  return h('div', {}, ...stacks.map((stack) => h('details', {open: stacks.length === 1}, h('summary', {text: `${stack.calls === 1 ? '1 call' : `${countText(stack.calls)} calls`}, ${stack.samples === 1 ? '1 sample' : `${countText(stack.samples)} samples`}: ${stack.frames[0] || ''}`}),
-    h('ol', {class: 'stack'}, ...stack.frames.map((frame) => h('li', {text: frame}))))));
+function stackItem(stack, open) {
+  const rest = [];
+  if (stack.more > 0) rest.push(`… ${countText(stack.more)} more`);
+  if (stack.truncated) rest.push('… the rest of the stack was not copied when it was recorded');
+  return h('details', {open}, h('summary', {text: `${stack.calls === 1 ? '1 call' : `${countText(stack.calls)} calls`}, ${stack.samples === 1 ? '1 sample' : `${countText(stack.samples)} samples`}: ${stack.frames[0] || ''}`}),
+    h('ol', {class: 'stack'}, ...stack.frames.map((frame) => h('li', {text: frame}))), ...rest.map((text) => h('p', {class: 'faint', text})));
+}
+/** What a list has no room for; null: nothing. */
+function moreOf(all, shown, one, many) {
+  const more = all - shown;
+  return more > 0 ? h('p', {class: 'faint', text: `… ${countText(more)} more ${more === 1 ? one : many}.`}) : null;
+}
+function stackList({stacks, stacks_in_all: all}) {
+  return h('div', {}, ...stacks.map((stack) => stackItem(stack, stacks.length === 1)), moreOf(all, stacks.length, 'stack', 'stacks'));
 }
 
 function sequencesTable(details) {
   const rows = details.sequences.map((each) => [scoreText(each), intervalText(each), each.name, countText(each.calls), timeText(each.min), timeText(each.median),
     timeText(each.p99), timeText(each.lost)]);
-  return tableOf([{title: 'score', n: true}, {title: '95 %', n: true}, {title: 'sequence'}, {title: 'calls', n: true}, {title: 'min', n: true},
+  return tableOf('Sequences', [{title: 'score', n: true}, {title: '95 %', n: true}, {title: 'sequence'}, {title: 'calls', n: true}, {title: 'min', n: true},
     {title: 'median', n: true}, {title: 'p99', n: true}, {title: 'lost', n: true}], rows);
 }
 
@@ -32,7 +43,7 @@ function functionCharts(run, row) {
   const charted = [];
   if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
   if (details.drift) charted.push(driftChart(details.drift, run.duration));
-  if (details.by_thread.length > 1) charted.push(lossChart('By thread', moreThreads(row), details.by_thread.map((each) => [each.name, each.lost])));
+  if (details.by_thread.length > 1) charted.push(lossChart('By thread', moreThreads(row), details.by_thread.map((each) => [each.name, each.lost])), threadDurationsChart(row));
   const plots = details.parameters.map((each) => [each, parameterChart(each)]);
   charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
   const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
@@ -43,7 +54,7 @@ function functionCharts(run, row) {
     const running = Math.max(0, 1 - blocked - preempted);
     charted.push(figure('On and off the processor', `Of the time lost${when}, ${percentText(blocked)} passed while the thread waited, ${percentText(preempted)} while other threads had its processor, and ${percentText(running)} on a processor.`));
   }
-  return charted;
+  return charted.filter((each) => each !== null);
 }
 
 /** The page of a function; null: it has none. */
@@ -53,15 +64,15 @@ function functionPage(run, number, rank) {
   const {details} = row;
   const sections = [h('p', {}, h('a', {href: `#run-${number}`, text: '← all functions'})), h('h2', {text: row.name, tabindex: '-1'})];
   if (details.source) sections.push(h('p', {class: 'faint', text: details.source}));
-  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.calls)} calls lost ${timeText(row.lost)}; fastest ${timeText(row.min)}, median ${timeText(row.median)}, p99 ${timeText(row.p99)}, longest ${timeText(row.max)}.`}), scoreBar(row));
+  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.calls)} calls lost ${timeText(row.lost)}; fastest ${timeText(row.min)}${row.baseline === undefined ? '' : `, baseline ${timeText(row.baseline)} on average`}, median ${timeText(row.median)}, p99 ${timeText(row.p99)}, longest ${timeText(row.max)}.`}), scoreBar(row));
   if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
   sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
-  if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold).`}));
-  if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf([{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
-    details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])));
-  if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details.stacks));
-  if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), tableOf([{title: 'thread'}, {title: 'score', n: true}, {title: '95 %', n: true}, {title: 'calls', n: true}, {title: 'lost', n: true}],
-    details.by_thread.map((each) => [each.name, each.rdam.toFixed(3), `${each.low.toFixed(3)}–${each.high.toFixed(3)}`, countText(each.calls), timeText(each.lost)])));
+  if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold), and of those that lost most.`}));
+  if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf('Callers', [{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
+    details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])), moreOf(details.callers_in_all, details.callers.length, 'caller', 'callers'));
+  if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details));
+  if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), tableOf('Threads', [{title: 'thread'}, {title: 'score', n: true}, {title: '95 %', n: true}, {title: 'calls', n: true}, {title: 'lost', n: true}],
+    details.by_thread.map((each) => [each.name, each.rdam.toFixed(3), `${each.low.toFixed(3)}–${each.high.toFixed(3)}`, countText(each.calls), timeText(each.lost)])), moreOf(row.threads, details.by_thread.length, 'thread', 'threads'));
   if (details.sequences.length > 0) sections.push(h('h3', {text: `Sequences (${details.sequences.length} of ${countText(details.sequences_in_all)})`}), sequencesTable(details));
-  return h('article', {}, ...sections);
+  return h('article', {}, ...sections.filter((each) => each !== null));
 }

@@ -10,20 +10,41 @@ function heatMatrix(heat, wants) {
   return matrix;
 }
 
-function heatSection(run) {
+/** Of functions that wait by design. */
+function placesByDesign(run) {
+  return new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])).concat([OTHERS_BY_DESIGN]));
+}
+
+/** Of a row of several threads, their mean counts. */
+const meanOf = (heat, row) => (heat.others > 0 && row === heat.rows.length - 1 ? heat.others : 1);
+function highestOf(heat, matrix) {
+  let most = 0;
+  matrix.forEach((lost, i) => { most = Math.max(most, lost / meanOf(heat, Math.floor(i / heat.bins))); });
+  return most;
+}
+/** The largest part of a bin's time that was lost in it, without what waits by design. */
+function largestShare(run) {
+  const byDesign = placesByDesign(run);
+  return highestOf(run.heat, heatMatrix(run.heat, (place) => !byDesign.has(place))) / run.heat.bin;
+}
+
+/**
+ * `goTo(begin, end, thread)` shows single calls near a cell; null: there are none. `most`: the share that has the strongest colour, where it is not this
+ * run's largest (for the functions that are shown at first).
+ */
+function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   const {heat} = run;
   const kind = run.rowsAre || 'thread';
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
-  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])).concat([OTHERS_BY_DESIGN]));
+  const byDesign = placesByDesign(run);
   const waits = heat.cells.some(([, , place]) => byDesign.has(place));
   const choices = {helped: (place) => !byDesign.has(place), all: () => true};
   let matrix = heatMatrix(heat, choices.helped);
   /** What decides the colour: of threads that have a row together, the mean. */
-  const shade = (row, bin) => matrix[row * heat.bins + bin] / (heat.others > 0 && row === heat.rows.length - 1 ? heat.others : 1);
-  const highest = () => heat.rows.reduce((high, name, row) => Math.max(high, ...Array.from({length: heat.bins}, (_, bin) => shade(row, bin))), 0);
-  let most = highest();
+  const shade = (row, bin) => matrix[row * heat.bins + bin] / meanOf(heat, row);
+  let most = given === null ? highestOf(heat, matrix) : given * heat.bin;
   const focus = {row: 0, bin: 0, on: false};
   const width = (canvas) => canvas.clientWidth - gutter;
   const {canvas, paint} = ownCanvas(`Heat map of lost time by ${kind} and time`, heat.rows.length * rowHeight + axisHeight, (context, wide) => {
@@ -54,12 +75,26 @@ function heatSection(run) {
   const told = h('p', {class: 'faint', 'aria-live': 'polite'});
   const say = (row, bin) => `${heat.rows[row]}${heat.others > 0 && row === heat.rows.length - 1 ? ' on average' : ''}, ${momentText(heat.begin + bin * heat.bin, heat.bin)} to ${momentText(heat.begin + (bin + 1) * heat.bin, heat.bin)}: ` +
     `lost ${timeText(shade(row, bin))}, ${percentText(shade(row, bin) / heat.bin)} of that time`;
-  withTip(canvas, (x, y) => {
+  const cellAt = (x, y) => {
     const row = Math.floor(y / rowHeight);
     const bin = Math.floor((x - gutter) / width(canvas) * heat.bins);
-    return row < heat.rows.length && bin >= 0 && bin < heat.bins ? say(row, bin) : null;
+    return row < heat.rows.length && bin >= 0 && bin < heat.bins ? {row, bin} : null;
+  };
+  const open = ({row, bin}) => {
+    if (goTo) goTo(heat.begin + bin * heat.bin, heat.begin + (bin + 1) * heat.bin, heat.rows[row]);
+    else told.textContent = kind === 'process' ? 'Single calls are on the pages of the processes.' : id === 'heat' ? 'No single calls of this run are on the page.' : 'Single calls are on the page of the recording.';
+  };
+  withTip(canvas, (x, y) => {
+    const cell = cellAt(x, y);
+    return cell ? say(cell.row, cell.bin) : null;
   });
+  canvas.addEventListener('click', (event) => { const cell = cellAt(event.offsetX, event.offsetY); if (cell) open(cell); });
   canvas.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && focus.on) {
+      event.preventDefault();
+      open(focus);
+      return;
+    }
     const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
     if (!step) return;
     event.preventDefault();
@@ -73,10 +108,10 @@ function heatSection(run) {
   const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
   const choice = h('select', {'aria-label': 'Function', onchange: () => {
     matrix = heatMatrix(heat, choices[choice.value] || ((place) => place === Number(choice.value)));
-    most = highest();
+    most = given !== null && choice.value === 'helped' ? given * heat.bin : highestOf(heat, matrix);
     describe();
     paint();
-  }}, waits ? h('option', {value: 'helped', text: 'all but those that wait by design'}) : null, h('option', {value: 'all', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
+  }}, waits || given !== null ? h('option', {value: 'helped', text: 'all but those that wait by design'}) : null, h('option', {value: 'all', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
   const scale = h('span', {text: ''});
   const legendBox = ownCanvas('', 11, (context, wide, tall) => {
     for (let x = 0; x < wide; x += 1) {
@@ -92,8 +127,10 @@ function heatSection(run) {
     canvas.setAttribute('aria-label', `Heat map of lost time by ${kind} and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
   }
   describe();
-  return h('section', {id: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. With the keyboard, arrows move from cell to cell.`}),
+  const leads = goTo ? 'A click on a cell shows the single calls nearest to it, further below; with the keyboard, arrows move from cell to cell, and Enter is a click.'
+    : 'With the keyboard, arrows move from cell to cell.';
+  return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
+    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
     canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
 }

@@ -33,7 +33,7 @@ function icicleBoxes(tree, state, width) {
   return boxes;
 }
 
-function icicleSection(data) {
+function icicleSection(data, id = 'icicle') {
   const tree = icicleTree(data);
   const state = {weight: 'lost', node: 0, focus: 0};
   if (!(tree.sums.lost[0] > 0)) state.weight = 'time';
@@ -51,8 +51,7 @@ function icicleSection(data) {
   const {canvas, paint} = ownCanvas('Flame graph of where the time went', 200, (context, width, height) => {
     boxes.forEach(([node, x, wide, depth]) => {
       const colour = node === 0 ? styleOf('--line') : colourOf(nameOf(node));
-      context.fillStyle = colour;
-      context.fillRect(x, depth * rowHeight, Math.max(wide - 0.8, 0.7), rowHeight - 1);
+      edged(context, colour, x, depth * rowHeight, Math.max(wide - 0.8, 0.7), rowHeight - 1);
       if (node === state.focus) outline(context, x + 1, depth * rowHeight + 1, Math.max(wide - 2.8, 1), rowHeight - 3);
       context.fillStyle = inkOn(colour);
       context.fillText(fitted(context, nameOf(node), wide - 8), x + 4, depth * rowHeight + rowHeight / 2);
@@ -81,7 +80,11 @@ function icicleSection(data) {
     layOut();
     paint();
     buttons.forEach((each) => each.setAttribute('aria-pressed', String(each.dataset.weight === state.weight)));
-    crumbs.replaceChildren(...ancestors(node).flatMap((each, i) => [i > 0 ? ' › ' : '', h('button', {type: 'button', text: nameOf(each), onclick: () => show(each)})]));
+    crumbs.replaceChildren(...ancestors(node).flatMap((each, i) => [i > 0 ? ' › ' : '', h('button', {type: 'button', text: nameOf(each), onclick: () => {
+      show(each);
+      // The button that was pressed is gone; the last one is that of the same box.
+      crumbs.lastElementChild.focus();
+    }})]));
     told.textContent = say(node);
     canvas.setAttribute('aria-label', `Flame graph of ${ICICLE_WEIGHTS[state.weight][0]}, from ${nameOf(node)}. ${say(node)}`);
   }
@@ -98,7 +101,7 @@ function icicleSection(data) {
   const rest = [];
   if (data.left_out > 0) rest.push(`${countText(data.left_out)} calls were on paths for which there was no room: they are at a caller.`);
   if (data.approximate > 0) rest.push('What was lost on each of several paths of the same sequence is approximate.');
-  return h('section', {id: 'icicle'}, h('h2', {text: 'Where the time went'}),
+  return h('section', {id, class: 'icicle'}, h('h2', {text: 'Where the time went'}),
     h('p', {text: 'Each box is a call path; its width is its part of what the buttons choose, with all below it: what was lost, the time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
     h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons), crumbs, canvas, told,
     rest.length > 0 ? h('p', {class: 'faint', text: rest.join(' ')}) : null);

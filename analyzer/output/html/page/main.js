@@ -5,8 +5,9 @@ function header(run) {
 }
 
 function runPage(run, number) {
-  return h('div', {}, header(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run) : null, run.icicle ? icicleSection(run.icicle) : null,
-    run.timelines.length > 0 ? timelinesSection(run, number) : run.functions.length > 0 ? noTimelines(run) : null);
+  const calls = run.timelines.length > 0 ? timelinesSection(run, number) : null;
+  return h('div', {}, header(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
+    calls ? calls.node : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
 /** #diff or #all, #run-N, #run-N-function-RANK; anything else: the first page. */
@@ -50,6 +51,16 @@ function nameOfRun(data, i) {
 }
 
 let page = null;
+/** How far down the reader was in each run when a function was opened. */
+const scrolled = new Map();
+
+/** As it was left when `rank` was opened: the place, and its link with the focus. */
+function comeBack(number, rank) {
+  window.scrollTo(0, scrolled.get(number) || 0);
+  const link = page.app.querySelector(`table.ranking a[href="#run-${number}-function-${rank}"]`);
+  if (link) link.focus({preventScroll: true});
+}
+
 function navigation(data, at) {
   const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${nameOfRun(data, i)}` : run.title}));
   if (data.processes) links.unshift(h('a', {href: '#all', 'aria-current': at.run === null ? 'page' : null, text: 'all processes'}));
@@ -77,11 +88,24 @@ function start() {
   setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   document.getElementById('static').hidden = true;
   document.body.append(tip);
+  let last = place(data);
   window.addEventListener('hashchange', () => {
+    const at = place(data);
+    if (last.rank === null && last.run !== null) scrolled.set(last.run, before);
     const about = render();
-    window.scrollTo(0, 0);
-    if (about) about.querySelector('h2').focus();
+    if (at.rank === null && at.run === last.run && last.rank !== null) {
+      comeBack(at.run, last.rank);
+    } else {
+      window.scrollTo(0, 0);
+      const head = page.app.querySelector(about ? 'h2' : 'h1');
+      head.setAttribute('tabindex', '-1');
+      head.focus({preventScroll: true});
+    }
+    last = at;
   });
+  // A browser may have moved by the time it says that the place is another.
+  let before = 0;
+  document.addEventListener('scroll', () => { before = window.scrollY; }, {passive: true});
   printInLight();
   let waiting = 0;
   window.addEventListener('resize', () => { window.cancelAnimationFrame(waiting); waiting = window.requestAnimationFrame(redrawAll); });

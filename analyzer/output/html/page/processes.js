@@ -40,7 +40,7 @@ function sortedTable(columns, rows, label, partOf = () => '') {
     });
   }
   fill();
-  return h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {}, h('thead', {}, h('tr', {}, ...heads)), body));
+  return scrollBox(label, h('table', {}, h('thead', {}, h('tr', {}, ...heads)), body));
 }
 
 /** The name of a process, which leads to its page if it has one. */
@@ -67,7 +67,7 @@ function overallSection(all) {
   const marked = marksText(all.functions);
   return h('section', {id: 'functions'}, h('h2', {text: 'Functions over all processes'}),
     h('p', {text: 'score: the share of its life that the worst thread of all processes lost; the line on the bar is its 95 % interval. Of all time: lost time by the lives of all threads. Processes: how many lost time, and how many called it.'}),
-    sortedTable(columns, all.functions, 'Functions over all processes', (row) => STANDINGS[row.standing] || ''),
+    sortedTable(columns, all.functions, 'Functions over all processes', (row) => all.standings[row.standing] || ''),
     marked ? h('p', {class: 'faint', text: marked}) : null,
     all.left_out > 0 ? h('p', {class: 'faint', text: `${countText(all.left_out)} more functions are not on this page.`}) : null);
 }

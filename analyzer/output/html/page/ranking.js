@@ -3,21 +3,9 @@ const RANKING_COLUMNS = [
   {title: 'function', key: 'name'}, {title: 'calls', key: 'calls', n: true}, {title: 'min', key: 'min', n: true},
   {title: 'median', key: 'median', n: true}, {title: 'p99', key: 'p99', n: true}, {title: 'lost', key: 'lost', n: true},
 ];
-const STANDINGS = {
-  by_design: 'These wait for what is to come, by design: the score says how long, and nothing is wrong with that.',
-  at_floor: 'Constant work would score as much as these.',
-};
-
-/** What the marks in front of scores and calls mean. */
-const MARKS = {
-  '?': 'the recorder may have caused this loss',
-  '≥': 'the true score may be higher',
-  '!': 'one call, or a few, were far faster than all others, and most of the score is the distance to them',
-  '°': 'a function that always does the same work would score as much',
-};
 /** Null: there are none. */
 function marksText(rows) {
-  const said = Object.entries(MARKS).filter(([mark]) => rows.some((row) => row.mark === mark)).map(([mark, text]) => `${mark}: ${text}`);
+  const said = page.data.marks.filter(([mark]) => rows.some((row) => row.mark === mark)).map(([mark, text]) => `${mark}: ${text}`);
   if (rows.some((row) => row.estimated)) said.push('~: an estimate');
   if (rows.some((row) => row.unknown)) said.push('-: too little was seen for a score');
   return said.length > 0 ? `${said.join('; ')}.` : null;
@@ -59,9 +47,20 @@ function sortedRows(rows, key, down) {
   });
 }
 
+/** How rows are sorted and what is searched for, by run: as it was when the reader comes back from a function. */
+const rankingStates = new Map();
+
+/** Which functions have a page of their own, if not all have. Null: all. */
+function withoutPage(run) {
+  if (run.functions.every((row) => row.details)) return null;
+  const detailed = run.functions.filter((row) => row.details).length;
+  return `Only ${countText(detailed)} of these functions have a page of their own (a link): the first of the ranking, those that score at least ${run.threshold.toFixed(2)} (--threshold), and those that lost most, as far as there is room.`;
+}
+
 function ranking(run, number) {
   if (run.functions.length === 0) return h('section', {}, h('h2', {text: 'Functions'}), h('p', {text: 'No calls to wrapped functions were recorded.'}));
-  const state = {key: 'rank', down: false, find: ''};
+  if (!rankingStates.has(number)) rankingStates.set(number, {key: 'rank', down: false, find: ''});
+  const state = rankingStates.get(number);
   const body = h('tbody');
   const said = h('p', {class: 'faint', 'aria-live': 'polite'});
   const heads = RANKING_COLUMNS.map((column) => h('th', {class: column.n ? 'n' : null, scope: 'col'},
@@ -78,7 +77,7 @@ function ranking(run, number) {
     rows.forEach((row) => {
       if (state.key === 'rank' && !state.down && row.standing !== part) {
         part = row.standing;
-        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: RANKING_COLUMNS.length, text: STANDINGS[part] || ''})));
+        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: RANKING_COLUMNS.length, text: run.standings[part] || ''})));
       }
       shown.push(rankingRow(row, `#run-${number}-function-${row.rank}`));
     });
@@ -91,14 +90,15 @@ function ranking(run, number) {
     said.textContent = rows.length === run.functions.length ? '' : `${rows.length} of ${run.functions.length} functions`;
   }
   fill();
-  const search = h('input', {type: 'search', placeholder: 'Search functions', 'aria-label': 'Search functions', oninput: () => {
+  const search = h('input', {type: 'search', value: state.find || null, placeholder: 'Search functions', 'aria-label': 'Search functions', oninput: () => {
     state.find = search.value;
     fill();
   }});
   return h('section', {}, h('h2', {text: 'Functions'}),
     h('p', {text: 'score: the share of a thread’s life that was lost compared with the function’s own fastest execution; the line on the bar is its 95 % interval, by whose lower end functions are ranked.'}),
     h('div', {class: 'tools'}, search, said),
-    h('div', {class: 'scroll', tabindex: '0'}, h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
-    marksText(run.functions) ? h('p', {class: 'faint', text: marksText(run.functions)}) : null,
+    scrollBox('Functions', h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
+    marksText(run.functions) ? h('p', {class: 'faint marks', text: marksText(run.functions)}) : null,
+    withoutPage(run) ? h('p', {class: 'faint', text: withoutPage(run)}) : null,
     run.left_out > 0 ? h('p', {class: 'faint', text: `${countText(run.left_out)} more functions are not on this page.`}) : null);
 }

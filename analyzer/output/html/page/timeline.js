@@ -31,8 +31,7 @@ function drawLane(context, {data, lane, place, x, view, wide}) {
     const y = place.top + depth * LANE_ROW;
     const colour = colourOf(data.names[name]);
     context.globalAlpha = calls > 1 ? 0.55 : 1;
-    context.fillStyle = colour;
-    context.fillRect(left, y, width, LANE_ROW - 1);
+    edged(context, colour, left, y, width, LANE_ROW - 1);
     context.globalAlpha = 1;
     if (flags & 1) outline(context, left + 1, y + 1, Math.max(width - 2, 1), LANE_ROW - 3);
     context.fillStyle = inkOn(colour);
@@ -69,99 +68,204 @@ function sayOfThread({data, lane, view}) {
   return `${lane.thread}: ${told.join(', ') || 'no calls'}`;
 }
 
-function timeline(data) {
-  const view = {begin: 0, end: data.length};
-  let chosen = -1;
-  const {places, height} = lanePlaces(data.lanes);
-  const {canvas, paint} = ownCanvas(`Timeline around a call of ${data.function}. ${data.lanes.slice(0, 4).map((lane) => sayOfThread({data, lane, view})).join('. ')}`, height, (context, wide) => {
-    const x = (ns) => NAME_WIDTH + (wide - NAME_WIDTH) * (ns - view.begin) / (view.end - view.begin);
-    context.fillStyle = styleOf('--line');
-    context.fillRect(Math.max(x(data.call[0]), NAME_WIDTH), 0, Math.max(0, Math.min(x(data.call[1]), wide) - Math.max(x(data.call[0]), NAME_WIDTH)), height - 20);
-    data.lanes.forEach((lane, i) => drawLane(context, {data, lane, place: places[i], x, view, wide}));
-    if (chosen >= 0) outline(context, 2, places[chosen].top + 1, wide - 4, places[chosen].height);
-    context.fillStyle = styleOf('--faint');
-    const step = (view.end - view.begin) / 10;
-    for (let i = 0; i <= 4; i += 1) {
-      context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
-      const since = (view.end - view.begin) * i / 4;
-      context.fillText(i === 0 ? momentText(data.begin + view.begin, step) : `+${tickText(since)}`, NAME_WIDTH + (wide - NAME_WIDTH) * i / 4, height - 9);
-    }
-    context.textAlign = 'left';
-  });
-  const timeAt = (px) => view.begin + (view.end - view.begin) * (px - NAME_WIDTH) / (canvas.clientWidth - NAME_WIDTH);
+/** The lanes of a window. `view` in nanoseconds since the window's begin. */
+function drawWindow(context, {data, places, view, chosen, wide, height}) {
+  const x = (ns) => NAME_WIDTH + (wide - NAME_WIDTH) * (ns - view.begin) / (view.end - view.begin);
+  context.fillStyle = styleOf('--line');
+  context.fillRect(Math.max(x(data.call[0]), NAME_WIDTH), 0, Math.max(0, Math.min(x(data.call[1]), wide) - Math.max(x(data.call[0]), NAME_WIDTH)), height - 20);
+  data.lanes.forEach((lane, i) => drawLane(context, {data, lane, place: places[i], x, view, wide}));
+  if (chosen >= 0) outline(context, 2, places[chosen].top + 1, wide - 4, places[chosen].height);
+  timeAxis(context, {view: {begin: data.begin + view.begin, end: data.begin + view.end}, left: NAME_WIDTH, wide, y: height - 9});
+}
+
+/** What a window is about, and what it lacks. */
+function sayOfWindow(data) {
+  const told = [`A call of ${data.function} in thread ${data.thread} took ${timeText(data.duration)} and lost ${timeText(data.lost)} of it (outlined).`];
+  if (data.shortened) told.push('The window begins inside of it: more events would have had to be read.');
+  const sum = (key) => data.lanes.reduce((all, lane) => all + (lane[key] || 0), 0);
+  if (sum('left_out') > 0) told.push(`There was no room for ${countText(sum('left_out'))} of the shortest boxes, which look as if the thread had been outside of calls.`);
+  if (sum('off_left_out') > 0) told.push(`There was no room for ${countText(sum('off_left_out'))} of the shortest times off the processor, which look as if the thread had been on one.`);
+  if (data.left_out > 0) told.push(`${countText(data.left_out)} more threads were inside calls meanwhile.`);
+  return told.join(' ');
+}
+
+/** Two buttons, a canvas and where it is: the run by its bins, or a window with single calls. `changed()` is called after each step. */
+function timeline(run, course, state, changed) {
+  const range = rangeOfRun(run);
+  const laid = run.timelines.map((each) => lanePlaces(each.lanes));
+  const about = h('p');
   const told = h('p', {class: 'faint', 'aria-live': 'polite'});
-  /** Zooms by `factor` so that `time` stays in its place, and moves by a share of the view. */
-  function change(factor, time, move = 0) {
-    const length = Math.min(data.length, Math.max((view.end - view.begin) * factor, 10));
-    let begin = time - (time - view.begin) * length / (view.end - view.begin) + move * length;
-    begin = Math.max(0, Math.min(begin, data.length - length));
-    view.begin = begin;
-    view.end = begin + length;
-    told.textContent = `${momentText(data.begin + view.begin, length / 10)} to ${momentText(data.begin + view.end, length / 10)} of the run`;
+  let chosen = -1;
+  const open = () => (state.window < 0 ? null : run.timelines[state.window]);
+  const inside = () => ({begin: state.view.begin - open().begin, end: state.view.end - open().begin});
+  const {canvas, paint} = ownCanvas('', 100, (context, wide, height) => {
+    if (open()) drawWindow(context, {data: open(), places: laid[state.window].places, view: inside(), chosen, wide, height});
+    else drawRun(context, {run, course, view: state.view, wide, chosen: state.last});
+  });
+  const limits = () => (open() ? {begin: open().begin, end: open().begin + open().length} : range);
+  function tell() {
+    const {begin, end} = state.view;
+    const step = (end - begin) / 10;
+    const lost = open() || !course ? '' : `: lost ${timeText(lostBetween(course, begin, end))}; single calls are shown only in the numbered windows`;
+    told.textContent = `${momentText(begin, step)} to ${momentText(end, step)} of the run${lost}`;
+  }
+  function repaint() {
+    tell();
     paint();
+    changed();
+  }
+  /** Another window (-1: the run), seen as a whole if no view is given. */
+  function show(window, view) {
+    state.window = window;
+    if (window >= 0) state.last = window;
+    chosen = -1;
+    const {begin, end} = limits();
+    state.view = view || {begin, end};
+    canvas.style.height = `${open() ? laid[window].height : heightOfRun(course)}px`;
+    about.textContent = open() ? sayOfWindow(open()) : `The run by thread${course ? `: a colour is what was lost in ${timeText(course.heat.bin)}, without waiting by design` : ''}. ` +
+      `Outside of the ${run.timelines.length === 1 ? 'numbered window' : `${run.timelines.length} numbered windows`}, nothing is known here of single calls.${course && course.left_out > 0 ? ` ${countText(course.left_out)} more rows are in the heat map.` : ''}`;
+    canvas.setAttribute('aria-label', open() ? `Timeline around a call of ${open().function}. ${open().lanes.slice(0, 4).map((lane) => sayOfThread({data: open(), lane, view: inside()})).join('. ')}`
+      : `The run by thread. ${course ? [...course.rows].sort((a, b) => b.sum - a.sum).slice(0, 4).map((row) => `${row.name} lost ${timeText(row.sum)}`).join(', ') : ''}`);
+    repaint();
+  }
+  /** The window around `time`, or the nearest that is in the view; -1: none. */
+  function windowNear(time) {
+    const distance = ({begin, length}) => Math.max(begin - time, time - begin - length, 0);
+    return run.timelines.reduce((best, each, i) => (each.begin + each.length < state.view.begin || each.begin > state.view.end ? best
+      : best < 0 || distance(each) < distance(run.timelines[best]) ? i : best), -1);
+  }
+  /** Zooms by `factor` so that `time` stays in its place, and moves by a share of the view. Beyond a window there is the run, and the other way round. */
+  function change(factor, time, move = 0) {
+    const before = state.view.end - state.view.begin;
+    if (open() && factor > 1 && before >= 0.999 * open().length && before < range.end - range.begin) show(-1, {...state.view});
+    const {begin: first, end: last} = limits();
+    const least = open() ? 10 : Math.min(...run.timelines.map((each) => each.length));
+    const length = Math.min(last - first, Math.max(before * factor, least));
+    if (!open() && factor < 1) {
+      const near = windowNear(time);
+      if (near >= 0 && length <= 2 * run.timelines[near].length) {
+        show(near);
+        return;
+      }
+    }
+    let begin = time - (time - state.view.begin) * length / before + move * length;
+    begin = Math.max(first, Math.min(begin, last - length));
+    state.view = {begin, end: begin + length};
+    repaint();
+  }
+  const timeAt = (px) => state.view.begin + (state.view.end - state.view.begin) * (px - NAME_WIDTH) / (canvas.clientWidth - NAME_WIDTH);
+  const middle = () => (state.view.begin + state.view.end) / 2;
+  /** What is worth zooming in on: the call; of the run, the window that was open, if it is there, or the nearest. */
+  function target() {
+    if (open()) return middle();
+    const near = (each) => each && each.begin < state.view.end && each.begin + each.length > state.view.begin;
+    const last = run.timelines[state.last];
+    const i = near(last) ? state.last : windowNear(middle());
+    return i < 0 ? middle() : run.timelines[i].begin + run.timelines[i].length / 2;
+  }
+  /** The whole window, and beyond that the whole run. */
+  function whole() {
+    const all = !open() || state.view.end - state.view.begin >= 0.999 * open().length;
+    show(all ? -1 : state.window);
   }
   function choose(step) {
-    chosen = Math.max(0, Math.min(data.lanes.length - 1, chosen + step));
-    told.textContent = sayOfThread({data, lane: data.lanes[chosen], view});
+    if (!open()) return;
+    chosen = Math.max(0, Math.min(open().lanes.length - 1, chosen + step));
+    told.textContent = sayOfThread({data: open(), lane: open().lanes[chosen], view: inside()});
     paint();
   }
   canvas.addEventListener('blur', () => { chosen = -1; paint(); });
   canvas.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && Math.abs(event.deltaY) > Math.abs(event.deltaX) && document.activeElement !== canvas) return;
+    const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    // The wheel alone scrolls the page.
+    if (!event.ctrlKey && !event.metaKey && !sideways) return;
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) change(1, view.begin, event.deltaX / 500);
+    if (sideways) change(1, state.view.begin, event.deltaX / 500);
     else change(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event.offsetX));
   }, {passive: false});
   let drag = null;
-  canvas.addEventListener('pointerdown', (event) => { drag = event.offsetX; canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener('pointerdown', (event) => { drag = {at: event.offsetX, moved: false}; canvas.setPointerCapture(event.pointerId); });
   canvas.addEventListener('pointermove', (event) => {
     if (drag === null) return;
-    change(1, view.begin, (drag - event.offsetX) / (canvas.clientWidth - NAME_WIDTH));
-    drag = event.offsetX;
+    drag.moved = drag.moved || Math.abs(drag.at - event.offsetX) > 3;
+    if (!drag.moved) return;
+    change(1, state.view.begin, (drag.at - event.offsetX) / (canvas.clientWidth - NAME_WIDTH));
+    drag.at = event.offsetX;
   });
-  canvas.addEventListener('pointerup', () => { drag = null; });
+  canvas.addEventListener('pointerup', (event) => {
+    const clicked = drag !== null && !drag.moved;
+    drag = null;
+    if (!clicked || open()) return;
+    const px = (each) => Math.abs(NAME_WIDTH + (canvas.clientWidth - NAME_WIDTH) * (each.begin + each.length / 2 - state.view.begin) / (state.view.end - state.view.begin) - event.offsetX);
+    const near = windowNear(timeAt(event.offsetX));
+    if (near >= 0 && px(run.timelines[near]) <= 8) show(near);
+  });
   canvas.addEventListener('keydown', (event) => {
-    const middle = (view.begin + view.end) / 2;
-    const moves = {'+': () => change(0.7, middle), '=': () => change(0.7, middle), '-': () => change(1 / 0.7, middle),
-      ArrowLeft: () => change(1, middle, -0.2), ArrowRight: () => change(1, middle, 0.2),
-      ArrowUp: () => choose(-1), ArrowDown: () => choose(1), Home: () => change(data.length, 0)};
-    if (!moves[event.key]) return;
+    const moves = {'+': () => change(0.7, target()), '=': () => change(0.7, target()), '-': () => change(1 / 0.7, middle()),
+      ArrowLeft: () => change(1, middle(), -0.2), ArrowRight: () => change(1, middle(), 0.2),
+      ArrowUp: () => choose(-1), ArrowDown: () => choose(1), Home: whole,
+      Enter: () => { const near = windowNear(target()); if (!open() && near >= 0) show(near); }};
+    if (!moves[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     moves[event.key]();
   });
   withTip(canvas, (px, py) => {
+    if (!open()) return sayOfRun({course, view: state.view, px, py, wide: canvas.clientWidth});
+    const {places} = laid[state.window];
     const i = places.findIndex((place) => py >= place.top && py < place.top + place.height);
     if (i < 0 || px < NAME_WIDTH) return null;
-    return sayOfLane({data, lane: data.lanes[i], time: timeAt(px), depth: Math.floor((py - places[i].top) / LANE_ROW)});
+    return sayOfLane({data: open(), lane: open().lanes[i], time: timeAt(px) - open().begin, depth: Math.floor((py - places[i].top) / LANE_ROW)});
   });
   const button = (text, label, action) => h('button', {type: 'button', text, 'aria-label': label, onclick: action});
-  const tools = h('div', {class: 'tools'}, button('+', 'Zoom in', () => change(0.5, (data.call[0] + data.call[1]) / 2)),
-    button('−', 'Zoom out', () => change(2, (view.begin + view.end) / 2)), button('all', 'Show the whole window', () => change(data.length, 0)), told);
-  return h('div', {class: 'timeline'}, tools, canvas);
+  const call = () => (open() ? open().begin + (open().call[0] + open().call[1]) / 2 : target());
+  const tools = h('div', {class: 'tools'}, button('+', 'Zoom in', () => change(0.5, call())), button('−', 'Zoom out', () => change(2, middle())),
+    button('window', 'Show the whole window', () => show(state.window < 0 ? state.last : state.window)), button('run', 'Show the whole run', () => show(-1)), told);
+  return {node: h('div', {class: 'timeline'}, about, tools, canvas), show, canvas, change};
 }
 
 function noTimelines(run) {
-  const text = `Single calls are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold) and do not wait by design: there are none.`;
+  const text = `Single calls are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold) or lost most, and do not wait by design: there are none.`;
   return h('section', {}, h('h2', {text: 'Around the largest losses'}), h('p', {class: 'faint', text}));
 }
 
+/** The section, and `goTo(begin, end, thread)`, which shows the window nearest to a time and says how near that is. */
 function timelinesSection(run, number) {
-  const box = h('div');
-  const about = h('p');
-  const choice = h('select', {'aria-label': 'Call', onchange: () => show(Number(choice.value))},
-    ...run.timelines.map((each, i) => h('option', {value: String(i), text: `${timeText(each.lost)} lost in ${each.function}, at ${momentText(each.begin, each.length)}`})));
-  function show(i) {
-    const data = run.timelines[i];
-    const told = [`A call of ${data.function} in thread ${data.thread} took ${timeText(data.duration)} and lost ${timeText(data.lost)} of it (outlined).`];
-    if (data.shortened) told.push('The window begins inside of it: more events would have had to be read.');
-    const dropped = data.lanes.reduce((sum, lane) => sum + (lane.left_out || 0), 0);
-    if (dropped > 0) told.push(`There was no room for ${countText(dropped)} of the shortest boxes, which look as if the thread had been outside of calls.`);
-    if (data.left_out > 0) told.push(`${countText(data.left_out)} more threads were inside calls meanwhile.`);
-    about.textContent = told.join(' ');
-    box.replaceChildren(timeline(data));
+  const course = courseOfRun(run);
+  const state = {window: 0, last: 0, view: {begin: 0, end: 1}};
+  const found = h('p', {'aria-live': 'polite'});
+  let lanes = null;
+  let strip = null;
+  function enter(i) {
+    found.textContent = '';
+    lanes.show(i);
   }
-  show(0);
-  return h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
-    h('p', {text: 'What every thread was inside of meanwhile. Pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down tell what a thread did.'}),
-    h('div', {class: 'tools'}, h('label', {}, 'Call ', choice)), about, box);
+  const choice = h('select', {'aria-label': 'Window', onchange: () => enter(Number(choice.value))}, h('option', {value: '-1', text: 'none: the whole run'}),
+    ...run.timelines.map((each, i) => h('option', {value: String(i), text: `${i + 1}: ${timeText(each.lost)} lost in ${each.function}, at ${momentText(each.begin, each.length)}`})));
+  lanes = timeline(run, course, state, () => {
+    choice.value = String(state.window);
+    if (strip) strip.paint();
+  });
+  strip = runStrip({run, course, state, enter, look: (time) => {
+    const range = rangeOfRun(run);
+    const length = (range.end - range.begin) / 8;
+    const begin = Math.max(range.begin, Math.min(time - length / 2, range.end - length));
+    lanes.show(-1, {begin, end: begin + length});
+  }});
+  lanes.show(0);
+  const node = h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
+    h('p', {text: `The strip is the whole run: bars are the time lost in each part, triangles the ${run.timelines.length === 1 ? 'window' : `${run.timelines.length} windows`} around the largest losses, in which single calls are shown: what every thread was inside of meanwhile. Elsewhere only the sums by part of the run are known here. Click a triangle, or choose one with left, right and Enter.`}),
+    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down tell what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
+    strip.node, h('div', {class: 'tools'}, h('label', {}, 'Window ', choice)), found, lanes.node);
+  /** As far as possible one with a lane of the thread. */
+  function goTo(begin, end, thread) {
+    const distance = (each) => Math.max(each.begin - end, begin - each.begin - each.length, 0);
+    const foreign = (each) => (each.lanes.some((lane) => lane.thread === thread) ? 0 : 1);
+    const order = run.timelines.map((each, i) => i).sort((a, b) => distance(run.timelines[a]) - distance(run.timelines[b]) || foreign(run.timelines[a]) - foreign(run.timelines[b]));
+    const away = distance(run.timelines[order[0]]);
+    enter(order[0]);
+    found.textContent = away > 0 ? `There are no single calls of that time: this window is the nearest, ${timeText(away)} ${run.timelines[order[0]].begin > end ? 'later' : 'earlier'}.` : 'A window of that time.';
+    node.scrollIntoView({block: 'start'});
+    lanes.canvas.focus({preventScroll: true});
+  }
+  return {node, goTo};
 }

@@ -1,0 +1,46 @@
+// What is said of groups of functions and of marks in the ranking, with and without a script.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/html/report_html.h"
+#include "analyzer/score/report/ranking.h"
+
+namespace rdam::output {
+
+/// `told`, `by_design`, `at_floor`.
+const char* standing_name(score::Standing standing);
+
+/// Above the functions of a standing; empty for those that come first. `constant`: some of them have a score
+/// that constant work would have; `nothing`: some lost nothing.
+std::string standing_text(score::Standing standing, bool constant, bool nothing);
+
+/// `rows`: all functions.
+template <typename Row>
+std::string standing_text(const std::vector<Row>& rows, score::Standing standing) {
+    bool constant = false, nothing = false;
+    for (const Row& row : rows) {
+        if (score::standing(row) != standing) continue;
+        (score::at_floor(row) ? constant : nothing) = true;
+    }
+    return standing_text(standing, constant, nothing);
+}
+
+/// `{standing: standing_text(…), …}`
+template <typename Row>
+nlohmann::ordered_json standings_json(const std::vector<Row>& rows) {
+    nlohmann::ordered_json out;
+    for (const score::Standing each : {score::Standing::by_design, score::Standing::at_floor})
+        out[standing_name(each)] = standing_text(rows, each);
+    return out;
+}
+
+/// What the marks in front of scores and calls mean: `[[mark, text], …]`.
+nlohmann::ordered_json marks_json();
+
+/// Those that the report has, in one line; empty: there are none.
+std::string marks_text(const score::Report& report);
+
+}  // namespace rdam::output
