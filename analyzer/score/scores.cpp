@@ -270,6 +270,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
 Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
+    report.comparison = settings_.comparison;
     report.begin = context_.run_begin;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
     RecordingCost cost;

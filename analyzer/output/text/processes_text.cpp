@@ -12,6 +12,7 @@
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
@@ -77,6 +78,10 @@ class ProcessesWriter {
         if (processes_.overall.runs_named)
             text += " of " + counted(processes_.overall.runs, "run", "different runs");
         line(style_.bold(text));
+        std::vector<const score::Report*> all;
+        for (const score::Report& report : processes_.reports)
+            all.push_back(&report);
+        if (const std::string settings = settings_line(all); !settings.empty()) line(printable(settings));
     }
 
     void process_table() {

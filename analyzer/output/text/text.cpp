@@ -11,6 +11,7 @@
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "wrappers/support/printable.h"
 
@@ -54,6 +55,9 @@ class TextWriter {
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
                          counted(report_.threads.size(), "thread", "threads"),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
+        const score::Report* const report = &report_;
+        if (const std::string settings = settings_line({&report, 1}); !settings.empty())
+            line(printable(settings));
         for (const std::string& note : notes(report_, symbols_))
             line(style_.notable("note: " + printable(note)));
         if (options_.verbose)
@@ -85,10 +89,8 @@ class TextWriter {
         if (rows_.size() < report_.functions.size())
             line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
         line();
-        line(
-            fmt::format("score: the share of a thread's life lost compared with the function's own fastest "
-                        "execution; look at scores from {:.2f}.",
-                        options_.threshold));
+        line(fmt::format("score: {}; look at scores from {:.2f}.", score_in_words(report_.comparison.baseline),
+                         options_.threshold));
         line(interval_advice());
         if (lines.front().ends_with("threads")) line("threads: how many lost time / how many called it.");
         const auto any = [&](const auto& of) { return std::ranges::any_of(rows_, of); };
