@@ -116,9 +116,11 @@ class ProcessesWriter {
                                           more, more == 1 ? "it does" : "they do")));
     }
 
-    /// If the table does not list all.
+    /// If the table leaves out many.
     void summary() {
-        if (shown_.size() == counted_.size()) return;
+        constexpr std::size_t kFew = 10;
+        const bool all = shown_.size() == counted_.size();
+        if (all && processes_.reports.size() - shown_.size() <= kFew) return;
         std::vector<double> lives;
         std::map<std::string, std::size_t> programs;
         std::uint64_t events = 0;
@@ -145,7 +147,9 @@ class ProcessesWriter {
         if (commonest.size() > kMaxExtremes)
             text += ", " + counted(commonest.size() - kMaxExtremes, "other program", "other programs");
         line(text);
-        line(style_.faint("The processes with the highest scores, the longest lives and the most events:"));
+        line(style_.faint(
+            all ? "The processes that set the scores:"
+                : "The processes with the highest scores, the longest lives and the most events:"));
     }
 
     /// The first processes by descending `value` of those that count.
