@@ -48,7 +48,7 @@ Json values_json(const ValueTable& table) {
     for (const ValueTable::Value& value : table.values()) {
         Json column{{"name", value.name}, {"file", value.file->name()}};
         if (value.parameter != nullptr) {
-            column["kind"] = kind_name(value.parameter->kind);
+            column["kind"] = value.parameter->is_text ? "text" : kind_name(value.parameter->kind);
             column["size"] = value.parameter->size;
             column["type"] = value.parameter->type;
             column["key"] = value.parameter->key;
@@ -159,6 +159,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
                    {"tables", tables_of},
                    {"threads", threads_json(contents, info)},
                    {"functions", functions_json(contents, info)},
+                   {"texts", info.texts},
                    {"objects", objects_json(info)}};
     const std::filesystem::path path = tables.folder.path() / kContentsFile;
     std::ofstream file(path);

@@ -55,7 +55,7 @@ class CsvCalls final : public views::CallVisitor {
 
     void opened(const views::Opened& call) override {
         parameters_.resize(call.depth);
-        parameters_.push_back(views::parameters_text(visit_.info().functions[call.function], call.words));
+        parameters_.push_back(views::parameters_text(visit_.info(), call.function, call.words));
     }
     void closed(const views::Closed& call) override {
         const trace::FunctionInfo& function = visit_.info().functions[call.function];
@@ -81,7 +81,7 @@ class CsvCalls final : public views::CallVisitor {
         fmt::format_to(to, ",{},{},", call.weight, end_name(call.end));
         if (call.end != views::End::not_seen) fmt::format_to(to, "{}", call.sequence);
         fmt::format_to(to, ",{},{}\r\n", field(parameters_.back()),
-                       views::result_text(function, call.result));
+                       views::result_text(visit_.info(), call.function, call.result));
         parameters_.pop_back();
         ++written_.calls;
         out_.full();

@@ -7,41 +7,8 @@ namespace rdam::mining {
 SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs)
     : store_(store), options_(options), most_runs_(most_runs) {}
 
-void SequenceBuilder::open(std::uint32_t function, std::span<const std::uint64_t> keys) {
-    Open& call = open_.emplace_back();
-    call.first_run = runs_.size();
-    call.first_key = keys_.size();
-    call.function = function;
-    keys_.insert(keys_.end(), keys.begin(), keys.end());
-}
-
-SequenceBuilder::Closed SequenceBuilder::close_shape() {
-    const Open& call = open_.back();
-    const std::size_t first_run = call.first_run;
-    const std::size_t first_key = call.first_key;
-    const bool too_long = call.too_long;
-    const std::uint32_t repeats = call.repeats;
-    const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
-    const bool transparent = is_transparent(call);
-    if (transparent)
-        abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(call.first_run), runs_.end());
-    const ShapeId shape = finish_shape(call, keys);
-    const Closed closed{shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys};
-    runs_.resize(first_run);
-    keys_.resize(first_key);
-    open_.pop_back();
-    if (open_.empty()) return closed;
-    if (!transparent) {
-        append({shape, repeats});
-        return closed;
-    }
-    for (const Run& run : abandoned_runs_)
-        append(run);
-    open_.back().too_long = open_.back().too_long || too_long;
-    return closed;
-}
-
-ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uint64_t> keys) {
+// Inline, for it is a part of close_shape(), which is called for every call.
+inline ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uint64_t> keys) {
     if (call.too_long) {
         ++too_long_;
         return store_.unique(call.function);
@@ -71,6 +38,32 @@ void SequenceBuilder::append(Run run) {
     }
     if (runs_.size() > parent.first_run) parent.hash = hash_mix(parent.hash, identity(runs_.back()));
     runs_.push_back(run);
+}
+
+SequenceBuilder::Closed SequenceBuilder::close_shape() {
+    const Open& call = open_.back();
+    const std::size_t first_run = call.first_run;
+    const std::size_t first_key = call.first_key;
+    const bool too_long = call.too_long;
+    const std::uint32_t repeats = call.repeats;
+    const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
+    const bool transparent = is_transparent(call);
+    if (transparent)
+        abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(call.first_run), runs_.end());
+    const ShapeId shape = finish_shape(call, keys);
+    const Closed closed{shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys};
+    runs_.resize(first_run);
+    keys_.resize(first_key);
+    open_.pop_back();
+    if (open_.empty()) return closed;
+    if (!transparent) {
+        append({shape, repeats});
+        return closed;
+    }
+    for (const Run& run : abandoned_runs_)
+        append(run);
+    open_.back().too_long = open_.back().too_long || too_long;
+    return closed;
 }
 
 std::vector<ShapeId> SequenceBuilder::abandoned_shapes(std::size_t count) {

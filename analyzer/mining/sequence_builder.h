@@ -28,8 +28,20 @@ class SequenceBuilder {
     /// around them it is as if it had made their children's calls itself.
     void set_transparent(std::vector<bool> transparent) { transparent_ = std::move(transparent); }
 
-    /// A call begins; `keys` are the values of its key parameters.
-    void open(std::uint32_t function, std::span<const std::uint64_t> keys);
+    /// A call begins.
+    void open(std::uint32_t function) {
+        Open& call = open_.emplace_back();
+        call.first_run = runs_.size();
+        call.first_key = keys_.size();
+        call.function = function;
+    }
+    /// The value of the next of its key parameters, before any other call begins.
+    void add_key(std::uint64_t value) { keys_.push_back(value); }
+    void open(std::uint32_t function, std::span<const std::uint64_t> keys) {
+        open(function);
+        for (const std::uint64_t key : keys)
+            add_key(key);
+    }
 
     /// The innermost open call represents so many consecutive calls.
     void set_repeats(std::uint32_t repeats) { open_.back().repeats = repeats; }

@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kMaxChildren = 8;
 constexpr int kDeepest = 2;
-constexpr std::size_t kLongestText = 60;
 
 /// What a word of a text stands for; null: the trace does not have it.
 const std::string* text_of(const trace::TraceInfo& info, std::uint64_t word) {
@@ -150,12 +149,17 @@ std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t va
 }
 
 std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo& parameter,
-                        std::uint64_t value) {
+                        std::uint64_t value, std::size_t longest) {
     if (!parameter.is_text) return format_value(parameter, value);
     if (value == 0) return "-";
     const std::string* text = text_of(info, value);
     if (text == nullptr) return fmt::format("text {}", value);
-    return '"' + shortened_name(printable(*text), kLongestText) + '"';
+    std::string shown = "\"";
+    for (const char c : shortened_name(*text, longest)) {
+        if (c == '"' || c == '\\') shown += '\\';
+        shown += c;
+    }
+    return printable(shown) + '"';
 }
 
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,

@@ -14,10 +14,14 @@ namespace rdam::mining {
 /// The value of a parameter as its type says: `-1`, `0x7f00`, `true`, `2.5`. `kind` is an rdam::ValueKind.
 std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value);
 
-/// The same for people: of a text, the text itself in quotation marks, printable, without its middle if it is
-/// long; `-` where a call has none, `text 12345` where the trace does not have it.
+/// Characters of a text that are shown where it is one of several things.
+inline constexpr std::size_t kShortText = 60;
+
+/// The same for people: of a text, the text itself in quotation marks, printable, without its middle if it
+/// has more characters than `longest`; a quotation mark or backslash in it has a backslash before it. `-`
+/// where a call has none, `text 12345` where the trace does not have it.
 std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo& parameter,
-                        std::uint64_t value);
+                        std::uint64_t value, std::size_t longest = kShortText);
 
 /// `pthread_mutex_lock(mutex=0x55d0)[__lll_lock_wait ×3]`: the function, its keys, its children and theirs. A
 /// caller that is a key is `from app+0x1139`, the place it returns to.

@@ -49,10 +49,9 @@ class ThreadSequences {
     /// After see(): the event need no longer be there.
     void look_away() { event_ = nullptr; }
     void begin(const trace::Event& enter) {
-        key_values_.clear();
+        builder_.open(enter.function);
         for (const mining::KeyWord& key : settings_.keys[enter.function])
-            key_values_.push_back(key.value(enter));
-        builder_.open(enter.function, key_values_);
+            builder_.add_key(key.value(enter));
         builder_.set_repeats(settings_.loop_rests.repeats(enter));
     }
     std::uint32_t end() { return builder_.close(); }
@@ -83,7 +82,6 @@ class ThreadSequences {
     mining::SequenceStore store_;
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<Sink> matcher_;
-    std::vector<std::uint64_t> key_values_;  // scratch
     const trace::Event* event_ = nullptr;
 };
 

@@ -25,6 +25,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
         : ThreadSequences<ThreadVisit>(info, settings),
           bases_(bases),
           shown_(shown),
+          all_shown_(shown.empty()),
           visitor_(visitor),
           cuts_(settings.baseline.kind == score::Baseline::Kind::percentile) {}
 
@@ -68,8 +69,12 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
 
     void opened(const trace::Event& enter, std::uint64_t weight) {
         if (!known_) this->begin(enter);
-        const Open open{in_order(enter.tsc), weight, enter.function, is_shown(enter.function)};
-        open_.push_back(open);
+        // In its place: a copy would read whole words of what has just been written in parts, and wait.
+        Open& open = open_.emplace_back();
+        open.begin = in_order(enter.tsc);
+        open.weight = weight;
+        open.function = enter.function;
+        open.shown = is_shown(enter.function);
         if (!open.shown) return;
         visitor_.opened({.function = enter.function,
                          .depth = depth_++,
@@ -81,13 +86,14 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
 
     void closed(const calls::Call& call) {
         const std::uint32_t sequence = sequence_of_closed();
-        const Open open = open_.back();
+        const bool shown = open_.back().shown;
+        const std::uint64_t begin = open_.back().begin;
         open_.pop_back();
-        if (!open.shown) return;
+        if (!shown) return;
         const bool tail = call.last->kind != trace::EventKind::leave;
         Closed closed{.function = call.function,
                       .depth = --depth_,
-                      .begin = open.begin,
+                      .begin = begin,
                       .tsc = in_order(call.last->tsc),
                       .weight = call.weight,
                       .cpu = call.last->cpu,
@@ -145,7 +151,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
         return last_;
     }
 
-    bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
+    bool is_shown(std::uint32_t function) const { return all_shown_ || shown_[function]; }
 
     const std::uint64_t* result_of(std::uint32_t function) const {
         if (this->event()->words.empty()) return nullptr;
@@ -168,6 +174,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
     std::optional<SequenceLog::Reader> known_;
     Bases& bases_;
     const std::vector<bool>& shown_;
+    bool all_shown_;
     CallVisitor& visitor_;
     bool cuts_;
     score::TickRange span_;

@@ -340,19 +340,24 @@ std::string program_name(const trace::TraceInfo& info) {
     return info.process.command.empty() ? "(unknown program)" : info.process.command.front();
 }
 
-std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words) {
+constexpr std::size_t kWholeText = SIZE_MAX;
+
+std::string parameters_text(const trace::TraceInfo& info, std::uint32_t function,
+                            std::span<const std::uint64_t> words) {
     std::string text;
-    for (const trace::ParameterInfo& parameter : function.parameters) {
+    for (const trace::ParameterInfo& parameter : info.functions[function].parameters) {
         if (parameter.word >= words.size()) continue;
         if (!text.empty()) text += ", ";
-        text += parameter.name + "=" + mining::format_value(parameter, words[parameter.word]);
+        text +=
+            parameter.name + "=" + mining::shown_value(info, parameter, words[parameter.word], kWholeText);
     }
     return text;
 }
 
-std::string result_text(const trace::FunctionInfo& function, const std::uint64_t* result) {
-    if (result == nullptr || function.result.empty()) return {};
-    return mining::format_value(function.result.front(), *result);
+std::string result_text(const trace::TraceInfo& info, std::uint32_t function, const std::uint64_t* result) {
+    const trace::FunctionInfo& called = info.functions[function];
+    if (result == nullptr || called.result.empty()) return {};
+    return mining::shown_value(info, called.result.front(), *result, kWholeText);
 }
 
 }  // namespace rdam::views

@@ -158,8 +158,9 @@ class Visit {
 std::string program_name(const trace::TraceInfo& info);
 
 /// `name=value, …`, of those that were recorded. Not made safe for a terminal.
-std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words);
+std::string parameters_text(const trace::TraceInfo& info, std::uint32_t function,
+                            std::span<const std::uint64_t> words);
 /// Empty: there is none.
-std::string result_text(const trace::FunctionInfo& function, const std::uint64_t* result);
+std::string result_text(const trace::TraceInfo& info, std::uint32_t function, const std::uint64_t* result);
 
 }  // namespace rdam::views

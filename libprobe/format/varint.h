@@ -75,7 +75,7 @@ inline Read get_wide(const std::uint8_t* in) {
     x = (x & 0x007f007f007f007fU) | ((x & 0x7f007f007f007f00U) >> 1U);
     x = (x & 0x00003fff00003fffU) | ((x & 0x3fff00003fff0000U) >> 2U);
     x = (x & 0x000000000fffffffU) | ((x & 0x0fffffff00000000U) >> 4U);
-    return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
+    return {x, static_cast<std::size_t>(std::countr_zero(stop)) / 8 + 1};
 }
 
 /// Needs kSlack readable bytes at `in`.
@@ -88,7 +88,7 @@ inline Read get(const std::uint8_t* in) {
     x &= (stop ^ (stop - 1)) & 0x7f7f7f7fU;
     x = (x & 0x007f007fU) | ((x & 0x7f007f00U) >> 1U);
     x = (x & 0x00003fffU) | ((x & 0x3fff0000U) >> 2U);
-    return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
+    return {x, static_cast<std::size_t>(std::countr_zero(stop)) / 8 + 1};
 }
 
 inline Read get_small(const std::uint8_t* in) {

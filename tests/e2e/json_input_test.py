@@ -9,9 +9,18 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import unittest
 
-from harness import PROGRAMS, RDAM, Case
+from harness import CACHE, PROGRAMS, RDAM, Case
+from pythons import MODULE
+
+os.environ["RDAM_PROGRAM"] = RDAM
+os.environ["RDAM_CACHE"] = CACHE
+sys.path.insert(0, str(MODULE))
+sys.dont_write_bytecode = True
+
+import rdam  # noqa: E402
 
 # What a slice of the JSON says of a call; the rest follows from these, or is known to the recorder only.
 SAME = ("thread", "thread_name", "module", "function", "begin_ns", "end_ns", "depth", "calls", "end", "parameters", "result")
@@ -102,6 +111,28 @@ class JsonInput(Case):
         self.assertTrue(function["lower_bound"])
         self.assertGreaterEqual(function["rdam_high"], 0.1)
         self.assertIn("coarse_clock", [hint["kind"] for hint in function["hints"]])
+
+    def test_texts_are_exported(self):
+        """Whatever is in them; what rdam reads again gives the same calls."""
+        texts = ['plain', 'a "b", c=1', 'back\\slash', 'long' * 100, '']
+        self.write("texts.json", [{"ph": "X", "name": "query", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3 + i % 2, "args": {"sql": text, "n": i}}
+                                  for i, text in enumerate(texts)])
+        calls = self.calls("texts.json")
+        quoted = ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts]
+        self.assertEqual([call["parameters"] for call in calls], [f"sql={text}, n={i}" for i, text in enumerate(quoted)])
+        (self.folder / "own.json").write_bytes(self.export("texts.json", "json", "--budget", "all"))
+        self.assertEqual([call["parameters"] for call in self.calls("own.json")], [call["parameters"] for call in calls])
+        help_text = self.rdam("export", "--help").stdout
+        if b"otf2 (" in help_text:
+            done = self.rdam("export", "--format", "otf2", "-o", "archive", "texts.json")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertEqual([call["parameters"] for call in self.calls("archive")], [call["parameters"] for call in calls])
+        done = self.rdam("export", "--columns", "columns", "texts.json")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        trace = rdam.open(self.folder / "columns")
+        values = trace.values("query")
+        self.assertEqual(list(trace.texts[values["sql"]]), texts)
+        self.assertEqual(list(values["n"]), list(range(len(texts))))
 
     def test_texts_are_shown(self):
         """In sequences and in plots; and a sequence has the same id in whatever order a file has its texts."""

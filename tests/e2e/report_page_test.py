@@ -67,6 +67,31 @@ class Page(Case):
         self.assertIn("1 of ", " ".join(window.texts("[aria-live]")))
         self.assert_quiet(window)
 
+    def test_processes(self):
+        commands = "".join(f"{PROGRAMS}/orders {each};" for each in range(100, 600, 100))
+        done = self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        window = self.browse(self.page(*sorted(path.name for path in self.folder.glob("run.*.bin"))))
+        self.assertEqual(window.texts("#app h1"), ["5 processes of orders"])
+        self.assertEqual(len(window.texts("#functions tbody tr:not(.apart)")), 3)
+        self.assertEqual(len(window.texts("#processes tbody tr")), 5)
+        # By name, and by the number of calls, the largest first.
+        window.click("#functions th:nth-child(5) button")
+        names = window.texts("#functions tbody td:nth-child(5)")
+        self.assertEqual([name.split(",")[0] for name in names], ["orders:parse", "orders:serve", "orders:store"])
+        window.click("#processes th:nth-child(4) button")
+        calls = [int(text.replace(",", "")) for text in window.texts("#processes tbody td:nth-child(4)")]
+        self.assertEqual(calls, sorted(calls, reverse=True))
+        self.assertEqual(window.one("#processes th:nth-child(4)").get_attribute("aria-sort"), "descending")
+        self.assertIn("by process", window.one("#heat canvas:not([aria-hidden])").get_attribute("aria-label"))
+        self.assert_no_sideways(window)
+        window.click("#processes tbody a")
+        window.wait_for("return document.querySelector('table.ranking') !== null;")
+        self.assertEqual(len(window.texts("nav a")), 4)
+        window.click("nav a")
+        window.wait_for("return document.querySelector('#processes') !== null;")
+        self.assert_quiet(window)
+
     def test_a_function(self):
         window = self.browse(self.report("orders", "500", functions="serve,parse,store"))
         window.keys("table.ranking td.name a", "\n")

@@ -72,6 +72,63 @@ class Report(Case):
         self.assertEqual(len(re.findall(r"<script\b", page)), 3)  # the data, the library and our own
         self.assertNotIn("://", re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL))
 
+    def record_processes(self, *orders) -> list[str]:
+        """A run with a process for each number of orders; their traces, in their order."""
+        program = PROGRAMS / "orders"
+        done = self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", "".join(f"{program} {each};" for each in orders))
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return sorted((path.name for path in self.folder.glob("run.*.bin")), key=lambda name: int(name.split(".")[1]))
+
+    def test_several_processes(self):
+        traces = self.record_processes(300, 600, 900, 1200, 1500)
+        self.assertEqual(len(traces), 5)
+        page = self.report(*traces)
+        data = data_of(page)
+        processes = data["processes"]
+        self.assertEqual(processes["title"], "5 processes of orders")
+        done = self.rdam("analyze", "--json", "--top", "0", *traces)
+        known = {each["name"]: each for each in json.loads(done.stdout)["functions"]}
+        self.assertEqual(len(processes["functions"]), 3)
+        for row in processes["functions"]:
+            other = known[row["name"].split(":")[-1]]
+            self.assertEqual((row["rdam"], row["calls"], row["lost"], row["processes"]),
+                             (other["rdam"], other["occurrences"], other["lost_ns"], len(other["processes"])))
+        lost = sum(row["lost"] for row in processes["functions"])
+        self.assertAlmostEqual(sum(row["lost"] for row in processes["processes"]) / lost, 1, delta=0.001)
+        self.assertAlmostEqual(sum(cell[3] for cell in processes["heat"]["cells"]) / lost, 1, delta=0.01)
+        self.assertEqual([row["lost"] for row in processes["processes"]], sorted((row["lost"] for row in processes["processes"]), reverse=True))
+        # One after the other, they lose one after the other.
+        first = {}
+        for row, place, _, _ in processes["heat"]["cells"]:
+            first[row] = min(first.get(row, place), place)
+        self.assertEqual([first[row] for row in sorted(first)], sorted(first.values()))
+        self.assertEqual([row["run"] for row in processes["processes"][:3]], [0, 1, 2])
+        for row, run in zip(processes["processes"][:3], data["runs"], strict=True):
+            self.assertEqual(dict(run["facts"])["Trace"], row["trace"])
+        outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+        self.assertIn("5 processes of orders", outside)
+        self.assertIn("orders:serve", outside)
+
+    def test_two_processes_of_a_run_are_not_compared(self):
+        traces = self.record_processes(300, 600)
+        data = data_of(self.report(*traces))
+        self.assertEqual(data["processes"]["title"], "2 processes of orders")
+        self.assertNotIn("diff", data)
+
+    def test_processes_that_cannot_be_read(self):
+        traces = self.record_processes(100, 200, 300)
+        (self.folder / "bad.bin").write_bytes(b"no trace")
+        done = self.rdam("report", *traces, "bad.bin")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad.bin", done.stderr.decode())
+        data = data_of((self.folder / "report.html").read_text())
+        self.assertEqual(data["processes"]["title"], "3 processes of orders")
+        self.assertIn("bad.bin was skipped", " ".join(data["processes"]["notes"]))
+        done = self.rdam("report", "-o", "none.html", "bad.bin", "bad.bin", "bad.bin")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none of the traces can be read", done.stderr.decode())
+        self.assertFalse((self.folder / "none.html").exists())
+
     def test_two_traces(self):
         self.record("orders", "500", trace="a.bin")
         self.record("orders", "500", trace="b.bin")
@@ -132,7 +189,7 @@ class Report(Case):
 
     def test_wrong_calls(self):
         self.record("orders", "10")
-        for arguments, words in ((("a.bin", "b.bin", "c.bin"), ""), (("--open", "-o", "-"), "--open"),
+        for arguments, words in ((("--open", "-o", "-"), "--open"),
                                  (("--since", "2s", "--until", "1s"), "--until")):
             done = self.rdam("report", *arguments)
             self.assertEqual(done.returncode, 2, done.stderr)

@@ -35,16 +35,22 @@ for _ in range(4000):
 os.unlink("/dev/shm/rdam-blocks")
 """
 THREADS = ["sysbench", "threads", "--thread-locks=1", "--thread-yields=100", "--events=10000", "--time=0"]
+# Two at a time, for which two processors are too few.
+FILES = "for i in 1 2 3 4 5 6 7 8; do for j in 1 2; do head -c 8000000 text | pbzip2 -c -p2 -b1 > /dev/null & done; wait; done"
 # A run: its program, and the functions to record; None: those of perf and rdam hot.
 RUNS = {
     "sysbench": ([*THREADS, "--threads=4", "run"], None),
     "sysbench-2": ([*THREADS, "--threads=2", "run"], None),
     "pbzip2": (["pbzip2", "-k", "-f", "-p4", "-b1", "text"], None),
     "blocks": (["/usr/bin/python3", "-c", BLOCKS], "write"),
+    "files": (["sh", "-c", FILES], None),
 }
+# The runs of which each process has a trace.
+OF_PROCESSES = {"files"}
 # No run: the trace of a machine with two NUMA nodes, from a program beside rdam in the build directory.
 MADE_UP = "nodes"
-REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"], "difference": ["sysbench-2", "sysbench"], MADE_UP: [MADE_UP]}
+REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"], "difference": ["sysbench-2", "sysbench"], "files": ["files"],
+           MADE_UP: [MADE_UP]}
 
 # An element of the page, as JavaScript. F: the page of a function is opened first, by its place in the ranking or a part of its name.
 FIGURE = "[...document.querySelectorAll('article figure')].find((each) => each.querySelector('figcaption').textContent.startsWith({!r}))"
@@ -83,6 +89,7 @@ VIEWS = {
     "heat-map": ("pbzip2", None, "document.querySelector('#heat')", "light", 500),
     "timeline": ("sysbench", None, TIMELINE, "light", 600),
     "difference": ("difference", None, "document.querySelector('#diff')", "light", 500),
+    "processes": ("files", None, "document.querySelector('#heat')", "light", 700),
     "dark": ("sysbench", None, "document.body", "dark", 900),
 }
 
@@ -105,15 +112,19 @@ def text(path):
             size += out.write(words[(at >> 8) % len(words)] + " ")
 
 
+def traces(folder, name):
+    return sorted(folder.glob(f"{name}.*.bin")) if name in OF_PROCESSES else [folder / f"{name}.bin"]
+
+
 def record(rdam, folder, name):
-    trace = folder / f"{name}.bin"
-    if trace.exists():
+    trace = folder / (f"{name}.%p.bin" if name in OF_PROCESSES else f"{name}.bin")
+    if any(each.exists() for each in traces(folder, name)):
         return
     if name == MADE_UP:
         run(rdam.parents[2] / "tests/e2e/programs/two_nodes_trace", trace, cwd=folder)
         return
     program, functions = RUNS[name]
-    if "text" in program and not (folder / "text").exists():
+    if any("text" in word.split() for word in program) and not (folder / "text").exists():
         text(folder / "text")
     if functions is None:
         functions = folder / f"{name}.txt"
@@ -126,7 +137,8 @@ def report(rdam, folder, name):
     for each in REPORTS[name]:
         record(rdam, folder, each)
     page = folder / f"{name}.html"
-    run(rdam, "report", "--overwrite", "-o", page, *[folder / f"{each}.bin" for each in REPORTS[name]], cwd=folder)
+    run(rdam, "report", "--overwrite", "-o", page, *[trace for each in REPORTS[name] for trace in traces(folder, each)],
+        cwd=folder)
     return page
 
 

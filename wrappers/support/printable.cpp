@@ -99,6 +99,12 @@ void append_json_escape(std::string& out, char32_t character) {
     append(0xdc00 + ((value - kPlane) & 0x3ffU));
 }
 
+/// How many bytes at the beginning are ASCII that can be seen: nearly always all.
+std::size_t plain_bytes(std::string_view text) {
+    const auto is_plain = [](char byte) { return byte >= 0x20 && byte < 0x7f; };
+    return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+}
+
 bool begins_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
@@ -106,8 +112,9 @@ bool begins_character(char byte) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
+    const std::size_t plain = plain_bytes(text);
+    std::string out{text.substr(0, plain)};
+    text.remove_prefix(plain);
     while (!text.empty()) {
         const Decoded next = decode(text);
         if (next.bytes == 0) {

@@ -120,13 +120,12 @@ class FirefoxThread final : public ThreadSlices {
           out_(out) {}
 
     void slice(const Slice& slice) override {
-        const trace::FunctionInfo& function = visit_.info().functions[slice.function];
         std::string more = fmt::format("{{\"type\":\"{}\"", kCall);
         if (slice.scored)
             more += fmt::format(R"(,"lost":{},"baseline":{})", milliseconds(slice.lost),
                                 milliseconds(slice.baseline));
-        add_text("parameters", views::parameters_text(function, slice.words), more);
-        add_text("result", views::result_text(function, slice.result), more);
+        add_text("parameters", views::parameters_text(visit_.info(), slice.function, slice.words), more);
+        add_text("result", views::result_text(visit_.info(), slice.function, slice.result), more);
         if (slice.weight > 1) more += fmt::format(",\"stands_for\":{}", slice.weight);
         if (slice.how == views::End::not_seen) add_text("end", "not seen", more);
         if (slice.how == views::End::unwound) add_text("end", "unwound", more);

@@ -11,12 +11,15 @@
 namespace rdam::formats::otf2 {
 namespace {
 
-/// Bytes: far below the chunk that a definition must fit in.
 /// Of a function. The library compares each attribute of an event with all others; only a trace that somebody
 /// has made up has so many.
 constexpr std::size_t kMostParameters = 64;
 
+/// In place of a text that the trace has not kept.
+constexpr std::string_view kForgotten = "(a text that was not kept)";
+
 OTF2_Type type_of(const trace::ParameterInfo& parameter) {
+    if (parameter.is_text) return OTF2_TYPE_STRING;
     switch (static_cast<ValueKind>(parameter.kind)) {
         case ValueKind::signed_integer:
         case ValueKind::enumeration:
@@ -66,13 +69,30 @@ void Strings::write(Archive& archive, OTF2_GlobalDefWriter* writer) const {
                      texts_[i]->c_str());
 }
 
-OTF2_AttributeValue Attribute::value(std::uint64_t recorded) const {
+std::optional<OTF2_AttributeValue> Definitions::value(const Attribute& attribute,
+                                                      std::uint64_t recorded) const {
     OTF2_AttributeValue value;
     value.uint64 = recorded;
-    if (type == OTF2_TYPE_INT64) value.int64 = sign_extended_to(size, recorded);
-    if (type == OTF2_TYPE_UINT8) value.uint8 = recorded != 0 ? 1 : 0;
-    if (type == OTF2_TYPE_FLOAT) value.float32 = std::bit_cast<float>(static_cast<std::uint32_t>(recorded));
-    if (type == OTF2_TYPE_DOUBLE) value.float64 = std::bit_cast<double>(recorded);
+    switch (attribute.type) {
+        case OTF2_TYPE_INT64:
+            value.int64 = sign_extended_to(attribute.size, recorded);
+            break;
+        case OTF2_TYPE_UINT8:
+            value.uint8 = recorded != 0 ? 1 : 0;
+            break;
+        case OTF2_TYPE_FLOAT:
+            value.float32 = std::bit_cast<float>(static_cast<std::uint32_t>(recorded));
+            break;
+        case OTF2_TYPE_DOUBLE:
+            value.float64 = std::bit_cast<double>(recorded);
+            break;
+        case OTF2_TYPE_STRING:
+            if (recorded == 0) return {};
+            value.stringRef = texts_[std::min<std::uint64_t>(recorded, texts_.size()) - 1];
+            break;
+        default:
+            break;
+    }
     return value;
 }
 
@@ -84,6 +104,9 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     add_own("reason", "why the recorder held the thread", OTF2_TYPE_STRING);
     add_own("processor", "on which the thread went on", OTF2_TYPE_UINT32);
     add_own("began", "when the recorder really began to hold the thread, in ticks", OTF2_TYPE_UINT64);
+    for (const std::string& text : info.texts)
+        texts_.push_back(strings_.ref(text));
+    texts_.push_back(strings_.ref(kForgotten));
     for (const trace::FunctionInfo& function : info.functions) {
         CallAttributes& call = calls_.emplace_back();
         for (const trace::ParameterInfo& parameter : function.parameters)

@@ -16,7 +16,7 @@
 
 namespace rdam::formats::otf2 {
 
-/// Bytes of a text of a definition, or of a property.
+/// Bytes of a text of a definition, or of a property: far below the chunk that it must fit in.
 inline constexpr std::size_t kLongest = std::size_t{1} << 16U;
 
 /// Safe for a terminal, and not longer than kLongest.
@@ -47,8 +47,6 @@ struct Attribute {
     OTF2_Type type = OTF2_TYPE_UINT64;
     std::uint16_t word = 0;
     std::uint8_t size = 8;
-
-    OTF2_AttributeValue value(std::uint64_t recorded) const;
 };
 
 /// Of a function.
@@ -64,6 +62,8 @@ class Definitions {
     explicit Definitions(const trace::TraceInfo& info);
 
     const CallAttributes& of(std::uint32_t function) const { return calls_[function]; }
+    /// A recorded word as the value of the attribute. Nothing: it is a text that the call does not have.
+    std::optional<OTF2_AttributeValue> value(const Attribute& attribute, std::uint64_t recorded) const;
     OTF2_RegionRef off_processor(const trace::OffCpu& time) const {
         const std::size_t why = !time.preempted ? 0 : (time.by_recorder ? 2 : 1);
         return static_cast<OTF2_RegionRef>(calls_.size() + why);
@@ -90,6 +90,7 @@ class Definitions {
     Region off_processor_region(std::string_view called);
 
     Strings strings_;
+    std::vector<OTF2_StringRef> texts_;  ///< of trace::TraceInfo::texts; the last: any that the trace has not
     std::vector<Described> attributes_;
     /// By name, type and whether it is a key: functions that have a parameter like that share it.
     std::map<std::tuple<std::string, OTF2_Type, bool>, std::vector<OTF2_AttributeRef>> known_;

@@ -58,8 +58,7 @@ class LocationEvents final : public views::CallVisitor {
     void opened(const views::Opened& call) override {
         catch_up(call.tsc);
         for (const otf2::Attribute& parameter : definitions_.of(call.function).parameters)
-            if (parameter.word < call.words.size())
-                add(parameter.ref, parameter.type, parameter.value(call.words[parameter.word]));
+            if (parameter.word < call.words.size()) add(parameter, call.words[parameter.word]);
         if (call.weight != 1) {
             OTF2_AttributeValue weight;
             weight.uint64 = call.weight;
@@ -71,7 +70,7 @@ class LocationEvents final : public views::CallVisitor {
     void closed(const views::Closed& call) override {
         catch_up(call.tsc);
         const auto& result = definitions_.of(call.function).result;
-        if (result && call.result != nullptr) add(result->ref, result->type, result->value(*call.result));
+        if (result && call.result != nullptr) add(*result, *call.result);
         OTF2_AttributeValue value;
         if (call.timed && call.outermost) {
             value.float64 = call.lost * visit_.clock().ns_per_tick;
@@ -126,6 +125,10 @@ class LocationEvents final : public views::CallVisitor {
                           std::max(ticks(visit_, pause.end), last_));
         }
         pauses_.clear();
+    }
+    void add(const otf2::Attribute& attribute, std::uint64_t recorded) {
+        if (const auto value = definitions_.value(attribute, recorded))
+            add(attribute.ref, attribute.type, *value);
     }
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);

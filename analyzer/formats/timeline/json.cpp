@@ -86,16 +86,17 @@ class JsonThread final : public ThreadSlices {
         named(tid_, name_, life);
     }
     void slice(const Slice& slice) override {
-        const trace::FunctionInfo& function = run_.info.functions[slice.function];
         std::string more;
         if (slice.scored)
             more += fmt::format(R"("lost_ns":{:.3f},"baseline_ns":{:.3f},)", slice.lost, slice.baseline);
         if (slice.weight > 1) more += fmt::format(R"("stands_for_calls":{},)", slice.weight);
         if (slice.how == views::End::not_seen) more += R"("end":"not seen",)";
         if (slice.how == views::End::unwound) more += R"("end":"unwound",)";
-        if (const std::string text = views::parameters_text(function, slice.words); !text.empty())
+        if (const std::string text = views::parameters_text(run_.info, slice.function, slice.words);
+            !text.empty())
             more += fmt::format(R"("parameters":{},)", json_text(text));
-        if (const std::string text = views::result_text(function, slice.result); !text.empty())
+        if (const std::string text = views::result_text(run_.info, slice.function, slice.result);
+            !text.empty())
             more += fmt::format(R"("result":{},)", json_text(text));
         if (!more.empty()) more.pop_back();
         objects_.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})",

@@ -140,7 +140,6 @@ class PerfettoThread final : public ThreadSlices {
     }
 
     void slice(const Slice& slice) override {
-        const trace::FunctionInfo& function = info_.functions[slice.function];
         packets_.event(slice.begin, uuid(kThread), perfetto::event::kBegin, [&](pbf_writer& event) {
             event.add_uint64(perfetto::event::kName, slice.function + 1U);
             event.add_uint64(perfetto::event::kCategory, slice.function + 1U);
@@ -148,8 +147,8 @@ class PerfettoThread final : public ThreadSlices {
                 Packets::annotate(event, kLost, slice.lost);
                 Packets::annotate(event, kBaseline, slice.baseline);
             }
-            Packets::annotate(event, kParameters, views::parameters_text(function, slice.words));
-            Packets::annotate(event, kResult, views::result_text(function, slice.result));
+            Packets::annotate(event, kParameters, views::parameters_text(info_, slice.function, slice.words));
+            Packets::annotate(event, kResult, views::result_text(info_, slice.function, slice.result));
             if (slice.weight > 1) Packets::annotate(event, kStandsFor, static_cast<long long>(slice.weight));
             if (slice.how == views::End::not_seen) Packets::annotate(event, kHow, std::string{"not seen"});
             if (slice.how == views::End::unwound) Packets::annotate(event, kHow, std::string{"unwound"});

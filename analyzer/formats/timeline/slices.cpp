@@ -100,9 +100,8 @@ class SliceCalls final : public views::CallVisitor {
         const double lost = call.lost * visit_.clock().ns_per_tick * static_cast<double>(call.weight);
         lost_[bin] += lost;
         if (call.depth == 0) note_inside(call, bin);
-        std::vector<ArrowEnd> arrows = arrows_in(call);
-        if (!arrows.empty() || kept_.keeps(call, open_.back().inner, begun_))
-            write(call, std::move(arrows));
+        if (kept_.keeps(call, open_.back().inner, begun_) || has_arrows(call))
+            write(call);
         else
             merge(call, bin, lost);
         open_.pop_back();
@@ -151,7 +150,7 @@ class SliceCalls final : public views::CallVisitor {
     }
 
     /// The innermost open call.
-    void write(const views::Closed& call, std::vector<ArrowEnd> arrows) {
+    void write(const views::Closed& call) {
         const std::int64_t begin = begin_of_innermost();
         const Open& open = open_.back();
         if (call.depth == 0 && draws_processors_)
@@ -180,10 +179,11 @@ class SliceCalls final : public views::CallVisitor {
                        .how = call.end,
                        .words = std::span{words_}.subspan(first_word, open.words_end - first_word),
                        .result = call.result,
-                       .arrows = std::move(arrows)});
+                       .arrows = arrows_in(call)});
         ++written_.calls;
     }
 
+    bool has_arrows(const views::Closed& call) const { return !arrows_.empty() && !arrows_in(call).empty(); }
     std::vector<ArrowEnd> arrows_in(const views::Closed& call) const {
         std::vector<ArrowEnd> inside;
         if (arrows_.empty() || !call.outermost) return inside;

@@ -162,12 +162,16 @@ void Collector::keep(std::string_view name, ValueType type, std::uint64_t bits) 
     collected_.values.push_back({.bits = bits, .name = collected_.names.number(name), .type = type});
 }
 
+void Collector::keep_own(std::string_view name, const OwnValue& value) {
+    keep(name, value.type, value.type == ValueType::text ? builder_.text(value.text) : value.bits);
+}
+
 void Collector::rdam_values(const Argument& argument) {
     if (argument.name == "result")
-        if (const auto value = own_value(argument.text)) keep(kResult, value->type, value->bits);
+        if (const auto value = own_value(argument.text)) keep_own(kResult, *value);
     if (argument.name != "parameters") return;
     each_own_value(argument.text,
-                   [&](std::string_view name, const OwnValue& value) { keep(name, value.type, value.bits); });
+                   [&](std::string_view name, const OwnValue& value) { keep_own(name, value); });
 }
 
 }  // namespace rdam::inputs::chrome

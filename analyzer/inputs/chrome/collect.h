@@ -10,6 +10,7 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/events/json_events.h"
+#include "analyzer/inputs/chrome/own.h"
 
 namespace rdam::inputs::chrome {
 
@@ -33,6 +34,7 @@ class Collector final : public EventSink {
     Thread& thread_of(std::string_view pid, std::string_view tid);
     std::uint32_t values_of(const Event& event);
     void keep(std::string_view name, ValueType type, std::uint64_t bits);
+    void keep_own(std::string_view name, const OwnValue& value);
     void rdam_values(const Argument& argument);
 
     TraceBuilder& builder_;

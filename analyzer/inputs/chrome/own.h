@@ -18,14 +18,15 @@ struct OwnThread {
 };
 OwnThread own_thread(const std::string& tid);
 
-/// The type and the bits of a value that was not written as text.
+/// The type and the bits of a value, or its text.
 struct OwnValue {
     ValueType type = ValueType::integer;
     std::uint64_t bits = 0;
+    std::string text = {};  ///< of ValueType::text
 };
 /// A value as `rdam export` prints it. Nothing: it is none.
 std::optional<OwnValue> own_value(std::string_view text);
-/// The same for each of "count=3, buffer=0x7f01".
+/// The same for each of `count=3, buffer=0x7f01, name="a \"b\""`.
 void each_own_value(std::string_view text,
                     const std::function<void(std::string_view name, const OwnValue&)>& take);
 

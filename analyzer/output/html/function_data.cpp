@@ -15,18 +15,6 @@
 namespace rdam::output {
 namespace {
 
-const char* standing_name(score::Standing standing) {
-    switch (standing) {
-        case score::Standing::told:
-            return "told";
-        case score::Standing::by_design:
-            return "by_design";
-        case score::Standing::at_floor:
-            break;
-    }
-    return "at_floor";
-}
-
 Json frames_text(std::uint64_t address, Symbols& symbols) {
     Json out = Json::array();
     for (const StackFrame& frame : symbols.frames(address))
@@ -103,6 +91,18 @@ Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
 }
 
 }  // namespace
+
+const char* standing_name(score::Standing standing) {
+    switch (standing) {
+        case score::Standing::told:
+            return "told";
+        case score::Standing::by_design:
+            return "by_design";
+        case score::Standing::at_floor:
+            break;
+    }
+    return "at_floor";
+}
 
 std::string thread_name(const score::ThreadRow& thread) {
     return thread.name.empty() ? fmt::format("{}", thread.tid)

@@ -6,6 +6,7 @@
 #include "analyzer/output/html/limits.h"
 #include "analyzer/output/html/plots.h"
 #include "analyzer/output/html/report_html.h"
+#include "analyzer/score/report/ranking.h"
 
 namespace rdam::output {
 
@@ -18,6 +19,8 @@ std::vector<std::string> hint_sentences(const score::FunctionRow& row);
 /// All else.
 nlohmann::ordered_json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,
                                     const PageLimits& limits);
+
+const char* standing_name(score::Standing standing);
 
 /// `tid name`.
 std::string thread_name(const score::ThreadRow& thread);

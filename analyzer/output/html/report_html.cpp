@@ -5,6 +5,7 @@
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_parts.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/html/static_part.h"
 #include "analyzer/output/json/json_parts.h"
@@ -50,8 +51,10 @@ std::string page(const PageInput& input, const PageLimits& limits) {
     for (const PageRun& run : input.runs)
         data["runs"].push_back(run_json(run, limits));
     if (!input.diff.empty()) data["diff"] = diff_rows(input, limits);
+    if (input.processes != nullptr) data["processes"] = processes_json(*input.processes, limits);
     std::string out{page_parts::kHead};
-    out += "<title>" + html_text("rdam: " + title(input.runs.front())) + "</title>\n";
+    const std::string of = input.processes != nullptr ? title(*input.processes) : title(input.runs.front());
+    out += "<title>" + html_text("rdam: " + of) + "</title>\n";
     out += page_parts::kBeforeStatic;
     out += static_html(input, limits);
     out += page_parts::kBeforeData;
@@ -79,7 +82,8 @@ Result<std::string> report_html(const PageInput& input) {
     }
     if (out.size() > kMostBytes)
         return fail("the names in {} are too long for a page: use rdam analyze --json",
-                    page_name(input.runs.front().file));
+                    page_name(input.processes != nullptr ? input.processes->all.files.front()
+                                                         : input.runs.front().file));
     return out;
 }
 

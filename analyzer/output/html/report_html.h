@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "analyzer/around/around.h"
+#include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/compare/run_course.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 #include "wrappers/support/result.h"
@@ -31,9 +33,17 @@ struct PageRun {
     std::span<const around::Surroundings> around;
 };
 
+/// A run of several processes. What it refers to must outlive the call.
+struct PageProcesses {
+    Processes all;
+    const score::RunCourse& course;
+    std::vector<std::size_t> with_page;  ///< the processes of PageInput::runs, by index into the reports
+};
+
 struct PageInput {
     std::vector<PageRun> runs;
     std::span<const score::DiffRow> diff = {};  ///< of the first two runs; empty: they are not compared
+    const PageProcesses* processes = nullptr;   ///< null: the runs are not those of one run's processes
 };
 
 /// Whether rdam was built with a chart library, without which there is no page.

@@ -6,6 +6,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/comparison.h"
@@ -26,12 +27,12 @@ std::string function_name(const score::FunctionRow& row) {
     return page_name(row.module, row.name);
 }
 
-std::string header_html(const PageRun& run) {
-    std::string out = fmt::format("<h1>{}</h1>\n<dl>\n", html_text(title(run)));
-    for (const Fact& fact : facts(run))
+std::string header_html(const std::string& heading, const std::vector<Fact>& facts,
+                        const std::vector<std::string>& said) {
+    std::string out = fmt::format("<h1>{}</h1>\n<dl>\n", html_text(heading));
+    for (const Fact& fact : facts)
         out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.value));
     out += "</dl>\n";
-    const std::vector<std::string> said = notes(run.report, run.symbols);
     if (said.empty()) return out;
     out += "<ul class=\"notes\">\n";
     for (const std::string& note : said)
@@ -67,6 +68,27 @@ std::string ranking_html(const PageRun& run, const PageLimits& limits) {
     if (rows.size() < run.report.functions.size())
         out += fmt::format("<p>{} more functions are not listed here.</p>\n",
                            run.report.functions.size() - rows.size());
+    return out;
+}
+
+std::string overall_html(const PageProcesses& processes, const PageLimits& limits) {
+    std::string out =
+        "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of all "
+        "processes lost.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th>"
+        "<th class=\"n\">95 %</th><th>function</th><th class=\"n\">calls</th><th class=\"n\">lost</th>"
+        "<th class=\"n\">processes</th></tr></thead>\n<tbody>\n";
+    const auto& functions = processes.all.overall.functions;
+    const auto rows = score::by_rank(functions, std::min(limits.rows, kRowsWithoutScript));
+    for (const score::OverallFunction& row : rows)
+        out += "<tr>" + cell(fmt::format("{}", row.rank)) +
+               cell(row.few_windows ? "-" : score_text(row.rdam)) +
+               cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) +
+               cell(page_name(row.module, row.name), false) + cell(grouped(row.occurrences)) +
+               cell(row.few_windows ? "-" : human_time(row.lost_ns)) + cell(grouped(row.processes.size())) +
+               "</tr>\n";
+    out += "</tbody>\n</table>\n";
+    if (rows.size() < functions.size())
+        out += fmt::format("<p>{} more functions are not listed here.</p>\n", functions.size() - rows.size());
     return out;
 }
 
@@ -129,8 +151,13 @@ std::string html_text(std::string_view text) {
 std::string static_html(const PageInput& input, const PageLimits& limits) {
     std::string out;
     if (!input.diff.empty()) out += diff_html(input, limits);
+    if (input.processes != nullptr) {
+        const PageProcesses& all = *input.processes;
+        out += header_html(title(all), facts(all), notes(all)) + overall_html(all, limits);
+    }
     for (const PageRun& run : input.runs)
-        out += header_html(run) + ranking_html(run, limits) + hints_html(run, limits);
+        out += header_html(title(run), facts(run), notes(run.report, run.symbols)) +
+               ranking_html(run, limits) + hints_html(run, limits);
     return out;
 }
 

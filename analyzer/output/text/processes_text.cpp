@@ -14,6 +14,7 @@
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
+#include "analyzer/output/wording/process_name.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
@@ -26,26 +27,6 @@ constexpr std::size_t kMaxProcessColumns = 8;
 /// and the most events each.
 constexpr std::size_t kMaxListed = 20;
 constexpr std::size_t kMaxExtremes = 4;
-
-/// Without the program's folder.
-std::string short_command(std::vector<std::string> words) {
-    if (!words.empty()) words.front().erase(0, words.front().rfind('/') + 1);
-    return command_text(words);
-}
-
-/// What distinguishes it from the others: its title, the name that its first thread has set, or its command.
-std::string what_it_is(const score::Report& report) {
-    const trace::ProcessInfo& process = report.process;
-    if (!process.title.empty()) return process.title;
-    std::string command = short_command(process.command);
-    const auto first = std::ranges::find(report.threads, process.pid, &score::ThreadRow::tid);
-    if (first == report.threads.end() || first->name.empty()) return command;
-    // The kernel keeps 15 bytes of the program's name; a script goes by its interpreter or its own.
-    const std::string& name = first->name;
-    const bool own =
-        process.executable.find(name) == std::string::npos && command.find(name) == std::string::npos;
-    return own ? name + ": " + command : command;
-}
 
 class ProcessesWriter {
   public:

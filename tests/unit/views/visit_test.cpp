@@ -74,12 +74,19 @@ TEST_CASE("calls are told with what is around them, parameters and result", "[vi
     CHECK_FALSE(calls[2].result);
     CHECK(calls[1].call.duration == 40);
     CHECK(calls[1].call.self == 30);
-    const trace::FunctionInfo& function = recording.info.functions[kA];
     const std::uint64_t result = 5;
-    CHECK(views::parameters_text(function, calls[1].words) == "k=7");
-    CHECK(views::parameters_text(function, {}).empty());
-    CHECK(views::result_text(function, &result) == "5");
-    CHECK(views::result_text(function, nullptr).empty());
+    CHECK(views::parameters_text(recording.info, kA, calls[1].words) == "k=7");
+    CHECK(views::parameters_text(recording.info, kA, {}).empty());
+    CHECK(views::result_text(recording.info, kA, &result) == "5");
+    CHECK(views::result_text(recording.info, kA, nullptr).empty());
+    // Texts stand for their numbers, whole.
+    recording.info.texts = {"/etc/passwd", std::string(200, 'x') + "\"\\\n"};
+    recording.info.functions[kA].parameters[0].is_text = true;
+    recording.info.functions[kA].result[0].is_text = true;
+    const std::vector<std::uint64_t> first{1};
+    const std::uint64_t second = 2;
+    CHECK(views::parameters_text(recording.info, kA, first) == "k=\"/etc/passwd\"");
+    CHECK(views::result_text(recording.info, kA, &second) == '"' + std::string(200, 'x') + "\\\"\\\\\\n\"");
 }
 
 TEST_CASE("a tail call is inside the call whose frame it has, and ends the one before it", "[visit]") {

@@ -32,9 +32,11 @@ def indexed(numbers: numpy.ndarray, names: numpy.ndarray) -> pyarrow.Array:
 class ValueColumn:
     """A parameter or result of one function, null in the rows of the others."""
 
-    def __init__(self, name: str, calls: numpy.ndarray, values: numpy.ndarray, there: numpy.ndarray | None):
-        self.name, self.calls, self.values, self.there = name, calls, values, there
-        self.type = pyarrow.from_numpy_dtype(values.dtype)
+    def __init__(self, name: str, calls: numpy.ndarray, values: numpy.ndarray, there: numpy.ndarray | None,
+                 texts: numpy.ndarray | None = None):
+        """`texts`: what the values are numbers of."""
+        self.name, self.calls, self.values, self.there, self.texts = name, calls, values, there, texts
+        self.type = pyarrow.from_numpy_dtype(values.dtype) if texts is None else pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
 
     def rows(self, begin: int, end: int) -> pyarrow.Array:
         first, behind = numpy.searchsorted(self.calls, (begin, end))
@@ -45,6 +47,9 @@ class ValueColumn:
         rows = self.calls[first:behind] - begin
         values[rows] = self.values[first:behind]
         mask[rows] = False if self.there is None else ~self.there[first:behind]
+        if self.texts is not None:
+            kept = (values > 0) & (values < len(self.texts)) & ~mask
+            return indexed(numpy.where(kept, values, -1), self.texts)
         return pyarrow.array(values, mask=mask)
 
 
@@ -64,8 +69,10 @@ def value_columns(trace: Trace, names: list[str]) -> list[ValueColumn]:
     for number, name in enumerate(names):
         table = trace.values(number)
         calls, returned = table.pop("call"), table.pop("returned", None)
+        are_texts = trace.text_columns(number)
         for value, array in table.items():
-            columns.append(ValueColumn(f"{name}.{value}", calls, array, returned if value == "return" else None))
+            columns.append(ValueColumn(f"{name}.{value}", calls, array, returned if value == "return" else None,
+                                       trace.texts if value in are_texts else None))
     return columns
 
 

@@ -180,16 +180,26 @@ class Trace:
         names = ", ".join(f"{i} ({rows[i]['module']}:{rows[i]['name']})" for i in found)
         raise Error(f"{name}: there are several: name one by its number: {names}")
 
+    @functools.cached_property
+    def texts(self) -> numpy.ndarray:
+        """What numbers of texts stand for: `trace.texts[values["name"]]`. 0: none."""
+        return texts(["", *self.info.get("texts", [])])
+
     def values(self, function) -> Table:
         """Parameters and return values: one row for each call of the function (its name or number).
 
         `call` is the row in `calls`; then the parameters by name; `return`, which says something where `returned` is
-        true.
+        true. Of a parameter that is a text, numbers: `texts` has them.
         """
         values = self.info["functions"][self.function(function)].get("values")
         if values is None:
             return Table({"call": numpy.empty(0, dtype=numpy.int64)})
         return Table({column["name"]: load(self.folder / column["file"]) for column in values["columns"]})
+
+    def text_columns(self, function) -> set[str]:
+        """The columns of `values(function)` that are numbers of `texts`."""
+        values = self.info["functions"][self.function(function)].get("values", {"columns": []})
+        return {column["name"] for column in values["columns"] if column.get("kind") == "text"}
 
     @functools.cached_property
     def report(self) -> dict:

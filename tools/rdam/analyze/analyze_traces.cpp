@@ -1,6 +1,4 @@
 // `rdam analyze` of several traces, and of two that are compared.
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "analyzer/output/json/diff_json.h"
@@ -9,10 +7,8 @@
 #include "analyzer/output/text/processes_text.h"
 #include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/compare/merge_reports.h"
-#include "analyzer/score/selection.h"
-#include "analyzer/score/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
@@ -21,87 +17,40 @@
 namespace rdam {
 namespace {
 
-/// What is shown of one process and not of all: a run may have thousands of processes.
-void forget_details(score::Report& report) {
-    for (score::FunctionRow& row : report.functions) {
-        row.sequences = {};
-        row.stacks = {};
-        row.callers = {};
-        row.sample = {};
-        row.hints = {};
-    }
-    report.patterns = {};
-}
-
 /// One trace after the other: only its report and its printed text are kept.
-class SeveralTraces {
+class EachTrace {
   public:
-    explicit SeveralTraces(const AnalyzeArguments& arguments)
+    explicit EachTrace(const AnalyzeArguments& arguments)
         : arguments_(arguments),
-          settings_(arguments.settings),
-          json_({.top = arguments.top}),
-          files_(arguments.traces) {}
+          traces_(arguments.traces, arguments.settings),
+          json_({.top = arguments.top}) {}
 
     Result<int> run() {
-        look_at_all();
-        if (auto found = settings_.all_found(); !found) return tl::unexpected{found.error()};
-        say_unused_rules(arguments_.rules, settings_);
-        for (const std::string& file : files_)
+        if (auto found = traces_.shared().all_found(); !found) return tl::unexpected{found.error()};
+        say_unused_rules(arguments_.rules, traces_.shared());
+        for (const std::string& file : traces_.files())
             analyze(file);
         if (reports_.empty()) return kExitBadInput;
         if (auto seen = window_.result(); !seen) return tl::unexpected{seen.error()};
         if (auto printed = print_result(text()); !printed) return tl::unexpected{printed.error()};
-        return unreadable_.empty() ? kExitDone : kExitBadInput;
+        return traces_.unreadable().empty() ? kExitDone : kExitBadInput;
     }
 
   private:
-    /// What must be known of all before the first is analyzed: their names, and when the runs began.
-    void look_at_all() {
-        std::map<std::string, std::string> recordings;  // and their files
-        std::erase_if(files_, [&](const std::string& file) {
-            const auto reader = open_trace(file);
-            if (!reader) {
-                give_up(file, reader.error());
-                return true;
-            }
-            const std::string recording = recording_of(reader->info());
-            if (!recording.empty()) {
-                const auto [first, is_first] = recordings.emplace(recording, file);
-                if (!is_first) {
-                    say(fmt::format("{}: is the same recording as {}; counted once", file, first->second));
-                    return true;
-                }
-            }
-            settings_.look_at(reader->info());
-            const std::string& run = reader->info().process.run;
-            const std::uint64_t start = score::start_unix_ns(reader->info());
-            const auto [place, is_new] = run_starts_.emplace(run, start);
-            if (!is_new) place->second = std::min(place->second, start);
-            return false;
-        });
-    }
-
-    void give_up(const std::string& file, const Error& error) {
-        say(error.message);
-        unreadable_.push_back({file, error.message});
-    }
-
     void analyze(const std::string& file) {
         const auto reader = open_trace(file);
-        if (!reader) return give_up(file, reader.error());
-        score::Settings settings = settings_.for_trace(reader->info());
+        if (!reader) return traces_.give_up(file, reader.error());
+        score::Settings settings = traces_.settings_for(reader->info());
         if (settings.patterns && reader->info().process.max_overhead > 0) {
             say(file +
                 ": holds only a sample of the calls (--max-overhead), which has no patterns; "
                 "analyzed without them");
             settings.patterns = false;
         }
-        const std::string& run = reader->info().process.run;
-        if (!run.empty()) settings.selection.run_start_unix_ns = run_starts_[run];
         if (auto seen = window_.look_at(*reader, settings.selection); !seen)
-            return give_up(file, {file + ": " + seen.error().message});
+            return traces_.give_up(file, {file + ": " + seen.error().message});
         auto report = report_on(*reader, settings, arguments_);
-        if (!report) return give_up(file, {file + ": " + report.error().message});
+        if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
         const auto symbols = output::make_symbols(reader->info());
         if (arguments_.json) {
             json_.add(*report, *symbols);
@@ -117,27 +66,24 @@ class SeveralTraces {
 
     std::string text() {
         const score::OverallReport overall = score::merge_reports(reports_);
-        const output::Processes processes{overall, shown_, reports_, unreadable_};
+        const output::Processes processes{overall, shown_, reports_, traces_.unreadable()};
         if (arguments_.json) return json_.finish(processes);
         return output::processes_text(processes, text_options(arguments_)) + texts_;
     }
 
     const AnalyzeArguments& arguments_;
-    score::SharedSettings settings_;
+    SeveralTraces traces_;
     output::ProcessesJson json_;
-    std::vector<std::string> files_;
-    std::map<std::string, std::uint64_t> run_starts_;
     WindowCheck window_;
     std::vector<std::string> shown_;  // file names of the reports
     std::vector<score::Report> reports_;
-    std::vector<output::UnreadableTrace> unreadable_;
     std::string texts_;
 };
 
 }  // namespace
 
 Result<int> analyze_several(const AnalyzeArguments& arguments) {
-    return SeveralTraces{arguments}.run();
+    return EachTrace{arguments}.run();
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {

@@ -13,10 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/analysis/analyze.h"
-#include "analyzer/around/around.h"
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/output/symbols.h"
 #include "analyzer/output/units.h"
 #include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/shared_settings.h"
@@ -26,18 +23,17 @@
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/output_place.h"
-#include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/sequence_options.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/report/processes.h"
+#include "tools/rdam/report/recording.h"
 #include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {
 
-constexpr std::size_t kMostTraces = 2;
 constexpr std::size_t kBars = 64;
-constexpr std::size_t kListedSequences = 100;
 
 struct Arguments {
     std::vector<std::string> traces;
@@ -47,30 +43,6 @@ struct Arguments {
     score::Settings settings;
     ScoringChoice scoring;
 };
-
-/// A trace with all that its part of the page refers to.
-struct Recording {
-    trace::TraceReader reader;
-    std::unique_ptr<output::Symbols> symbols;
-    score::Report report;
-    std::vector<around::Surroundings> around;
-};
-
-Result<Recording> analyze_recording(trace::TraceReader reader, const score::Settings& settings) {
-    Recording recording{.reader = std::move(reader), .symbols = {}, .report = {}, .around = {}};
-    recording.symbols = output::make_symbols(recording.reader.info());
-    ProgressLine progress{"analyzing", recording.reader.events()};
-    auto report =
-        analysis::analyze(recording.reader, settings,
-                          {.most_sequences = kListedSequences,
-                           .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
-    if (!report) return tl::unexpected{report.error()};
-    recording.report = std::move(*report);
-    auto around = around::surroundings(recording.reader, recording.report, {.jobs = settings.jobs});
-    if (!around) return tl::unexpected{around.error()};
-    recording.around = std::move(*around);
-    return recording;
-}
 
 /// By the order of the traces.
 Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
@@ -96,13 +68,10 @@ Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
 
 Result<std::string> page_of(const Arguments& arguments, const std::vector<Recording>& recordings) {
     output::PageInput input{.runs = {}};
-    for (std::size_t i = 0; i < recordings.size(); ++i) {
-        const Recording& each = recordings[i];
-        input.runs.push_back(
-            {arguments.traces[i], each.report, each.reader.info(), *each.symbols, each.around});
-    }
+    for (std::size_t i = 0; i < recordings.size(); ++i)
+        input.runs.push_back(page_run(arguments.traces[i], recordings[i]));
     std::vector<score::DiffRow> diff;
-    if (recordings.size() == kMostTraces) {
+    if (recordings.size() == 2) {
         diff = score::compare_reports(recordings[0].report, recordings[1].report);
         input.diff = diff;
     }
@@ -127,6 +96,35 @@ Result<void> open_page(const std::string& page) {
                 page);
 }
 
+/// What is written, and what is said of it.
+struct Made {
+    std::string html;
+    std::string what;
+    int exit = kExitDone;
+};
+
+/// Of one trace, or two that are compared.
+Result<Made> make_recordings(const Arguments& arguments, const std::optional<RulesInForce>& rules) {
+    const auto recordings = analyze_all(arguments, rules);
+    if (!recordings) return tl::unexpected{recordings.error()};
+    auto page = page_of(arguments, *recordings);
+    if (!page) return tl::unexpected{page.error()};
+    return Made{.html = std::move(*page),
+                .what = output::counted(recordings->size(), "recording", "recordings")};
+}
+
+Result<Made> make_processes(const Arguments& arguments, const std::optional<RulesInForce>& rules) {
+    try {
+        auto page = processes_page(arguments.traces, arguments.settings, rules);
+        if (!page) return tl::unexpected{page.error()};
+        return Made{.html = std::move(page->html),
+                    .what = output::counted(page->processes, "process", "processes"),
+                    .exit = page->complete ? kExitDone : kExitBadInput};
+    } catch (const std::runtime_error& error) {
+        return fail("{}: not written: {}", arguments.output, error.what());
+    }
+}
+
 Result<int> run(Arguments arguments) {
     if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
     if (!output::page_is_there()) return tl::unexpected{output::report_html({}).error()};
@@ -138,19 +136,17 @@ Result<int> run(Arguments arguments) {
     // Before the traces are read: a place that cannot be written should not cost the time.
     auto file = FreshFile::create(arguments.output);
     if (!file) return tl::unexpected{file.error()};
-    const auto recordings = analyze_all(arguments, *rules);
-    if (!recordings) return tl::unexpected{recordings.error()};
+    const auto made = are_processes(arguments.traces) ? make_processes(arguments, *rules)
+                                                      : make_recordings(arguments, *rules);
+    if (!made) return tl::unexpected{made.error()};
     if (Interruption::came()) return fail("{}: not written: interrupted", arguments.output);
-    const auto page = page_of(arguments, *recordings);
-    if (!page) return tl::unexpected{page.error()};
-    if (auto written = file->write(*page); !written) return tl::unexpected{written.error()};
+    if (auto written = file->write(made->html); !written) return tl::unexpected{written.error()};
     if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
-    if (arguments.output == "-") return kExitDone;
-    say(fmt::format("{}: {}, open it in a browser", arguments.output,
-                    output::counted(recordings->size(), "recording", "recordings")));
-    if (!arguments.open) return kExitDone;
+    if (arguments.output == "-") return made->exit;
+    say(fmt::format("{}: {}, open it in a browser", arguments.output, made->what));
+    if (!arguments.open) return made->exit;
     if (auto opened = open_page(arguments.output); !opened) return tl::unexpected{opened.error()};
-    return kExitDone;
+    return made->exit;
 }
 
 void check_usage(const Arguments& arguments) {
@@ -166,9 +162,9 @@ Run add_report(CLI::App& app) {
     options->settings.bars = kBars;
     options->settings.paths = true;
     options->settings.course = true;
-    app.add_option("trace", options->traces, "The trace to report on, or two, which are compared")
-        ->option_text("TRACE [trace.bin]")
-        ->expected(0, static_cast<int>(kMostTraces));
+    app.add_option("trace", options->traces,
+                   "The trace to report on; two, which are compared; or those of a run's processes")
+        ->option_text("TRACE [trace.bin]");
     app.add_option("-o,--output", options->output, "Write the page to FILE; -: to standard output")
         ->option_text("FILE [report.html]");
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);

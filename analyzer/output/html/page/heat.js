@@ -12,6 +12,7 @@ function heatMatrix(heat, wants) {
 
 function heatSection(run) {
   const {heat} = run;
+  const kind = run.rowsAre || 'thread';
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
@@ -25,7 +26,7 @@ function heatSection(run) {
   let most = highest();
   const focus = {row: 0, bin: 0, on: false};
   const width = (canvas) => canvas.clientWidth - gutter;
-  const {canvas, paint} = ownCanvas('Heat map of lost time by thread and time', heat.rows.length * rowHeight + axisHeight, (context, wide) => {
+  const {canvas, paint} = ownCanvas(`Heat map of lost time by ${kind} and time`, heat.rows.length * rowHeight + axisHeight, (context, wide) => {
     const cell = (wide - gutter) / heat.bins;
     const dark = isDark();
     heat.rows.forEach((name, row) => {
@@ -88,11 +89,11 @@ function heatSection(run) {
   function describe() {
     scale.textContent = most > 0 ? `${timeText(most)} lost in ${timeText(heat.bin)}` : 'nothing was lost';
     const sums = heat.rows.map((name, row) => [name, matrix.slice(row * heat.bins, (row + 1) * heat.bins).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
-    canvas.setAttribute('aria-label', `Heat map of lost time by thread and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
+    canvas.setAttribute('aria-label', `Heat map of lost time by ${kind} and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
   }
   describe();
   return h('section', {id: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both. With the keyboard, arrows move from cell to cell.'}),
+    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. With the keyboard, arrows move from cell to cell.`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
     canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
 }

@@ -9,11 +9,11 @@ function runPage(run, number) {
     run.timelines.length > 0 ? timelinesSection(run, number) : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
-/** #diff, #run-N, #run-N-function-RANK; anything else: the first page. */
+/** #diff or #all, #run-N, #run-N-function-RANK; anything else: the first page. */
 function place(data) {
   const match = /^#run-(\d+)(?:-function-(\d+))?$/.exec(window.location.hash);
   if (match && data.runs[Number(match[1])]) return {run: Number(match[1]), rank: match[2] === undefined ? null : Number(match[2])};
-  return data.diff ? {run: null, rank: null} : {run: 0, rank: null};
+  return data.diff || data.processes ? {run: null, rank: null} : {run: 0, rank: null};
 }
 
 function themeButton() {
@@ -44,6 +44,7 @@ function printInLight() {
 /** What tells the recordings apart: their commands, or their files. */
 function nameOfRun(data, i) {
   const run = data.runs[i];
+  if (data.processes) return data.processes.processes.find((row) => row.run === i).name;
   const same = data.runs.some((each, j) => j !== i && each.title === run.title);
   return same ? new Map(run.facts).get('Trace') || run.title : run.title;
 }
@@ -51,6 +52,7 @@ function nameOfRun(data, i) {
 let page = null;
 function navigation(data, at) {
   const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${nameOfRun(data, i)}` : run.title}));
+  if (data.processes) links.unshift(h('a', {href: '#all', 'aria-current': at.run === null ? 'page' : null, text: 'all processes'}));
   if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'difference'}));
   return h('div', {class: 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
 }
@@ -62,7 +64,8 @@ function render() {
   drawings.clear();
   tip.hidden = true;
   const about = at.rank === null ? null : functionPage(data.runs[at.run], at.run, at.rank);
-  const content = about || (at.run === null ? diffSection(data) : runPage(data.runs[at.run], at.run));
+  const first = () => (data.diff ? diffSection(data) : processesPage(data));
+  const content = about || (at.run === null ? first() : runPage(data.runs[at.run], at.run));
   app.replaceChildren(navigation(data, at), content);
   return about;
 }

@@ -1,0 +1,237 @@
+#include "analyzer/output/html/processes_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_text.h"
+#include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/wording/process_name.h"
+#include "analyzer/output/wording/verdicts.h"
+#include "analyzer/score/report/ranking.h"
+#include "wrappers/support/file_name.h"
+
+namespace rdam::output {
+namespace {
+
+using Shown = std::vector<std::reference_wrapper<const score::OverallFunction>>;
+
+Json function_json(const score::OverallFunction& row) {
+    const auto affected =
+        std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
+    Json out{
+        {"name", page_name(row.module, row.name)},
+        {"rank", row.rank},
+        {"standing", standing_name(score::standing(row))},
+        {"why", page_text(row.by_design)},
+        {"mark", score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row))},
+        {"rdam", finite(row.rdam)},
+        {"low", finite(row.rdam_low)},
+        {"high", finite(row.rdam_high)},
+        {"calls", row.occurrences},
+        {"lost", nanoseconds(row.lost_ns)},
+        {"share", finite(row.rdam_all)},
+        {"affected", affected},
+        {"processes", row.processes.size()}};
+    if (!row.processes.empty()) out["worst"] = row.processes.front().process;
+    if (row.few_windows) out["unknown"] = true;
+    if (row.estimates_occurrences) out["estimated"] = true;
+    return out;
+}
+
+/// By process: what it lost but for functions that wait by design, and the one with the highest score.
+struct ProcessLoss {
+    double lost_ns = 0;
+    double rdam = 0;
+    const score::OverallFunction* highest = nullptr;
+};
+
+std::vector<ProcessLoss> losses_of(const PageProcesses& processes) {
+    std::vector<ProcessLoss> all(processes.all.reports.size());
+    for (const score::OverallFunction& row : processes.all.overall.functions) {
+        if (!row.by_design.empty()) continue;
+        for (const score::ProcessShare& part : row.processes) {
+            ProcessLoss& own = all[part.process];
+            own.lost_ns += part.lost_ns;
+            if (part.few_windows || part.rdam <= own.rdam) continue;
+            own.rdam = part.rdam;
+            own.highest = &row;
+        }
+    }
+    return all;
+}
+
+/// Where several are named: the pid, if it is known.
+std::string short_name(const PageProcesses& processes, std::size_t process) {
+    const std::uint32_t pid = processes.all.reports[process].process.pid;
+    return pid == 0 ? process_name(processes, process) : fmt::format("{}", pid);
+}
+
+Json process_json(const PageProcesses& processes, std::size_t process, const ProcessLoss& loss) {
+    const score::Report& report = processes.all.reports[process];
+    Json out{{"process", process},
+             {"name", process_name(processes, process)},
+             {"short_name", short_name(processes, process)},
+             {"trace", page_name(processes.all.files[process])},
+             {"life", nanoseconds(report.duration_ns)},
+             {"threads", report.threads.size()},
+             {"calls", report.counts.calls},
+             {"lost", nanoseconds(loss.lost_ns)}};
+    if (loss.highest != nullptr)
+        out.update(
+            {{"highest", page_name(loss.highest->module, loss.highest->name)}, {"rdam", finite(loss.rdam)}});
+    const auto page = std::ranges::find(processes.with_page, process);
+    if (page != processes.with_page.end()) out["run"] = page - processes.with_page.begin();
+    if (processes.all.overall.short_lived[process]) out["short"] = true;
+    return out;
+}
+
+/// Those that lost most.
+Json process_list(const PageProcesses& processes, const PageLimits& limits) {
+    const std::vector<ProcessLoss> losses = losses_of(processes);
+    std::vector<std::size_t> order(losses.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return losses[i].lost_ns; });
+    Json out = Json::array();
+    for (std::size_t i = 0; i < std::min(order.size(), limits.rows); ++i)
+        out.push_back(process_json(processes, order[i], losses[order[i]]));
+    return out;
+}
+
+/// Names of module and function, with the numbers that the heat map has for them.
+std::map<score::RunCourse::Name, std::int64_t> places_of(const PageProcesses& processes, const Shown& shown,
+                                                         const PageLimits& limits) {
+    constexpr std::int64_t kOthersByDesign = -2;  // of others: -1
+    std::map<score::RunCourse::Name, std::int64_t> places;
+    for (const score::OverallFunction& row : processes.all.overall.functions)
+        if (!row.by_design.empty()) places[{row.module, row.name}] = kOthersByDesign;
+    for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
+        places[{shown[i].get().module, shown[i].get().name}] = static_cast<std::int64_t>(i);
+    return places;
+}
+
+Json heat_json(const PageProcesses& processes, const Shown& shown, const PageLimits& limits) {
+    const score::RunCourse& course = processes.course;
+    const auto places = places_of(processes, shown, limits);
+    std::vector<std::int64_t> place_of;
+    for (const score::RunCourse::Name& name : course.functions()) {
+        const auto found = places.find(name);
+        place_of.push_back(found == places.end() ? -1 : found->second);
+    }
+    std::map<std::tuple<std::size_t, std::uint32_t, std::int64_t>, double> cells;
+    const auto add = [&](std::size_t row, const std::vector<score::RunCourseCell>& some) {
+        for (const score::RunCourseCell& cell : some)
+            cells[{row, cell.bin, place_of[cell.function]}] += cell.lost_ns;
+    };
+    Json names = Json::array();
+    const std::size_t with_row = std::min(course.rows().size(), limits.threads);
+    for (std::size_t i = 0; i < course.rows().size(); ++i) {
+        if (i < with_row) names.push_back(process_name(processes, course.rows()[i].process));
+        add(std::min(i, with_row), course.rows()[i].cells);
+    }
+    const std::size_t others = course.others() + course.rows().size() - with_row;
+    if (others > 0) names.push_back(counted(others, "other process", "other processes"));
+    add(with_row, course.rest());
+    Json list = Json::array();
+    for (const auto& [key, lost] : cells)
+        list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
+    return {{"begin", 0},
+            {"bin", nanoseconds(course.bin_ns())},
+            {"bins", score::Course::kBins},
+            {"rows", std::move(names)},
+            {"others", others},
+            {"cells", std::move(list)},
+            {"approximate", 0}};
+}
+
+}  // namespace
+
+std::string process_name(const PageProcesses& processes, std::size_t process) {
+    const score::Report& report = processes.all.reports[process];
+    const std::string what = page_name(what_it_is(report));
+    return report.process.pid == 0 ? what : fmt::format("{} {}", report.process.pid, what);
+}
+
+std::string title(const PageProcesses& processes) {
+    std::map<std::string, std::size_t> programs;
+    for (const score::Report& report : processes.all.reports)
+        ++programs[std::string{file_name(report.process.executable)}];
+    const auto commonest = std::ranges::max_element(
+        programs, {}, [](const std::pair<const std::string, std::size_t>& each) { return each.second; });
+    const std::size_t all = processes.all.reports.size();
+    const std::string count = counted(all, "process", "processes");
+    if (commonest->first.empty()) return count;
+    if (programs.size() == 1) return count + " of " + page_name(commonest->first);
+    if (2 * commonest->second > all) return count + ", most of them " + page_name(commonest->first);
+    return count + " of " + counted(programs.size(), "program", "programs");
+}
+
+std::vector<Fact> facts(const PageProcesses& processes) {
+    std::vector<double> lives;
+    std::uint64_t threads = 0, events = 0, calls = 0;
+    for (const score::Report& report : processes.all.reports) {
+        lives.push_back(report.duration_ns);
+        threads += report.threads.size();
+        events += report.events;
+        calls += report.counts.calls;
+    }
+    std::ranges::sort(lives);
+    const double run_ns = processes.course.bin_ns() * score::Course::kBins;
+    return {{"Processes", grouped(lives.size())},
+            {"Duration", human_time(run_ns)},
+            {"Lives", fmt::format("{} to {}, median {}", human_time(lives.front()), human_time(lives.back()),
+                                  human_time(lives[lives.size() / 2]))},
+            {"Threads", grouped(threads)},
+            {"Events", grouped(events)},
+            {"Calls", grouped(calls)},
+            {"Recorded with", page_name(trace::recorded_with(processes.all.reports.front().process))}};
+}
+
+std::vector<std::string> notes(const PageProcesses& processes) {
+    constexpr std::size_t kNamed = 4;
+    std::vector<const score::Report*> all;
+    for (const score::Report& report : processes.all.reports)
+        all.push_back(&report);
+    std::vector<std::string> out;
+    for (const SharedNote& note : notes(all, all)) {
+        std::string who;
+        const bool some = !note.processes.empty() && note.processes.size() < all.size();
+        for (std::size_t i = 0; some && i < std::min(note.processes.size(), kNamed); ++i)
+            who += (i == 0 ? "" : ", ") + short_name(processes, note.processes[i]);
+        if (some && note.processes.size() > kNamed)
+            who += fmt::format(" and {} more", note.processes.size() - kNamed);
+        out.push_back(page_text(who.empty() ? note.text : who + ": " + note.text));
+    }
+    for (const UnreadableTrace& trace : processes.all.unreadable)
+        out.push_back(page_text(trace.file + " was skipped: " + trace.error));
+    return out;
+}
+
+Json processes_json(const PageProcesses& processes, const PageLimits& limits) {
+    const Shown shown = score::by_rank(processes.all.overall.functions, limits.rows);
+    Json functions = Json::array();
+    for (const score::OverallFunction& row : shown)
+        functions.push_back(function_json(row));
+    Json fact_list = Json::array();
+    for (const Fact& fact : facts(processes))
+        fact_list.push_back({fact.name, fact.value});
+    const std::size_t listed = std::min(processes.all.reports.size(), limits.rows);
+    return {{"title", title(processes)},
+            {"facts", std::move(fact_list)},
+            {"notes", notes(processes)},
+            {"functions", std::move(functions)},
+            {"left_out", processes.all.overall.functions.size() - shown.size()},
+            {"processes", process_list(processes, limits)},
+            {"processes_left_out", processes.all.reports.size() - listed},
+            {"heat", heat_json(processes, shown, limits)}};
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,35 @@
+#include "tools/rdam/report/recording.h"
+
+#include <utility>
+
+#include "analyzer/analysis/analyze.h"
+#include "tools/rdam/command/progress_line.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kListedSequences = 100;
+
+}  // namespace
+
+Result<Recording> analyze_recording(trace::TraceReader reader, const score::Settings& settings) {
+    Recording recording{.reader = std::move(reader), .symbols = {}, .report = {}, .around = {}};
+    recording.symbols = output::make_symbols(recording.reader.info());
+    ProgressLine progress{"analyzing", recording.reader.events()};
+    auto report =
+        analysis::analyze(recording.reader, settings,
+                          {.most_sequences = kListedSequences,
+                           .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
+    if (!report) return tl::unexpected{report.error()};
+    recording.report = std::move(*report);
+    auto around = around::surroundings(recording.reader, recording.report, {.jobs = settings.jobs});
+    if (!around) return tl::unexpected{around.error()};
+    recording.around = std::move(*around);
+    return recording;
+}
+
+output::PageRun page_run(const std::string& file, const Recording& recording) {
+    return {file, recording.report, recording.reader.info(), *recording.symbols, recording.around};
+}
+
+}  // namespace rdam

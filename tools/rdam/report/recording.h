@@ -1,0 +1,31 @@
+// A trace with all that its part of the page refers to.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/around/around.h"
+#include "analyzer/output/html/report_html.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+struct Recording {
+    trace::TraceReader reader;
+    std::unique_ptr<output::Symbols> symbols;
+    score::Report report;
+    std::vector<around::Surroundings> around;
+};
+
+/// Shows its progress. Throws std::runtime_error if it is interrupted.
+Result<Recording> analyze_recording(trace::TraceReader reader, const score::Settings& settings);
+
+/// Refers to `recording`.
+output::PageRun page_run(const std::string& file, const Recording& recording);
+
+}  // namespace rdam
