@@ -232,6 +232,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
                {settings.given.keys, settings.given.no_keys, settings.given.split_by_context}});
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
+    resolved.comparison = comparison(settings, rules);
     std::vector<std::string> ignore = rules.ignore;
     ignore.insert(ignore.end(), settings.given.ignore.begin(), settings.given.ignore.end());
     for (const std::string& name : ignore) {

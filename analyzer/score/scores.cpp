@@ -190,12 +190,15 @@ double at_a_time(const trace::TraceInfo& info, const Lives& lives,
     return std::max(wanting / lives.run, 1.0);
 }
 
-/// If it is known which threads had the processors, the time that the agent took has been excluded.
+/// If it is known which threads had the processors, the time that the agent took has been excluded. The work
+/// is that of one thread of it (the others wake up for moments): in a part of the run it cannot have run for
+/// longer than that part lasts.
 void describe_agent(const trace::TraceInfo& info, Report& report) {
     constexpr double kSecond = 1e9;
     report.agent = info.agent;
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
-    if (info.agent.told && !known) report.agent_bound_ns = info.agent.running_cpu_seconds * kSecond;
+    if (info.agent.told && !known)
+        report.agent_bound_ns = std::min(info.agent.running_cpu_seconds * kSecond, report.duration_ns);
 }
 
 void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
@@ -270,6 +273,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
 Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
+    report.comparison = settings_.comparison;
     report.begin = context_.run_begin;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
     RecordingCost cost;

@@ -55,6 +55,18 @@ class Formats(Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return rdam.open(self.folder / "columns").calls
 
+    def test_that_nothing_is_there_is_said(self):
+        self.record()
+        for name in FORMATS:
+            done = self.rdam("export", "--format", name, "--until", "1ns", "trace.bin")
+            self.assert_said(done, "rdam: trace.bin: no calls: the part of the trace that was selected has none\n")
+            self.assertNotIn(b"no calls", self.rdam("export", "--format", name, "trace.bin").stderr, name)
+        self.assert_said(self.rdam("export", "--format", "csv", "--ignore", "serve", "--ignore", "parse", "--ignore", "store", "trace.bin"),
+                         "rdam: trace.bin: no calls: the trace has none, or all are ignored\n")
+
+    def assert_said(self, done, text: str):
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, text))
+
     def test_csv(self):
         self.record("orders", "700")
         rows, calls = self.rows(), self.columns()

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import unittest
 
@@ -119,6 +120,23 @@ class InForce(Rules):
             # Again on the command line: no contradiction.
             self.assertEqual(self.report(*options)[0], expected)
             self.assertEqual(self.report("--no-rules"), (plain, []))
+
+    def test_every_report_names_what_is_in_force(self):
+        self.rules('ignore = ["drive", "elsewhere"]\nbaseline = "p50"\n')
+        usual = "calls compared with"
+        for options in ((), ("--diff", "trace.bin"), ("--histogram",)):
+            text = self.rdam("analyze", *options, "trace.bin").stdout.decode()
+            self.assertIn("\ncalls compared with percentile 50 of their thread; rules: rdam.toml; ignored: drive\n", text)
+            self.assertNotIn(usual, self.rdam("analyze", *options, "--no-rules", "trace.bin").stdout.decode())
+        shutil.copy(self.folder / "trace.bin", self.folder / "second.bin")
+        text = self.rdam("analyze", "trace.bin", "second.bin").stdout.decode()
+        self.assertEqual(text.count(usual + " percentile 50 of their thread; rules: rdam.toml; ignored: drive\n"), 1)
+        found = json.loads(self.rdam("analyze", "--json", "trace.bin").stdout)["trace"]["comparison"]
+        self.assertEqual([found[key] for key in ("baseline", "ignore", "keys", "rules_file")], ["p50", ["drive"], [], "rdam.toml"])
+        page = self.rdam("report", "-o", "-", "trace.bin").stdout.decode()
+        for line in ("<dt>Calls compared with</dt><dd>percentile 50 of their thread</dd>", "<dt>Rules</dt><dd>rdam.toml</dd>",
+                     "<dt>Ignored</dt><dd>drive</dd>"):
+            self.assertIn(line, page)
 
     def test_the_command_line_wins(self):
         self.rules('keys = ["deliver:parcels"]\nbaseline = "process"\n')

@@ -289,14 +289,27 @@ class Table(OnScreen):
         return screen.text()
 
     def test_bars_where_there_is_room(self):
-        self.assertRegex(self.table(140, NO_COLOR="1"), r"\n [≥!°?]?0\.[0-9]{3}  +█.* depots:deliver ")
-        self.assertNotIn("█", self.table(80))
+        self.assertRegex(self.table(140, NO_COLOR="1"), r"\n [≥!°?]?0\.[0-9]{3} █.* depots:deliver ")
+        narrow = self.table(80)
+        self.assertRegex(narrow, r"\n [≥!°?]?0\.[0-9]{3} █.* depots:deliver ")
+        self.assertRegex(narrow, r"\n no room for: min, (p99, )?threads\n")
+        self.assertNotIn("no room", self.table(140))
         self.assertNotIn("█", self.table(140, TERM="dumb"))
         self.assertNotIn("█", self.rdam("analyze", "--color", "always", "trace.bin").stdout.decode())
 
+    def test_lines_are_as_wide_as_the_terminal(self):
+        for width in (60, 80, 100, 130):
+            for text in (self.table(width, "--histogram"), self.table(200, "--histogram", COLUMNS=str(width))):
+                lines = [line for line in text.splitlines() if "depots:d" in line]
+                self.assertGreaterEqual(len(lines), 3, text)
+                self.assertLessEqual(max(map(len, lines)), width, text)
+                histogram = text.split("\nDurations ")[1].splitlines()[2]
+                self.assertGreater(len(histogram), width - 10, text)
+
     def test_histograms_everywhere(self):
-        for text in (self.table(140, "--histogram"), self.rdam("analyze", "--histogram").stdout.decode()):
-            self.assertRegex(text, r"\nDurations\n  function .*\n(?:  .*\n)*?  depots:deliver +[0-9.]+ [nµm]s +[ ▁▂▃▄▅▆▇█]{40}  [0-9.]+ [nµm]?s")
+        for text, columns in (self.table(140, "--histogram"), "{60,}"), (self.rdam("analyze", "--histogram").stdout.decode(), "{40}"):
+            self.assertRegex(text, r"\nDurations .*\n  function .*\n(?:  .*\n)*?  depots:deliver +[0-9.]+ [nµm]s +[ ▁▂▃▄▅▆▇█]" + columns
+                             + "  [0-9.]+ [nµm]?s")
         bars = json.loads(self.rdam("analyze", "--json", "--histogram").stdout)["functions"][0]["bars"]
         self.assertEqual(len(bars), 40)
         self.assertTrue(all(a["to_ns"] == b["from_ns"] for a, b in zip(bars, bars[1:], strict=False)))

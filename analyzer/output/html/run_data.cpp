@@ -13,6 +13,7 @@
 #include "analyzer/output/html/plots.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 
@@ -54,6 +55,9 @@ std::vector<Fact> facts(const PageRun& run) {
         cost.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(cost.front())));
     all.push_back({"Recording", page_text(cost)});
     all.push_back({"Recorded with", page_name(trace::recorded_with(process))});
+    constexpr std::size_t kMostNames = 100;
+    for (const SettingInForce& each : settings_in_force(report.comparison, kMostNames))
+        all.push_back({each.name, each.value.empty() ? "yes" : page_text(each.value)});
     return all;
 }
 
@@ -85,6 +89,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"facts", std::move(fact_list)},
              {"duration", nanoseconds(report.duration_ns)},
              {"threshold", finite(report.threshold)},
+             {"score", score_in_words(report.comparison.baseline)},
              {"functions", std::move(functions)},
              {"standings", standings_json(report.functions)},
              {"left_out", report.functions.size() - shown.size()},

@@ -10,6 +10,7 @@
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/output/wording/verdicts.h"
 #include "analyzer/score/report/ranking.h"
@@ -64,9 +65,8 @@ std::string row_html(const score::FunctionRow& row) {
 
 std::string ranking_html(const PageRun& run, const PageLimits& limits) {
     std::string out =
-        "<h2>Functions</h2>\n<p>score: the share of a thread’s life that was lost compared with the "
-        "function’s own fastest "
-        "execution. Functions are ranked by the lower end of its 95 % interval, those that wait by design "
+        "<h2>Functions</h2>\n<p>score: " + score_in_words(run.report.comparison.baseline) +
+        ". Functions are ranked by the lower end of its 95 % interval, those that wait by design "
         "after the "
         "others.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th><th "
         "class=\"n\">95 %</th>"

@@ -8,6 +8,7 @@
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
+#include "analyzer/score/settings/baseline_text.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::output {
@@ -59,6 +60,16 @@ Json agent_json(const score::Report& report) {
             {"bound_ns", nanoseconds(report.agent_bound_ns)}};
 }
 
+Json comparison_json(const score::Comparison& comparison) {
+    Json out{
+        {"baseline", to_text(comparison.baseline)}, {"keys", comparison.rules.keys},
+        {"no_keys", comparison.rules.no_keys},      {"split_by_context", comparison.rules.split_by_context},
+        {"ignore", comparison.rules.ignore},        {"deep_keys", comparison.deep_keys},
+        {"fold_loops", comparison.fold_loops}};
+    if (!comparison.rules_file.empty()) out["rules_file"] = comparison.rules_file;
+    return out;
+}
+
 }  // namespace
 
 Json trace_json(const score::Report& report) {
@@ -94,6 +105,7 @@ Json trace_json(const score::Report& report) {
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap + report.counts.abandoned_too_deep},
              {"switches", switches_json(report)},
+             {"comparison", comparison_json(report.comparison)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};
     if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);

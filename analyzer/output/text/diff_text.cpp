@@ -7,6 +7,7 @@
 
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/output/wording/verdicts.h"
 #include "wrappers/support/printable.h"
@@ -78,6 +79,8 @@ class DiffWriter {
     std::string write() {
         side("a", diff_.a);
         side("b", diff_.b);
+        const score::Report* const both[] = {&diff_.a.report, &diff_.b.report};
+        if (const std::string settings = settings_line(both); !settings.empty()) line(printable(settings));
         line();
         if (diff_.rows.empty()) {
             line("No calls to wrapped functions were recorded in either.");

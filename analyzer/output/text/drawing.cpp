@@ -17,9 +17,9 @@ std::string bar_text(double share, std::size_t width) {
     return text;
 }
 
-std::vector<std::string> function_lines(const Table& table, const TextOptions& options) {
-    constexpr std::size_t kRoomForBars = 100;
-    return (options.width < kRoomForBars ? table.without_first_optional() : table).lines(1, options.width);
+std::vector<std::string> function_lines(const Table& table, const TextOptions& options,
+                                        std::string& left_out) {
+    return (options.width == 0 ? table.without_bars() : table).lines(1, options.width, &left_out);
 }
 
 std::string name_with_reason(const std::string& name, const std::string& reason, const TextOptions& options) {
@@ -29,14 +29,19 @@ std::string name_with_reason(const std::string& name, const std::string& reason,
     return fits && (options.width == 0 || options.width >= kRoomForReasons) ? text : name;
 }
 
-std::string histogram_text(std::span<const score::Bar> bars) {
-    const auto height = [](const score::Bar& bar) { return std::log1p(static_cast<double>(bar.calls)); };
-    double most = 0;
-    for (const score::Bar& bar : bars)
-        most = std::max(most, height(bar));
+std::string histogram_text(std::span<const score::Bar> bars, std::size_t columns) {
+    columns = std::min(columns, bars.size());
+    std::vector<double> heights;
+    for (std::size_t c = 0; c < columns; ++c) {
+        std::uint64_t calls = 0;
+        for (std::size_t i = c * bars.size() / columns; i < (c + 1) * bars.size() / columns; ++i)
+            calls += bars[i].calls;
+        heights.push_back(std::log1p(static_cast<double>(calls)));
+    }
+    const double most = heights.empty() ? 0 : std::ranges::max(heights);
     std::string text;
-    for (const score::Bar& bar : bars)
-        text += kUprightBlocks[most > 0 ? eighths(height(bar) / most, 1) : 0];
+    for (const double height : heights)
+        text += kUprightBlocks[most > 0 ? eighths(height / most, 1) : 0];
     return text;
 }
 

@@ -16,17 +16,16 @@ namespace rdam::output {
 /// an eighth of a column.
 std::string bar_text(double share, std::size_t width);
 
-/// The bar beside a score. No score, no bar.
+/// The bar beside a score, small where there is little room. No score, no bar.
 template <typename Row>
-std::string score_bar(const Row& row) {
-    constexpr std::size_t kColumns = 10;
-    return row.few_windows ? "" : bar_text(row.rdam, kColumns);
+std::string score_bar(const Row& row, const TextOptions& options) {
+    constexpr std::size_t kRoomForLong = 100, kLong = 10, kShort = 4;
+    return row.few_windows ? "" : bar_text(row.rdam, options.width < kRoomForLong ? kShort : kLong);
 }
 
-/// Its column, left out where there is no room for it.
-inline Column bar_column() {
-    constexpr unsigned kFirst = 10;
-    return {.title = "", .left = true, .optional = kFirst};
+/// Its column. Columns with a higher `optional` are left out before it.
+inline Column bar_column(unsigned optional) {
+    return {.title = "", .left = true, .optional = optional, .bars = true};
 }
 
 /// A function and, if there is room, what it waits for by design (empty: nothing).
@@ -35,11 +34,12 @@ std::string name_with_reason(const std::string& name, const std::string& reason,
 /// Longer cells with names are shortened, even where the lines may have any length.
 inline constexpr std::size_t kWidestNameCell = 60;
 
-/// The lines of a table of functions. Only a terminal that is wide enough has bars.
-std::vector<std::string> function_lines(const Table& table, const TextOptions& options);
+/// The lines of a table of functions, and Table::lines()'s `left_out`. Only a terminal has bars.
+std::vector<std::string> function_lines(const Table& table, const TextOptions& options,
+                                        std::string& left_out);
 
-/// `▁▂█▅▁ ▁▁`: one column for each bar, as high as the logarithm of its calls, so that a few slow ones among
-/// millions are seen.
-std::string histogram_text(std::span<const score::Bar> bars);
+/// `▁▂█▅▁ ▁▁`: at most `columns`, each as high as the logarithm of the calls in its bars, so that a few slow
+/// ones among millions are seen.
+std::string histogram_text(std::span<const score::Bar> bars, std::size_t columns);
 
 }  // namespace rdam::output

@@ -12,6 +12,7 @@
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/output/wording/process_name.h"
 #include "wrappers/support/file_name.h"
@@ -58,17 +59,21 @@ class ProcessesWriter {
         if (processes_.overall.runs_named)
             text += " of " + counted(processes_.overall.runs, "run", "different runs");
         line(style_.bold(text));
+        std::vector<const score::Report*> all;
+        for (const score::Report& report : processes_.reports)
+            all.push_back(&report);
+        if (const std::string settings = settings_line(all); !settings.empty()) line(printable(settings));
     }
 
     void process_table() {
         Table table{{{.title = "process"},
-                     {.title = "pid"},
+                     {.title = "pid", .optional = 2},
                      {.title = "command", .left = true, .widest = 40},
                      {.title = "trace", .left = true, .widest = 40},
                      {.title = "life"},
-                     {.title = "threads"},
+                     {.title = "threads", .optional = 1},
                      {.title = "events"},
-                     {.title = "slowdown"},
+                     {.title = "slowdown", .optional = 3},
                      {.title = "", .left = true}}};
         for (const std::size_t i : shown_) {
             const score::Report& report = processes_.reports[i];
@@ -81,8 +86,10 @@ class ProcessesWriter {
                        has_cost ? made_longer(report.cost) : "-",
                        processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
-        for (const std::string& text : table.lines(1, options_.width))
+        std::string left_out;
+        for (const std::string& text : table.lines(1, options_.width, &left_out))
             line(text);
+        if (!left_out.empty()) line(style_.faint(left_out));
         if (shown_.size() < counted_.size())
             line(style_.faint(
                 fmt::format(" … {} (--top 0 shows all)",
@@ -92,9 +99,11 @@ class ProcessesWriter {
                                           more, more == 1 ? "it does" : "they do")));
     }
 
-    /// If the table does not list all.
+    /// If the table leaves out many.
     void summary() {
-        if (shown_.size() == counted_.size()) return;
+        constexpr std::size_t kFew = 10;
+        const bool all = shown_.size() == counted_.size();
+        if (all && processes_.reports.size() - shown_.size() <= kFew) return;
         std::vector<double> lives;
         std::map<std::string, std::size_t> programs;
         std::uint64_t events = 0;
@@ -121,7 +130,9 @@ class ProcessesWriter {
         if (commonest.size() > kMaxExtremes)
             text += ", " + counted(commonest.size() - kMaxExtremes, "other program", "other programs");
         line(text);
-        line(style_.faint("The processes with the highest scores, the longest lives and the most events:"));
+        line(style_.faint(
+            all ? "The processes that set the scores:"
+                : "The processes with the highest scores, the longest lives and the most events:"));
     }
 
     /// The first processes by descending `value` of those that count.
@@ -187,17 +198,17 @@ class ProcessesWriter {
             return;
         }
         Table table{{{.title = "score"},
-                     bar_column(),
+                     bar_column(2),
                      {.title = "95 %"},
                      {.title = "function", .left = true, .widest = kWidestNameCell},
-                     {.title = "occurrences"},
+                     {.title = "occurrences", .optional = 1},
                      {.title = "lost"},
-                     {.title = "of all time"},
-                     {.title = "processes"}}};
+                     {.title = "of all time", .optional = 4},
+                     {.title = "processes", .optional = 3}}};
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row),
+            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row, options_),
                        row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "",
                                    row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
@@ -206,20 +217,23 @@ class ProcessesWriter {
                        row.few_windows ? fmt::format("-/{}", row.processes.size())
                                        : fmt::format("{}/{}", affected, row.processes.size())});
         }
-        const auto lines = function_lines(table, options_);
+        std::string left_out;
+        const auto lines = function_lines(table, options_, left_out);
+        const auto has = [&](const char* title) { return lines.front().find(title) != std::string::npos; };
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < processes_.overall.functions.size()) {
             line(style_.faint(hidden_rows(processes_.overall.functions.size() - rows_.size())));
         }
+        if (!left_out.empty()) line(style_.faint(left_out));
         line();
         line(
             fmt::format("score: the share of its life that the worst thread of all processes lost; look at "
                         "scores from {:.2f}.",
                         options_.threshold));
         line(interval_advice());
-        line("of all time: lost time / the lives of all threads.");
-        line("processes: how many lost time / how many called it.");
+        if (has("of all time")) line("of all time: lost time / the lives of all threads.");
+        if (has("processes")) line("processes: how many lost time / how many called it.");
         const bool marked = std::ranges::any_of(
             rows_, [](const score::OverallFunction& row) { return !mark_of(row).empty(); });
         if (marked)
@@ -262,7 +276,7 @@ class ProcessesWriter {
             }
             table.add(std::move(cells));
         }
-        for (const std::string& text : table.lines(2))
+        for (const std::string& text : table.lines(2, options_.width))
             line(text);
     }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
+#include <utility>
 
 #include "wrappers/support/printable.h"
 #include "wrappers/text/name_text.h"
@@ -24,8 +24,6 @@ std::string hidden_rows(std::size_t count) {
 }
 
 namespace {
-
-constexpr std::size_t kGap = 2;  ///< between columns
 
 /// Shortens the cells of a column. A reader must be able to distinguish two rows, so cells that would become
 /// equal keep more.
@@ -62,14 +60,17 @@ std::size_t Table::width_of(std::size_t column) const {
     return width;
 }
 
-Table Table::without_first_optional() const {
-    unsigned first = 1;
-    for (const Column& column : columns_)
-        first = std::max(first, column.optional);
+std::size_t Table::gap(std::size_t column) const {
+    constexpr std::size_t kGap = 2;
+    return column == 0 ? 0 : columns_[column].bars ? 1 : kGap;
+}
+
+template <typename Unwanted>
+Table Table::without(const Unwanted& unwanted) const {
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows(rows_.size());
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (columns_[c].optional == first) continue;
+        if (unwanted(columns_[c])) continue;
         columns.push_back(columns_[c]);
         for (std::size_t r = 0; r < rows_.size(); ++r)
             rows[r].push_back(rows_[r][c]);
@@ -79,16 +80,28 @@ Table Table::without_first_optional() const {
     return table;
 }
 
-std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) const {
+Table Table::without_first_optional() const {
+    unsigned first = 1;
+    for (const Column& column : columns_)
+        first = std::max(first, column.optional);
+    return without([&](const Column& column) { return column.optional == first; });
+}
+
+Table Table::without_bars() const {
+    return without([](const Column& column) { return column.bars; });
+}
+
+Table::Layout Table::laid_out(std::size_t indent, std::size_t room) const {
     std::vector<std::string> titles;
-    std::size_t total = indent + kGap * (columns_.size() - 1);
+    std::size_t total = indent;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         titles.push_back(columns_[c].title);
-        total += std::min(width_of(c), columns_[c].widest);
+        total += gap(c) + std::min(width_of(c), columns_[c].widest);
     }
     std::vector<std::vector<std::string>> cells{titles};
     cells.insert(cells.end(), rows_.begin(), rows_.end());
 
+    Layout layout{.lines = {}, .width = indent};
     std::vector<std::size_t> widths(columns_.size(), 0);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         std::size_t widest = columns_[c].widest;
@@ -100,24 +113,44 @@ std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) cons
         shorten(cells, c, widest);
         for (const auto& row : cells)
             widths[c] = std::max(widths[c], display_width(row[c]));
+        layout.width += gap(c) + widths[c];
     }
-    const std::size_t wanted =
-        std::accumulate(widths.begin(), widths.end(), indent + kGap * (widths.size() - 1));
-    const auto is_optional = [](const Column& column) { return column.optional > 0; };
-    if (room > 0 && wanted > room && std::ranges::any_of(columns_, is_optional))
-        return without_first_optional().lines(indent, room);
-    std::vector<std::string> lines;
     for (const auto& row : cells) {
         std::string line(indent, ' ');
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::string padding(widths[c] - display_width(row[c]), ' ');
-            line += std::string(c == 0 ? 0 : kGap, ' ') +
-                    (columns_[c].left ? row[c] + padding : padding + row[c]);
+            line += std::string(gap(c), ' ') + (columns_[c].left ? row[c] + padding : padding + row[c]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        lines.push_back(std::move(line));
+        layout.lines.push_back(std::move(line));
     }
-    return lines;
+    return layout;
+}
+
+std::string Table::left_out_of(const Table& shown, std::size_t indent) const {
+    std::string text;
+    for (std::size_t c = 0, next = 0; c < columns_.size(); ++c) {
+        const Column& column = columns_[c];
+        const bool here = next < shown.columns_.size() && shown.columns_[next].title == column.title &&
+                          shown.columns_[next].bars == column.bars;
+        if (here)
+            ++next;
+        else
+            text += (text.empty() ? "no room for: " : ", ") + (column.bars ? "bars" : column.title);
+    }
+    return text.empty() ? text : std::string(indent, ' ') + text;
+}
+
+std::vector<std::string> Table::lines(std::size_t indent, std::size_t room, std::string* left_out) const {
+    const auto is_optional = [](const Column& column) { return column.optional > 0; };
+    Table shown = *this;
+    Layout layout = laid_out(indent, room);
+    while (room > 0 && layout.width > room && std::ranges::any_of(shown.columns_, is_optional)) {
+        shown = shown.without_first_optional();
+        layout = shown.laid_out(indent, room);
+    }
+    if (left_out != nullptr) *left_out = left_out_of(shown, indent);
+    return std::move(layout.lines);
 }
 
 }  // namespace rdam::output

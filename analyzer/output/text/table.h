@@ -27,6 +27,7 @@ struct Column {
     std::size_t widest = kAnyWidth;  ///< longer cells are shortened, as far as they stay different
     /// Not 0: left out if the lines would be too wide even with shortened cells, the highest first.
     unsigned optional = 0;
+    bool bars = false;  ///< beside the numbers of the column before it, which it has no title of its own for
 
     static constexpr std::size_t kAnyWidth = 1000;
 };
@@ -44,15 +45,28 @@ class Table {
     /// One line for the titles and one for each row, without newline, indented by `indent` blanks. If the
     /// lines are wider than `room` columns (0: there is room for all), columns with a `widest` become as
     /// narrow as kMinShortened; if that is not enough, optional columns are left out, one after the other.
-    std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0) const;
+    /// `left_out` becomes a line that names these; empty: there are none.
+    std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0,
+                                   std::string* left_out = nullptr) const;
 
     /// Without the columns that are left out first.
     Table without_first_optional() const;
+    Table without_bars() const;
 
-    static constexpr std::size_t kMinShortened = 24;
+    static constexpr std::size_t kMinShortened = 22;
 
   private:
+    struct Layout {
+        std::vector<std::string> lines;
+        std::size_t width = 0;
+    };
+    Layout laid_out(std::size_t indent, std::size_t room) const;
     std::size_t width_of(std::size_t column) const;
+    /// Blanks in front of a column.
+    std::size_t gap(std::size_t column) const;
+    template <typename Unwanted>
+    Table without(const Unwanted& unwanted) const;
+    std::string left_out_of(const Table& shown, std::size_t indent) const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "analyzer/output/text/drawing.h"
+#include "analyzer/output/text/histograms.h"
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "wrappers/support/printable.h"
 
@@ -54,6 +56,9 @@ class TextWriter {
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
                          counted(report_.threads.size(), "thread", "threads"),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
+        const score::Report* const report = &report_;
+        if (const std::string settings = settings_line({&report, 1}); !settings.empty())
+            line(printable(settings));
         for (const std::string& note : notes(report_, symbols_))
             line(style_.notable("note: " + printable(note)));
         if (options_.verbose)
@@ -68,27 +73,27 @@ class TextWriter {
             return;
         }
         Table table{{{.title = "score"},
-                     bar_column(),
+                     bar_column(3),
                      {.title = "95 %"},
                      {.title = "function", .left = true, .widest = kWidestNameCell},
-                     {.title = "occurrences"},
-                     {.title = "min", .optional = 2},
-                     {.title = "median"},
-                     {.title = "p99", .optional = 1},
+                     {.title = "occurrences", .optional = 1},
+                     {.title = "min", .optional = 5},
+                     {.title = "median", .optional = 2},
+                     {.title = "p99", .optional = 4},
                      {.title = "lost"},
-                     {.title = "threads", .optional = 3}}};
+                     {.title = "threads", .optional = 6}}};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);
-        const auto lines = function_lines(table, options_);
+        std::string left_out;
+        const auto lines = function_lines(table, options_, left_out);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < report_.functions.size())
             line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
+        if (!left_out.empty()) line(style_.faint(left_out));
         line();
-        line(
-            fmt::format("score: the share of a thread's life lost compared with the function's own fastest "
-                        "execution; look at scores from {:.2f}.",
-                        options_.threshold));
+        line(fmt::format("score: {}; look at scores from {:.2f}.",
+                         score_in_words(report_.comparison.baseline), options_.threshold));
         line(interval_advice());
         if (lines.front().ends_with("threads")) line("threads: how many lost time / how many called it.");
         const auto any = [&](const auto& of) { return std::ranges::any_of(rows_, of); };
@@ -139,7 +144,7 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row),
+        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
                    row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
                    name_with_reason(function_name(row), row.by_design, options_), occurrences(row),
                    time(row.min_ns), time(row.median_ns), time(row.p99_ns),
@@ -149,16 +154,8 @@ class TextWriter {
     }
 
     void histograms() {
-        section("Durations");
-        Table table{{{.title = "function", .left = true, .widest = kWidestNameCell},
-                     {.title = "min"},
-                     {.title = "calls (both axes logarithmic)", .left = true},
-                     {.title = "max", .left = true}}};
-        for (const score::FunctionRow& row : rows_)
-            if (!row.bars.empty())
-                table.add({function_name(row), human_time(row.min_ns), histogram_text(row.bars),
-                           human_time(row.max_ns)});
-        for (const std::string& text : table.lines(2, options_.width))
+        section("Durations (both axes logarithmic)");
+        for (const std::string& text : histogram_lines(rows_, options_))
             line(text);
     }
 

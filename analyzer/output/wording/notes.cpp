@@ -69,10 +69,14 @@ void add_agent(const score::Report& report, std::vector<std::string>& out) {
     const auto doubtful = static_cast<std::uint64_t>(
         std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
     if (doubtful == 0) return;
-    out.push_back(
-        fmt::format("rdam-agent ran for {} during the run, perhaps in place of the program's threads; it may "
-                    "have caused the lost time of {} (marked ?).",
-                    human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
+    constexpr double kSecond = 1e9;
+    const bool part = report.agent_bound_ns < report.agent.running_cpu_seconds * kSecond;
+    const std::string time = human_time(report.agent_bound_ns);
+    out.push_back(fmt::format(
+        "rdam-agent {}, perhaps in place of the program's threads; it may have caused the lost time of {} "
+        "(marked ?).",
+        part ? "may have run for all of these " + time : "ran for " + time + " during the run",
+        counted(doubtful, "function", "functions")));
 }
 
 void add_counters(const score::Report& report, std::vector<std::string>& out) {
@@ -351,8 +355,9 @@ std::string minimum_alone_advice() {
 }
 
 std::string maybe_recorder_advice() {
-    return "The recorder may have caused this loss: during the run, rdam-agent ran for longer than was lost, "
-           "perhaps in place of these threads. Record context switches (--switches on), or give the agent "
+    return "The recorder may have caused this loss: rdam-agent may have run for longer than was lost, in "
+           "place "
+           "of these threads. Record context switches (--switches on), or give the agent "
            "its own processor (--agent-cpus).";
 }
 

@@ -22,7 +22,7 @@
 #include "analyzer/score/report/course.h"
 #include "analyzer/score/report/path_tree.h"
 #include "analyzer/score/report/recording_cost.h"
-#include "analyzer/score/settings/settings.h"
+#include "analyzer/score/settings/comparison.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/read/reader.h"
 
@@ -355,6 +355,7 @@ struct Report {
     std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
     std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
     double threshold = kWorthALook;             ///< what scores less has no hints
+    Comparison comparison = {};                 ///< what calls were compared with
     samples::Windows windows = {};              ///< of the timelines
     std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
     std::uint64_t begin =

@@ -46,6 +46,7 @@ struct Settings {
     NamedRules given = {};           ///< for this analysis, and wins; such a name is an error
     double threshold = kWorthALook;  ///< functions that score at least this are highlighted
     Baseline baseline = {};          ///< what calls are compared with
+    std::string rules_file = {};     ///< where `rules` come from, to be told; empty: no file
     bool patterns = false;           ///< finds the patterns among siblings too
     std::size_t bars = 0;            ///< FunctionRow::bars of each function; 0: none
     std::size_t largest_sampled =

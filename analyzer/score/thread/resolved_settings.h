@@ -11,6 +11,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/loop_rests.h"
 #include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/settings/comparison.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/statistics/loss.h"
 #include "analyzer/score/time/sampling_windows.h"
@@ -29,6 +30,7 @@ struct ResolvedSettings {
     calls::KnownEnds ends = {};
     calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};
+    Comparison comparison = {};  ///< what the report says of all this
     /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
     /// grouped by the keys alone.
     mining::KeyTable candidates = {};

@@ -43,15 +43,12 @@ std::string order(std::span<const trace::Event> events) {
 
 /// A thousand calls of the same work, in every tenth of which somebody has the processor for five times as
 /// long.
-Recording disturbed_work(bool by_the_recorder) {
-    Recording recording{2};
-    recording.info.switches.state = trace::SwitchInfo::State::recorded;
-    ThreadRecording& thread = recording.thread(1, 200'001);
+void disturb(ThreadRecording& thread, bool by_the_recorder, bool told) {
     std::uint64_t now = 1000;
     for (int i = 0; i < 1000; ++i) {
         const std::uint64_t off = i % 10 == 0 ? 500 : 0;
         thread.enter(now, kA).enter(now + 10, kB).leave(now + 70 + off, kB).leave(now + 100 + off, kA);
-        if (off > 0)
+        if (off > 0 && told)
             thread.off({.out = now + 20,
                         .in = now + 20 + off,
                         .cpu = 0,
@@ -59,6 +56,13 @@ Recording disturbed_work(bool by_the_recorder) {
                         .by_recorder = by_the_recorder});
         now += 100 + off + 10;
     }
+}
+
+Recording disturbed_work(bool by_the_recorder, int threads = 1) {
+    Recording recording{2};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    for (int t = 0; t < threads; ++t)
+        disturb(recording.thread(1, 200'001), by_the_recorder, threads == 1);
     return recording;
 }
 
@@ -223,6 +227,28 @@ TEST_CASE("where switches are not known the agent's time bounds what it may have
     recording.info.agent = {.cpu_seconds = 1, .running_cpu_seconds = 1, .told = true};
     recording.info.switches.state = trace::SwitchInfo::State::recorded;
     CHECK_FALSE(row(report_of(recording), "a").maybe_recorder);
+}
+
+TEST_CASE("in a part of the run the agent has run for no longer than that lasts", "[pauses]") {
+    Recording recording = disturbed_work(false, 5);
+    recording.info.switches.state = trace::SwitchInfo::State::unavailable;
+    recording.info.agent = {.cpu_seconds = 1, .running_cpu_seconds = 60e-6, .told = true};
+    score::Settings part;
+    part.selection.until_ns = 30'000;
+    const score::Report report = report_of(recording, part);
+    CHECK(report.agent_bound_ns == report.duration_ns);
+    CHECK(report.duration_ns <= 30'000);
+    const score::FunctionRow a = row(report, "a");
+    CHECK(a.lost_ns > 30'000);
+    CHECK(a.lost_ns < 60'000);
+    CHECK_FALSE(a.maybe_recorder);
+
+    part.selection.threads = {"101"};
+    const score::Report one = report_of(recording, part);
+    CHECK(row(one, "a").maybe_recorder);
+    CHECK(std::ranges::any_of(output::notes(one), [](const std::string& note) {
+        return note.starts_with("rdam-agent may have run for all of these 30.0 µs, perhaps");
+    }));
 }
 
 }  // namespace rdam::test

@@ -7,6 +7,7 @@
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/text/text.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
@@ -225,6 +226,35 @@ TEST_CASE("a program that called nothing", "[output][golden]") {
     recording.thread(1000, 2000);
     check_golden("nothing.txt", text_of(analyze(recording)));
     check_golden("nothing.json", json_of(analyze(recording)));
+}
+
+TEST_CASE("with what calls were compared is said if it is not the usual", "[output]") {
+    const auto plain = text_of(analyze(contended_program()));
+    CHECK(plain.find("took longer than the fastest of their thread; look at") != std::string::npos);
+    CHECK(plain.find("compared with") == std::string::npos);
+    const score::Settings settings{
+        .sequences = {.deep_keys = true},
+        .rules = {.keys = {"elsewhere:*"}, .no_keys = {"pthread_mutex_lock:mutex"}, .ignore = {"elsewhere"}},
+        .given = {.keys = {"pthread_mutex_lock:mutex"}, .ignore = {"__lll_lock_wait"}},
+        .baseline = {.kind = score::Baseline::Kind::percentile, .fraction = 0.01},
+        .rules_file = "my\nrdam.toml"};
+    const score::Report report = analyze(contended_program(), settings);
+    const std::string text = text_of(report);
+    CHECK(text.find("\ncalls compared with percentile 1 of their thread; rules: my\\nrdam.toml; keys: "
+                    "pthread_mutex_lock:mutex; ignored: __lll_lock_wait; deep keys\n") != std::string::npos);
+    CHECK(text.find("took longer than percentile 1 of their thread; look at") != std::string::npos);
+    CHECK(nlohmann::json::parse(json_of(report))["trace"]["comparison"] == nlohmann::json::parse(R"({
+        "baseline": "p1", "keys": ["pthread_mutex_lock:mutex"], "no_keys": [], "split_by_context": [],
+        "ignore": ["__lll_lock_wait"], "deep_keys": true, "fold_loops": false, "rules_file": "my\nrdam.toml"})"));
+}
+
+TEST_CASE("long lists of rules are cut short in a line, and several traces' are joined", "[output]") {
+    score::Report a, b;
+    a.comparison.rules.ignore = {"a", "b", "c"};
+    b.comparison.rules.ignore = {"b", "d", "e", "f", "g", "h"};
+    const score::Report* const both[] = {&a, &b};
+    CHECK(output::settings_line(both) == "ignored: a, b, c, d, e and 3 more");
+    CHECK(output::settings_line({}).empty());
 }
 
 TEST_CASE("nothing from a trace reaches the terminal as a control character", "[output]") {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyzer/output/text/drawing.h"
+#include "analyzer/output/text/histograms.h"
 #include "analyzer/output/text/table.h"
 #include "tests/unit/catch.h"
 
@@ -125,6 +126,35 @@ TEST_CASE("a table leaves out no more than it must", "[printable]") {
     CHECK(table.without_first_optional().lines()[1] == "0.500  17 ns  work");
 }
 
+TEST_CASE("a table says which columns it has left out, in their order", "[printable]") {
+    output::Table table{{{.title = "score"},
+                         {.title = "", .left = true, .optional = 1, .bars = true},
+                         {.title = "min", .optional = 3},
+                         {.title = "function", .left = true, .widest = 60},
+                         {.title = "max", .optional = 2}}};
+    table.add({"0.500", "█████", "17 ns", "work", "20 ns"});
+    std::string left_out = "something";
+    CHECK(table.lines(1, 0, &left_out)[1] == " 0.500 █████  17 ns  work      20 ns");
+    CHECK(left_out.empty());
+    CHECK(table.lines(1, 30, &left_out)[1] == " 0.500 █████  work      20 ns");
+    CHECK(left_out == " no room for: min");
+    CHECK(table.lines(1, 25, &left_out)[1] == " 0.500 █████  work");
+    CHECK(left_out == " no room for: min, max");
+    CHECK(table.lines(1, 10, &left_out)[1] == " 0.500  work");
+    CHECK(left_out == " no room for: bars, min, max");
+    CHECK(table.without_bars().lines()[1] == "0.500  17 ns  work      20 ns");
+}
+
+TEST_CASE("a histogram is as wide as its place, and the usual where there is no end of it", "[printable]") {
+    CHECK(output::histogram_columns(0, 22, 30) == 40);
+    CHECK(output::histogram_columns(130, 22, 30) == 78);
+    CHECK(output::histogram_columns(1000, 22, 30) == 120);
+    CHECK(output::histogram_columns(80, 22, 30) == 30);
+    CHECK(output::histogram_columns(60, 22, 30) == 60 - 22 - output::Table::kMinShortened);
+    CHECK(output::histogram_columns(60, 22, 8) == 30);
+    CHECK(output::histogram_columns(10, 22, 30) == 8);
+}
+
 TEST_CASE("bars are as long as their share, and something is never nothing", "[printable]") {
     CHECK(output::bar_text(0, 4) == "    ");
     CHECK(output::bar_text(1, 4) == "████");
@@ -135,9 +165,10 @@ TEST_CASE("bars are as long as their share, and something is never nothing", "[p
 }
 
 TEST_CASE("a histogram shows the few beside the many", "[printable]") {
-    CHECK(output::histogram_text({}).empty());
+    CHECK(output::histogram_text({}, 4).empty());
     const score::Bar bars[] = {{1, 2, 1'000'000}, {2, 4, 0}, {4, 8, 1}, {8, 16, 1000}};
-    CHECK(output::histogram_text(bars) == "█ ▁▄");
+    CHECK(output::histogram_text(bars, 9) == "█ ▁▄");
+    CHECK(output::histogram_text(bars, 2) == "█▄");
 }
 
 }  // namespace rdam

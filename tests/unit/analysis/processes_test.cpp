@@ -269,6 +269,22 @@ TEST_CASE("the summary of many processes counts the short-lived ones, too", "[pr
     CHECK(text.find(" … 2 more, short-lived: ") != std::string::npos);
 }
 
+TEST_CASE("many short-lived processes are summed up though few others are listed", "[processes]") {
+    std::vector<score::Report> reports;
+    for (int i = 0; i < 302; ++i) {
+        reports.push_back(
+            report_with({function("f", 0.1, 0.1, 0.1)}, i < 300 ? "/usr/bin/dd" : "/usr/bin/bash"));
+        reports.back().process.run = "r";
+        reports.back().duration_ns = i < 300 ? 1e3 : 1e9;
+        reports.back().events = 10;
+    }
+    const std::string text = Several{reports}.text();
+    CHECK(text.find("3,020 events; lives from 1.00 µs to 1.00 s, median 1.00 µs\n300 × dd, 2 × bash\n"
+                    "The processes that set the scores:\n") != std::string::npos);
+    reports.erase(reports.begin() + 5, reports.begin() + 300);
+    CHECK(Several{std::move(reports)}.text().find("lives from") == std::string::npos);
+}
+
 TEST_CASE("waiting by design does not decide which of many processes are shown", "[processes]") {
     std::vector<score::Report> reports;
     for (int i = 0; i < 12; ++i) {

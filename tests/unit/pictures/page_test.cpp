@@ -186,6 +186,25 @@ TEST_CASE("no name from a trace is markup, script or an odd character of the pag
     }
 }
 
+TEST_CASE("the page says with what calls were compared", "[page]") {
+    PageCase run{1, 1, "f"};
+    if (page_of(run).empty()) return;
+    const auto baseline = [&] {
+        return nlohmann::json::parse(data_of(page_of(run)))["runs"][0]["score"].get<std::string>();
+    };
+    CHECK(baseline().ends_with("took longer than the fastest of their thread"));
+    run.report.comparison = {.baseline = {.kind = score::Baseline::Kind::process},
+                             .rules = {.ignore = {"write", "<read>"}},
+                             .rules_file = "rdam.toml"};
+    CHECK(baseline().ends_with("took longer than the fastest of the process"));
+    const std::string page = page_of(run);
+    for (const char* text :
+         {"<dt>Calls compared with</dt><dd>the fastest of the process</dd>",
+          "<dt>Rules</dt><dd>rdam.toml</dd>", "<dt>Ignored</dt><dd>write, &lt;read&gt;</dd>",
+          "took longer than the fastest of the process. Functions are ranked"})
+        CHECK(page.find(text) != std::string::npos);
+}
+
 TEST_CASE("the page of very many functions says what it leaves out", "[page]") {
     constexpr std::size_t kFunctions = rounds(200'000U);
     const PageCase run{kFunctions, 2, "f"};

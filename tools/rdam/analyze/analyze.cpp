@@ -10,6 +10,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,8 @@ constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
 constexpr std::size_t kBars = 40;
+/// On a terminal, as many columns are drawn as it has room for, each of some of these.
+constexpr std::size_t kFineBars = 240;
 constexpr int kMaxShown = 1'000'000'000;
 
 score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
@@ -130,6 +133,8 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
 
 Result<int> run(AnalyzeArguments arguments) {
     if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
+    if (arguments.settings.bars > 0 && !arguments.json && text_options(arguments).width > 0)
+        arguments.settings.bars = kFineBars;
     auto rules = use_scoring(arguments.scoring, arguments.traces, arguments.settings);
     if (!rules) return tl::unexpected{rules.error()};
     arguments.rules = std::move(*rules);
@@ -214,9 +219,16 @@ bool wants_color(const AnalyzeArguments& arguments) {
     return (no_color == nullptr || *no_color == '\0') && on_terminal();
 }
 
+/// COLUMNS, if somebody has set it, is what they want.
 std::size_t terminal_width() {
+    if (!on_terminal()) return 0;
+    const char* const wanted = std::getenv("COLUMNS");
+    const std::string_view text = wanted == nullptr ? "" : wanted;
+    std::uint16_t columns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (error == std::errc{} && end == text.data() + text.size() && columns > 0) return columns;
     winsize size{};
-    return on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 output::TextOptions text_options(const AnalyzeArguments& arguments) {

@@ -79,8 +79,10 @@ Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
     return found;
 }
 
-void apply_rules(const rules::Rules& rules, score::Settings& settings) {
+void apply_rules(const RulesInForce& in_force, score::Settings& settings) {
+    const rules::Rules& rules = in_force.rules;
     settings.rules = rules.named;
+    settings.rules_file = in_force.file;
     settings.sequences.deep_keys = settings.sequences.deep_keys || rules.deep_keys.value_or(false);
     settings.sequences.fold_loops = settings.sequences.fold_loops || rules.fold_loops.value_or(false);
 }

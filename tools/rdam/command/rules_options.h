@@ -32,8 +32,8 @@ void add_rules_options(CLI::App& app, RulesChoice& choice);
 Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
                                                const std::vector<std::string>& traces);
 
-/// Adds what the rules say about sequences; the names that `settings` has already win.
-void apply_rules(const rules::Rules& rules, score::Settings& settings);
+/// Adds what the rules say about sequences, and the file's name; the names that `settings` has already win.
+void apply_rules(const RulesInForce& in_force, score::Settings& settings);
 
 /// Says on stderr which rules are about nothing that any of the traces has. `settings` has looked at them.
 void say_unused_rules(const std::optional<RulesInForce>& rules, const score::SharedSettings& settings);

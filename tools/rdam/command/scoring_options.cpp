@@ -42,8 +42,8 @@ Result<std::optional<RulesInForce>> use_scoring(const ScoringChoice& choice,
     if (!loaded) return loaded;
     settings.baseline = *score::parse_baseline(choice.baseline);
     if (!*loaded) return loaded;
+    apply_rules(**loaded, settings);
     const rules::Rules& rules = (*loaded)->rules;
-    apply_rules(rules, settings);
     if (rules.baseline && choice.baseline_given->count() == 0)
         settings.baseline = *score::parse_baseline(*rules.baseline);
     if (rules.threshold && choice.threshold_given->count() == 0) settings.threshold = *rules.threshold;

@@ -32,7 +32,7 @@ Result<void> use_rules(ExportArguments& options, const trace::TraceInfo& info) {
     if (!loaded) return tl::unexpected{loaded.error()};
     if (!*loaded) return {};
     options.rules = (*loaded)->file;
-    apply_rules((*loaded)->rules, options.settings);
+    apply_rules(**loaded, options.settings);
     score::SharedSettings shared{options.settings};
     shared.look_at(info);
     say_unused_rules(*loaded, shared);

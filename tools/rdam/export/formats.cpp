@@ -51,6 +51,15 @@ void say_of_output(const ExportArguments& options, const std::string& what) {
     say(fmt::format("{}: {}", options.output == "-" ? options.trace : options.output, what));
 }
 
+/// What is written may be complete and of no use.
+bool say_if_nothing(const ExportArguments& options, bool nothing) {
+    const char* const why = options.settings.selection.asks_for_a_part()
+                                ? "no calls: the part of the trace that was selected has none"
+                                : "no calls: the trace has none, or all are ignored";
+    if (nothing) say_of_output(options, why);
+    return nothing;
+}
+
 void say_paths(const ExportArguments& options, const score::PathTree& tree, const formats::Written& written) {
     say_of_output(options, output::counted(written.calls, "call path", "call paths") +
                                (written.merged > 0 ? "; lighter ones are merged" : ""));
@@ -64,6 +73,7 @@ void say_paths(const ExportArguments& options, const score::PathTree& tree, cons
 
 void say_written(const ExportArguments& options, const formats::Format& format,
                  const formats::Written& written) {
+    if (say_if_nothing(options, written.calls + written.merged == 0)) return;
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
         text += fmt::format("; {} more are merged by time ({})", output::grouped(written.merged),
@@ -107,7 +117,7 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
         if (!written) return tl::unexpected{written.error()};
         if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
         say_losses(reader, options.trace);
-        say_paths(options, report->paths, *written);
+        if (!say_if_nothing(options, report->functions.empty())) say_paths(options, report->paths, *written);
     } catch (const std::runtime_error& error) {
         return fail("{}: not exported: {}", options.trace, error.what());
     }

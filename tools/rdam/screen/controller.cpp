@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "tools/rdam/screen/pages/lists.h"
 #include "tools/rdam/screen/text/scores.h"
@@ -213,7 +214,7 @@ void Controller::open() {
     if (view() == View::baselines) {
         const score::Baseline chosen = baselines(session_.settings().baseline)[place().cursor];
         leave();
-        take("calls are compared with " + baseline_in_words(chosen),
+        take("calls are compared with " + output::baseline_in_words(chosen),
              [&] { return session_.set_baseline(chosen); });
         return;
     }

@@ -95,7 +95,7 @@ function ranking(run, number) {
     fill();
   }});
   return h('section', {}, h('h2', {text: 'Functions'}),
-    h('p', {text: 'score: the share of a thread’s life that was lost compared with the function’s own fastest execution; the line on the bar is its 95 % interval, by whose lower end functions are ranked.'}),
+    h('p', {text: `score: ${run.score}; the line on the bar is its 95 % interval, by whose lower end functions are ranked.`}),
     h('div', {class: 'tools'}, search, said),
     scrollBox('Functions', h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
     marksText(run.functions) ? h('p', {class: 'faint marks', text: marksText(run.functions)}) : null,

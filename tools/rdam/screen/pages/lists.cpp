@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/report.h"
 #include "tools/rdam/screen/pages/keys.h"
@@ -56,7 +57,7 @@ Content baselines_content(const score::Baseline& present, std::size_t width) {
     for (const score::Baseline& each : baselines(present)) {
         content.choices.push_back(content.lines.size());
         content.lines.push_back(
-            line(cut((each == present ? "[x] " : "[ ] ") + baseline_in_words(each), inside(width))));
+            line(cut((each == present ? "[x] " : "[ ] ") + output::baseline_in_words(each), inside(width))));
     }
     return content;
 }

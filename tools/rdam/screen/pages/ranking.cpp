@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 #include "tools/rdam/screen/text/scores.h"
@@ -154,7 +155,7 @@ std::vector<const Row*> ranked(const score::Report& report, Order order, const s
 
 Line settings_line(const Facts& facts) {
     const score::Settings& settings = facts.settings;
-    std::string text = "calls against " + baseline_in_words(settings.baseline);
+    std::string text = "calls against " + output::baseline_in_words(settings.baseline);
     if (settings.sequences.fold_loops) text += " · loops folded";
     if (settings.sequences.deep_keys) text += " · deep keys";
     if (facts.ignored > 0) text += fmt::format(" · {} ignored (I)", facts.ignored);

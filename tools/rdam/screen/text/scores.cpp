@@ -1,7 +1,5 @@
 #include "tools/rdam/screen/text/scores.h"
 
-#include <fmt/format.h>
-
 #include "analyzer/output/units.h"
 #include "wrappers/support/printable.h"
 
@@ -26,14 +24,6 @@ std::string entered(const score::FunctionRow& row, std::uint64_t count) {
 
 std::string calls(const score::FunctionRow& row, std::uint64_t count) {
     return (row.sampled ? "~" : "") + output::grouped(count);
-}
-
-std::string baseline_in_words(const score::Baseline& baseline) {
-    using Kind = score::Baseline::Kind;
-    if (baseline.kind == Kind::thread) return "the fastest of their thread";
-    if (baseline.kind == Kind::process) return "the fastest of the process";
-    if (baseline.kind == Kind::minimum) return "the plain minimum of their thread";
-    return fmt::format("percentile {:.6g} of their thread", baseline.fraction * 100);
 }
 
 }  // namespace rdam::screen

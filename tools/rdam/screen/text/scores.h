@@ -21,7 +21,4 @@ std::string entered(const score::FunctionRow& row, std::uint64_t count);
 /// A number of calls of the function: `~` if not all were recorded.
 std::string calls(const score::FunctionRow& row, std::uint64_t count);
 
-/// `the fastest of their thread`.
-std::string baseline_in_words(const score::Baseline& baseline);
-
 }  // namespace rdam::screen
