@@ -105,6 +105,9 @@ class Report(Case):
         self.assertEqual([row["run"] for row in processes["processes"][:3]], [0, 1, 2])
         for row, run in zip(processes["processes"][:3], data["runs"], strict=True):
             self.assertEqual(dict(run["facts"])["Trace"], row["trace"])
+        facts = dict(data_of(self.report("--overwrite", "--ignore", "parse", *traces))["processes"]["facts"])
+        self.assertEqual(facts["Ignored"], "parse")
+        self.assertNotIn("Ignored", dict(processes["facts"]))
         outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
         self.assertIn("5 processes of orders", outside)
         self.assertIn("orders:serve", outside)

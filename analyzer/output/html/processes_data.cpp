@@ -13,6 +13,7 @@
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/output/wording/process_name.h"
 #include "analyzer/output/wording/verdicts.h"
@@ -21,6 +22,13 @@
 
 namespace rdam::output {
 namespace {
+
+std::vector<const score::Report*> pointers_to(std::span<const score::Report> reports) {
+    std::vector<const score::Report*> pointers;
+    for (const score::Report& report : reports)
+        pointers.push_back(&report);
+    return pointers;
+}
 
 using Shown = std::vector<std::reference_wrapper<const score::OverallFunction>>;
 
@@ -186,21 +194,22 @@ std::vector<Fact> facts(const PageProcesses& processes) {
     }
     std::ranges::sort(lives);
     const double run_ns = processes.course.bin_ns() * score::Course::kBins;
-    return {{"Processes", grouped(lives.size())},
-            {"Duration", human_time(run_ns)},
-            {"Lives", fmt::format("{} to {}, median {}", human_time(lives.front()), human_time(lives.back()),
-                                  human_time(lives[lives.size() / 2]))},
-            {"Threads", grouped(threads)},
-            {"Events", grouped(events)},
-            {"Calls", grouped(calls)},
-            {"Recorded with", page_name(trace::recorded_with(processes.all.reports.front().process))}};
+    std::vector<Fact> all{
+        {"Processes", grouped(lives.size())},
+        {"Duration", human_time(run_ns)},
+        {"Lives", fmt::format("{} to {}, median {}", human_time(lives.front()), human_time(lives.back()),
+                              human_time(lives[lives.size() / 2]))},
+        {"Threads", grouped(threads)},
+        {"Events", grouped(events)},
+        {"Calls", grouped(calls)},
+        {"Recorded with", page_name(trace::recorded_with(processes.all.reports.front().process))}};
+    add_settings(of_all(pointers_to(processes.all.reports)), all);
+    return all;
 }
 
 std::vector<std::string> notes(const PageProcesses& processes) {
     constexpr std::size_t kNamed = 4;
-    std::vector<const score::Report*> all;
-    for (const score::Report& report : processes.all.reports)
-        all.push_back(&report);
+    const std::vector<const score::Report*> all = pointers_to(processes.all.reports);
     std::vector<std::string> out;
     for (const SharedNote& note : notes(all, all)) {
         std::string who;

@@ -37,6 +37,12 @@ bool has_weight(const score::Report& report, const score::FunctionRow& row, cons
 
 }  // namespace
 
+void add_settings(const score::Comparison& comparison, std::vector<Fact>& facts) {
+    constexpr std::size_t kMostNames = 100;
+    for (const SettingInForce& each : settings_in_force(comparison, kMostNames))
+        facts.push_back({each.name, each.value.empty() ? "yes" : page_text(each.value)});
+}
+
 std::vector<Fact> facts(const PageRun& run) {
     const score::Report& report = run.report;
     const trace::ProcessInfo& process = report.process;
@@ -55,9 +61,7 @@ std::vector<Fact> facts(const PageRun& run) {
         cost.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(cost.front())));
     all.push_back({"Recording", page_text(cost)});
     all.push_back({"Recorded with", page_name(trace::recorded_with(process))});
-    constexpr std::size_t kMostNames = 100;
-    for (const SettingInForce& each : settings_in_force(report.comparison, kMostNames))
-        all.push_back({each.name, each.value.empty() ? "yes" : page_text(each.value)});
+    add_settings(report.comparison, all);
     return all;
 }
 

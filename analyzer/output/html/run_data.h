@@ -15,6 +15,8 @@ struct Fact {
     std::string name, value;
 };
 std::vector<Fact> facts(const PageRun& run);
+/// What the scores were made with, where it is not the default.
+void add_settings(const score::Comparison& comparison, std::vector<Fact>& facts);
 
 /// The command, or the file where that is not known.
 std::string title(const PageRun& run);

@@ -18,18 +18,6 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
     return text;
 }
 
-/// The first report's, with the names of all: each trace knows those that it has functions for.
-score::Comparison of_all(Reports reports) {
-    score::Comparison all = reports.front()->comparison;
-    for (const score::Report* report : reports.subspan(1))
-        for (const score::RuleList& list : score::kRuleLists) {
-            std::vector<std::string>& names = all.rules.*list.names;
-            for (const std::string& name : report->comparison.rules.*list.names)
-                if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-        }
-    return all;
-}
-
 }  // namespace
 
 std::string baseline_in_words(const score::Baseline& baseline) {
@@ -60,6 +48,17 @@ std::vector<SettingInForce> settings_in_force(const score::Comparison& compariso
     if (comparison.deep_keys) out.push_back({"Deep keys", ""});
     if (comparison.fold_loops) out.push_back({"Loops folded", ""});
     return out;
+}
+
+score::Comparison of_all(Reports reports) {
+    score::Comparison all = reports.front()->comparison;
+    for (const score::Report* report : reports.subspan(1))
+        for (const score::RuleList& list : score::kRuleLists) {
+            std::vector<std::string>& names = all.rules.*list.names;
+            for (const std::string& name : report->comparison.rules.*list.names)
+                if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        }
+    return all;
 }
 
 std::string settings_line(Reports reports) {

@@ -23,6 +23,9 @@ struct SettingInForce {
 /// Those that are not the default. Of a list, the first `most_names`, and how many more there are.
 std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names);
 
+/// That of several reports of one analysis, with the names of all.
+score::Comparison of_all(Reports reports);
+
 /// The same in a line, for one or several reports of one analysis; empty: all are the default.
 std::string settings_line(Reports reports);
 

@@ -173,7 +173,7 @@ TEST_CASE("short calls of a lane are merged with their neighbours, and none is l
     const trace::TraceReader reader = reader_of(recording);
     const trace::TimePart part{50'000, 250'000};
     for (const std::size_t columns : {std::size_t{1}, std::size_t{10}, std::size_t{100}, std::size_t{5000}}) {
-        const auto lane = around::read_lane(reader, 0, part, columns);
+        const auto lane = around::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, part, columns);
         REQUIRE(lane);
         INFO("columns " << columns);
         CHECK(lane_nests(*lane));
@@ -196,7 +196,7 @@ TEST_CASE("a deep stack leaves a lane of bounded depth", "[around]") {
     for (std::uint64_t i = 0; i < 10'000; ++i)
         thread.leave(500'000 + i, kA);
     const trace::TraceReader reader = reader_of(recording);
-    const auto lane = around::read_lane(reader, 0, {1000, 600'000}, 400);
+    const auto lane = around::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, {1000, 600'000}, 400);
     REQUIRE(lane);
     CHECK(lane->slices.size() == around::kMaxDepth);
     for (const around::Slice& slice : lane->slices)
