@@ -83,8 +83,11 @@ function inkOn(colour) {
 
 /** The colours of cividis, dark to bright: steps that are told apart without hue. */
 const CIVIDIS = [[0, 32, 76], [33, 62, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
-/** Where the scale begins: the least loss stands out from an empty cell (contrast 3). Much is dark on a light page, and bright on a dark one. */
-const LEAST_HEAT = 0.42;
+/**
+ * Where the scale begins: the least loss stands out from an empty cell (contrast 1.5; more would leave no colours to tell losses apart). Much is
+ * dark on a light page, and bright on a dark one.
+ */
+const LEAST_HEAT = 0.2;
 function heatColour(share, dark) {
   const strength = LEAST_HEAT + (1 - LEAST_HEAT) * share;
   const at = (dark ? strength : 1 - strength) * (CIVIDIS.length - 1);
