@@ -76,6 +76,10 @@ void MadeArchive::write(const std::string& folder, const std::string& name) cons
     for (std::size_t i = 0; i < parameters.size(); ++i)
         good(OTF2_GlobalDefWriter_WriteParameter(writer, static_cast<OTF2_ParameterRef>(i),
                                                  texts.define(parameters[i].name), parameters[i].type));
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        good(OTF2_GlobalDefWriter_WriteCallingContext(
+            writer, static_cast<OTF2_CallingContextRef>(i), contexts[i], OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
+            i == 0 ? OTF2_UNDEFINED_CALLING_CONTEXT : static_cast<OTF2_CallingContextRef>(i - 1)));
     good(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, texts.define("host0"), texts.define("node"),
                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (std::size_t i = 0; i < locations.size(); ++i) {

@@ -10,7 +10,8 @@
 
 namespace rdam::test {
 
-/// Strings, regions, attributes and parameters are numbered from 0 in the order in which they are given.
+/// Strings, regions, attributes, parameters and contexts are numbered from 0 in the order in which they are
+/// given.
 struct MadeArchive {
     struct Region {
         std::string name;
@@ -39,6 +40,7 @@ struct MadeArchive {
     std::vector<Region> regions = {};
     std::vector<Attribute> attributes = {};
     std::vector<Parameter> parameters = {};
+    std::vector<OTF2_RegionRef> contexts = {};  ///< of calls, each inside the one before
     std::vector<Location> locations = {};
     std::uint64_t per_second = 1'000'000'000;
 

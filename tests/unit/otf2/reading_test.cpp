@@ -77,6 +77,19 @@ TEST_CASE("Locations are threads, and regions functions with their source") {
     CHECK(contains(info.remarks.at(0), "1 location"));
 }
 
+TEST_CASE("Calls that are given by their calling contexts are calls") {
+    MadeArchive made = made_of([](OTF2_EvtWriter* writer) {
+        REQUIRE(OTF2_EvtWriter_CallingContextEnter(writer, nullptr, 10, 0, 1) == OTF2_SUCCESS);
+        REQUIRE(OTF2_EvtWriter_CallingContextEnter(writer, nullptr, 20, 1, 2) == OTF2_SUCCESS);
+        REQUIRE(OTF2_EvtWriter_CallingContextLeave(writer, nullptr, 30, 1) == OTF2_SUCCESS);
+        REQUIRE(OTF2_EvtWriter_CallingContextLeave(writer, nullptr, 40, 0) == OTF2_SUCCESS);
+    });
+    made.contexts = {0, 7};
+    const auto read = read_made(made);
+    REQUIRE(read);
+    CHECK(read_back(*read, 0) == Lines{"10 f()", "20 g()", "30 /g", "40 /f"});
+}
+
 TEST_CASE("The command is the program that begins, with its arguments") {
     MadeArchive made = made_of([](OTF2_EvtWriter* writer) {
         const OTF2_StringRef arguments[] = {2, 0};
