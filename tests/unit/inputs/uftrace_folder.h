@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/inputs/uftrace/uftrace.h"
 
@@ -89,6 +90,16 @@ inline std::string thread_switch(std::uint64_t time, std::uint32_t tid, bool out
     const auto misc = static_cast<std::uint16_t>((out ? 1U << 13U : 0U) | (preempted ? 1U << 14U : 0U));
     return bytes_of(std::uint32_t{14}) + bytes_of(misc) + bytes_of(std::uint16_t{24}) + bytes_of(tid) +
            bytes_of(tid) + bytes_of(time);
+}
+
+/// The function `f` of the folder's symbols.
+inline constexpr std::uint64_t kF = 0x1100;
+
+/// What the reader says of the folder, or its error.
+inline std::vector<std::string> remarks_of(const UftraceFolder& folder) {
+    const auto reader = folder.read();
+    if (!reader) return {reader.error().message};
+    return reader->info().remarks;
 }
 
 }  // namespace rdam::test

@@ -8,7 +8,6 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-constexpr std::uint64_t kF = 0x1100;
 constexpr std::uint64_t kWithSwitches = 1U << 8U;
 
 /// Of two processors.
@@ -17,12 +16,6 @@ UftraceFolder folder_with_calls() {
     folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
     folder.info_lines += "cpuinfo:lines=1\ncpuinfo:nr_cpus=2 / 4 (online/possible)\n";
     return folder;
-}
-
-Lines remarks_of(const UftraceFolder& folder) {
-    const auto reader = folder.read();
-    if (!reader) return {reader.error().message};
-    return reader->info().remarks;
 }
 
 }  // namespace

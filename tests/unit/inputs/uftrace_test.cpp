@@ -16,7 +16,6 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-constexpr std::uint64_t kF = 0x1100;
 constexpr std::uint64_t kG = 0x1200;
 constexpr std::uint64_t kH = 0x1300;
 
@@ -24,12 +23,6 @@ Lines lines_of(const UftraceFolder& folder, std::uint32_t thread = 0) {
     const auto reader = folder.read();
     if (!reader) return {reader.error().message};
     return read_back(*reader, thread);
-}
-
-Lines remarks_of(const UftraceFolder& folder) {
-    const auto reader = folder.read();
-    if (!reader) return {reader.error().message};
-    return reader->info().remarks;
 }
 
 }  // namespace
