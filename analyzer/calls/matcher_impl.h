@@ -156,7 +156,7 @@ void BasicMatcher<Sink>::leave(const trace::Event& event) {
         return;
     }
     // Nearly always.
-    if (const Frame& top = stack_.back(); top.function == event.function && !top.is(kTail))
+    if (const Frame& top = stack_.back(); top.function == event.function && !top.is(kTail) && !event.unwound)
         return close_top(event, true);
     std::size_t opener = stack_.size() - 1;
     while (stack_[opener].is(kTail) || stack_[opener].function != event.function)

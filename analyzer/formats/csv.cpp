@@ -80,8 +80,10 @@ class CsvCalls final : public views::CallVisitor {
         if (call.cpu != trace::kNoCpu) fmt::format_to(to, "{}", call.cpu);
         fmt::format_to(to, ",{},{},", call.weight, end_name(call.end));
         if (call.end != views::End::not_seen) fmt::format_to(to, "{}", call.sequence);
+        // field() would make a text of a negative number.
+        const std::string result = views::result_text(visit_.info(), call.function, call.result);
         fmt::format_to(to, ",{},{}\r\n", field(parameters_.back()),
-                       views::result_text(visit_.info(), call.function, call.result));
+                       result.starts_with('"') ? field(result) : result);
         parameters_.pop_back();
         ++written_.calls;
         out_.full();

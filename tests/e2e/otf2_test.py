@@ -29,6 +29,7 @@ REGION = re.compile(r"REGION +(\d+)  Name: .* <(\d+)> \(Aka\. .* <\d+>\), Descr\
                     r"File: (?:UNDEFINED|.* <(\d+)>), Begin: (\d+), End: 0")
 LOCATION = re.compile(r"LOCATION +(\d+)  Name: .* <(\d+)>, Type: CPU_THREAD, # Events: (\d+), Group: ")
 EVENT = re.compile(r"(ENTER|LEAVE) +(\d+) +(\d+)  Region: .* <(\d+)>")
+PRESENT = re.compile(r"MEASUREMENT_ON_OFF +(\d+) +\d+ +Mode: ON")
 FLUSH = re.compile(r"BUFFER_FLUSH +(\d+) +\d+  Stop Time: \d+")
 ATTRIBUTE = re.compile(r'\("([^"]*)" <\d+>; (\w+); ("[^"]*" <\d+>|[^)]*)\)')
 
@@ -70,6 +71,10 @@ class Archive:
             values = {name: (value_type, value) for name, value_type, value in found}
             assert len(values) == len(found), following
             self.event(kind, location, at, region, values, stacks[location])
+        # That of a thread without calls.
+        for m in filter(None, map(PRESENT.match, lines)):
+            assert int(m[1]) not in last, "the thread has calls"
+            events[int(m[1])] -= 1
         assert not any(stacks.values()), "not closed"
         assert not any(events.values()), "the number of events is another one"
 

@@ -219,7 +219,7 @@ class Uftrace(Case):
         dump, rows = Dump(self.folder, "data", values), self.rows()
         origin = self.origin(dump, rows)
         self.assertEqual(set(rows), set(dump.calls))
-        self.texts = {}
+        self.texts = set()
         for tid, calls in dump.calls.items():
             expected = sorted((call.end, -call.depth, call.begin, simple(call.function), call) for call in calls if call.end is not None)
             seen = [row for row in rows[tid] if row["end"] == "returned"]
@@ -233,19 +233,19 @@ class Uftrace(Case):
         return dump
 
     def parts(self, text: str) -> list[str]:
-        return [part.split("=", 1)[1] for part in text.split(", ")] if text else []
+        return re.findall(r'\w+=("(?:[^"\\]|\\.)*"|[^,]*)', text)
 
     def compare_values(self, expected, seen, row):
         """A call of which uftrace has recorded nothing has zeros."""
         expected = [value for value in expected if value is not None]
         if not expected:
-            self.assertFalse([text for text in seen if float(int(text, 0) if text.startswith("0x") else text)], row)
+            self.assertFalse([text for text in seen if text != "-" and float(int(text, 0) if text.startswith("0x") else text)], row)
             return
         self.assertEqual(len(expected), len(seen), row)
         for value, text in zip(expected, seen, strict=True):
             if isinstance(value, str):
-                self.assertEqual(self.texts.setdefault(value, text), text, row)
-                self.assertEqual([each for each, number in self.texts.items() if number == text], [value])
+                self.assertEqual('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"', text, row)
+                self.texts.add(value)
             elif isinstance(value, float):
                 self.assertAlmostEqual(value, float(text), places=4, msg=row)
             else:
