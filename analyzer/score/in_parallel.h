@@ -16,8 +16,12 @@ inline unsigned threads_for(unsigned jobs) {
     return jobs > 0 ? jobs : std::thread::hardware_concurrency();
 }
 
-/// use(i) for each i below `count`, in `jobs` threads, that of the caller among them; fewer where the system
-/// has no more. What is thrown is thrown here, when all have ended.
+/// use(i) for each i below `count`, in `jobs` threads; fewer where the system has no more. What is thrown is
+/// thrown here, when all have ended.
+///
+/// The caller's thread only waits. A thread allocates close to what it has allocated before (glibc's arenas),
+/// so what it would write at each event could lie in one cache line with what all others read: an export of
+/// 100 million calls took up to 1.35 × the time, depending on the length of the trace's name.
 template <class Use>
 void in_parallel(std::size_t count, unsigned jobs, const Use& use) {
     std::atomic<std::size_t> next = 0;
@@ -25,16 +29,17 @@ void in_parallel(std::size_t count, unsigned jobs, const Use& use) {
         for (std::size_t i = next++; i < count; i = next++)
             use(i);
     };
-    std::vector<std::future<void>> others;
+    const std::size_t workers = std::min<std::size_t>(jobs, count);
+    std::vector<std::future<void>> started;
     try {
-        for (std::size_t job = 1; job < std::min<std::size_t>(jobs, count); ++job)
-            others.push_back(std::async(std::launch::async, work));
+        while (workers > 1 && started.size() < workers)
+            started.push_back(std::async(std::launch::async, work));
     } catch (const std::system_error&) {
         // Then there are fewer.
     }
-    work();
-    for (std::future<void>& other : others)
-        other.get();
+    if (started.empty()) work();
+    for (std::future<void>& each : started)
+        each.get();
 }
 
 }  // namespace rdam::score
