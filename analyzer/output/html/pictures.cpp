@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/units.h"
@@ -64,33 +65,21 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     const score::Report& report = run.report;
     const score::Course& course = report.course;
     if (!(course.bin_ns > 0)) return nullptr;
-    // Of functions beyond, only two sums are shown.
-    constexpr std::int64_t kOthers = -1, kOthersByDesign = -2;
-    std::vector<std::int64_t> places(run.info.functions.size(), kOthers);
+    std::vector<std::int64_t> places(run.info.functions.size(), kOtherFunctions);
     for (const score::FunctionRow& row : report.functions)
         if (!row.by_design.empty()) places[row.function] = kOthersByDesign;
     for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
         places[shown[i]] = static_cast<std::int64_t>(i);
     const std::vector<std::size_t> rows = rows_of_threads(report, limits.threads);
-    std::map<std::tuple<std::size_t, std::uint32_t, std::int64_t>, double> cells;
+    HeatMap map{course.begin_ns, course.bin_ns};
     for (const score::CourseCell& cell : course.cells)
-        if (cell.lost_ns > 0) cells[{rows[cell.thread], cell.bin, places[cell.function]}] += cell.lost_ns;
-    Json names = Json::array();
+        map.add(rows[cell.thread], cell.bin, places[cell.function], cell.lost_ns);
     const std::size_t with_row = std::min(report.threads.size(), limits.threads);
     for (std::size_t t = 0; t < rows.size(); ++t)
-        if (rows[t] < with_row) names.push_back(thread_name(report.threads[t]));
+        if (rows[t] < with_row) map.add_row(thread_name(report.threads[t]));
     const std::size_t others = report.threads.size() - with_row;
-    if (others > 0) names.push_back(counted(others, "other thread", "other threads"));
-    Json list = Json::array();
-    for (const auto& [key, lost] : cells)
-        list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
-    return {{"begin", nanoseconds(course.begin_ns)},
-            {"bin", nanoseconds(course.bin_ns)},
-            {"bins", score::Course::kBins},
-            {"rows", std::move(names)},
-            {"others", others},  // threads that are in the last row together
-            {"cells", std::move(list)},
-            {"approximate", course.approximate}};
+    if (others > 0) map.add_others(counted(others, "other thread", "other threads"), others);
+    return map.json(course.approximate);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
@@ -118,7 +119,6 @@ Json process_list(const PageProcesses& processes, const PageLimits& limits) {
 /// Names of module and function, with the numbers that the heat map has for them.
 std::map<score::RunCourse::Name, std::int64_t> places_of(const PageProcesses& processes, const Shown& shown,
                                                          const PageLimits& limits) {
-    constexpr std::int64_t kOthersByDesign = -2;  // of others: -1
     std::map<score::RunCourse::Name, std::int64_t> places;
     for (const score::OverallFunction& row : processes.all.overall.functions)
         if (!row.by_design.empty()) places[{row.module, row.name}] = kOthersByDesign;
@@ -133,32 +133,22 @@ Json heat_json(const PageProcesses& processes, const Shown& shown, const PageLim
     std::vector<std::int64_t> place_of;
     for (const score::RunCourse::Name& name : course.functions()) {
         const auto found = places.find(name);
-        place_of.push_back(found == places.end() ? -1 : found->second);
+        place_of.push_back(found == places.end() ? kOtherFunctions : found->second);
     }
-    std::map<std::tuple<std::size_t, std::uint32_t, std::int64_t>, double> cells;
+    HeatMap map{0, course.bin_ns()};
     const auto add = [&](std::size_t row, const std::vector<score::RunCourseCell>& some) {
         for (const score::RunCourseCell& cell : some)
-            cells[{row, cell.bin, place_of[cell.function]}] += cell.lost_ns;
+            map.add(row, cell.bin, place_of[cell.function], cell.lost_ns);
     };
-    Json names = Json::array();
     const std::size_t with_row = std::min(course.rows().size(), limits.threads);
     for (std::size_t i = 0; i < course.rows().size(); ++i) {
-        if (i < with_row) names.push_back(process_name(processes, course.rows()[i].process));
+        if (i < with_row) map.add_row(process_name(processes, course.rows()[i].process));
         add(std::min(i, with_row), course.rows()[i].cells);
     }
     const std::size_t others = course.others() + course.rows().size() - with_row;
-    if (others > 0) names.push_back(counted(others, "other process", "other processes"));
+    if (others > 0) map.add_others(counted(others, "other process", "other processes"), others);
     add(with_row, course.rest());
-    Json list = Json::array();
-    for (const auto& [key, lost] : cells)
-        list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
-    return {{"begin", 0},
-            {"bin", nanoseconds(course.bin_ns())},
-            {"bins", score::Course::kBins},
-            {"rows", std::move(names)},
-            {"others", others},
-            {"cells", std::move(list)},
-            {"approximate", 0}};
+    return map.json(0);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analyzer/score/selection.h"
-#include "analyzer/trace/clock.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/same_recording.h"
 #include "tools/rdam/command/terminal.h"
@@ -12,13 +11,8 @@ namespace rdam {
 namespace {
 
 double duration_ns(const trace::TraceReader& reader) {
-    std::uint64_t begin = UINT64_MAX, end = 0;
-    for (std::uint32_t t = 0; t < reader.info().threads.size(); ++t) {
-        if (const std::uint64_t own = reader.begin_of(t); own != 0) begin = std::min(begin, own);
-        end = std::max(end, reader.end_of(t));
-    }
-    if (end <= begin) return 0;
-    return static_cast<double>(end - begin) * trace::nanoseconds_per_tick(reader.info().clock);
+    const auto present = score::presence(reader, {});
+    return present && *present ? (*present)->end_ns - (*present)->begin_ns : 0;
 }
 
 }  // namespace
