@@ -28,23 +28,23 @@ static_assert(offsetof(FunctionEntry, last_begin) == RDAM_ENTRY_LAST_BEGIN);
 static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
-static_assert(offsetof(ThreadState, shadow_free) == RDAM_THREAD_SHADOW_FREE);
 static_assert(offsetof(ThreadState, stack_limit) == RDAM_THREAD_STACK_LIMIT);
-static_assert(offsetof(ThreadState, stack) + offsetof(Stack, low) == RDAM_THREAD_STACK_LOW);
+static_assert(offsetof(ThreadState, stack_shallow) == RDAM_THREAD_STACK_SHALLOW);
+static_assert(offsetof(ThreadState, stack_low) == RDAM_THREAD_STACK_LOW);
+static_assert(offsetof(ThreadState, stack_size) == RDAM_THREAD_STACK_SIZE);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
 static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, counter) == RDAM_THREAD_COUNTER);
 static_assert(offsetof(ThreadState, counter_gap) == RDAM_THREAD_COUNTER_GAP);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
+static_assert(offsetof(ThreadState, sites) == RDAM_THREAD_SITES);
 static_assert(sizeof(Pair) == 16);
 
-static_assert(offsetof(ShadowFrame, rbp) == RDAM_SHADOW_RBP);
-static_assert(offsetof(ShadowFrame, return_address) == RDAM_SHADOW_RETURN);
-static_assert(offsetof(ShadowFrame, entry) == RDAM_SHADOW_ENTRY);
-static_assert(offsetof(ShadowFrame, resume) == RDAM_SHADOW_RESUME);
-static_assert(offsetof(ShadowFrame, order) == RDAM_SHADOW_ORDER);
-static_assert(offsetof(ThreadState, shadow_count) == RDAM_THREAD_SHADOW_COUNT);
-static_assert(offsetof(ShadowFrame, place) == RDAM_SHADOW_PLACE);
+static_assert(RDAM_MAX_SITES == shm::kCallSites);
+static_assert(sizeof(CallSite) == 1u << RDAM_SITE_SHIFT);
+static_assert(offsetof(CallSite, return_address) == RDAM_SITE_RETURN);
+static_assert(offsetof(CallSite, entry) == RDAM_SITE_ENTRY);
+static_assert(offsetof(CallSite, resume) == RDAM_SITE_RESUME);
 
 static_assert(offsetof(perf_event_mmap_page, lock) == RDAM_PERF_LOCK);
 static_assert(offsetof(perf_event_mmap_page, index) == RDAM_PERF_INDEX);

@@ -26,16 +26,17 @@
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
-#define RDAM_THREAD_SHADOW_FREE 8
-#define RDAM_THREAD_STACK_LIMIT 16
-#define RDAM_THREAD_SHADOW_COUNT 24
-#define RDAM_THREAD_TREE 32
-#define RDAM_THREAD_RANDOM 40
-#define RDAM_THREAD_COUNTER 48
-#define RDAM_THREAD_COUNTER_GAP 56
-#define RDAM_THREAD_PAIRS 64
+#define RDAM_THREAD_STACK_LIMIT 8
+#define RDAM_THREAD_STACK_SHALLOW 16
+#define RDAM_THREAD_STACK_LOW 24
+#define RDAM_THREAD_STACK_SIZE 32
+#define RDAM_THREAD_TREE 40
+#define RDAM_THREAD_RANDOM 48
+#define RDAM_THREAD_COUNTER 56
+#define RDAM_THREAD_COUNTER_GAP 64
+#define RDAM_THREAD_PAIRS 128
 #define RDAM_PAIR_BITS 9
-#define RDAM_THREAD_STACK_LOW (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
+#define RDAM_THREAD_SITES (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
 #define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
 
 // Guard: what a record's offset in its chunk is below while events are recorded; 0 when none are
@@ -52,13 +53,14 @@
 #define RDAM_PERF_CAP_USER_RDPMC 4
 #define RDAM_PERF_WIDTH 48
 
-// ShadowFrame
-#define RDAM_SHADOW_RBP 0
-#define RDAM_SHADOW_RETURN 8
-#define RDAM_SHADOW_ENTRY 16
-#define RDAM_SHADOW_RESUME 24
-#define RDAM_SHADOW_PLACE 32
-#define RDAM_SHADOW_ORDER 40
+// CallSite, and the code that calls a function without a frame on the stack (trampoline.S)
+#define RDAM_SITE_SHIFT 5
+#define RDAM_SITE_RETURN 0
+#define RDAM_SITE_ENTRY 8
+#define RDAM_SITE_RESUME 16
+#define RDAM_PAD_SHIFT 4
+#define RDAM_PAD_RETURN 6 // where in a pad its function returns to
+#define RDAM_MAX_SITES 131072
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
 // NOLINTBEGIN(bugprone-macro-parentheses): displacements
@@ -67,12 +69,15 @@
 #define RDAM_FRAME_RCX -24
 #define RDAM_FRAME_R10 -32
 #define RDAM_FRAME_R11 -40
-#define RDAM_FRAME_RESUME -48
+#define RDAM_FRAME_RESUME -48  // shadow: the pad
 #define RDAM_FRAME_ENTRY -56
 #define RDAM_FRAME_RATE -64               // with a budget: what to add to the head of the enter event
 #define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
 // NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
+// A frame of a call that keeps the flags, too, which are behind it.
+#define RDAM_FRAME_FLAGS -72
+#define RDAM_SHADOW_FRAME_SIZE 80
 // With two return addresses (one of them the caller's) and rbp, a stack frame takes 128 bytes.
 #define RDAM_FRAME_PADDING 48
 

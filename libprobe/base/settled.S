@@ -22,6 +22,7 @@ rdam_functions:
         .skip   RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT
         WORD    rdam_target_stack
         WORD    rdam_target_shadow
+        WORD    rdam_target_return
         WORD    rdam_clone_back
         WORD    rdam_clone3_back
         WORD    rdam_vfork_back

@@ -57,23 +57,24 @@ struct Pair {
 
 inline constexpr std::uint32_t kPairs = 1u << RDAM_PAIR_BITS;
 
+/// Where in a thread's tables a pair is.
+inline std::uint32_t pair_index(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key) * RDAM_PAIR_HASH >> (32 - RDAM_PAIR_BITS);
+}
+
 inline constexpr std::uint64_t kRegionTree = ~std::uint64_t{1};
 
-struct ShadowFrame {
-    std::uint64_t rbp;  ///< the caller's; while free: the next free ShadowFrame
-    std::uint64_t return_address;
-    FunctionEntry* entry;
+/// A function that is called from one place without a frame on the stack: where the call goes on, and where
+/// it returns to. Each has its pad, a piece of code that calls `resume` and finds the CallSite when that
+/// returns (trampoline.S). It does not change once it is there, and does not belong to a call, so it does not
+/// matter how many calls are open, whether they ever return, and on which stack and in which thread.
+struct CallSite {
+    std::atomic<std::uint64_t> return_address;  ///< 0: free
+    FunctionEntry* entry;                       ///< RDAM_UNRECORDED: the call's end is seen, but not recorded
     void* resume;
-    std::uint64_t
-        place;  ///< where on the stack the return address of the call is; 0: free, or not filled yet
-    std::uint64_t order;  ///< higher than that of any frame taken before it
+    std::uint32_t next;  ///< the number of the next one with the same hash, or of the next free one; 0: none
+    std::uint32_t reserved;
 };
-
-inline constexpr std::uint32_t kShadowFrames =
-    128;  ///< in the thread-local storage: call stacks are followed through these
-inline constexpr std::size_t kSideBlock =
-    1 << 18;  ///< bytes of shadow frames that are mapped first when those do not suffice
-inline constexpr std::uint32_t kMaxShadowBlocks = 32;
 
 struct PairTable;
 
@@ -99,11 +100,11 @@ struct Bookkeeping {
 /// the slow path.
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
-    ShadowFrame* shadow_free = nullptr;
-    /// Where rsp is below this, and not below stack.low, calls have their frames elsewhere (stack_use.h). 0:
-    /// nowhere.
-    std::uint64_t stack_limit = 0;
-    std::uint64_t shadow_count = 0;  ///< shadow frames taken so far
+    // The stack that the thread's last event was on (stacks.h). At first any address is on it.
+    std::uint64_t stack_limit = 0;  ///< where rsp is below this, calls take nothing from the stack
+    std::uint64_t stack_shallow = ~std::uint64_t{0};  ///< bytes from there to the stack's high end
+    std::uint64_t stack_low = 0;
+    std::uint64_t stack_size = ~std::uint64_t{0};
     /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
     /// recorded; 0: none is open. kRegionTree: a manual region is.
     std::uint64_t tree = 0;
@@ -112,19 +113,17 @@ struct ThreadState {
         0;  ///< the address of the page by which its counter is read (counter.h); 0: it has none
     std::uint64_t counter_gap =
         0;  ///< by how much the counter had been enabled longer than running when it began
-    alignas(64) Pair pairs[kPairs] = {};
-    Stack stack;
-    ShadowFrame shadow[kShadowFrames] = {};
+    alignas(128) Pair pairs[kPairs] = {};
+    /// Where in the table the CallSite of a pair may be, by the same hash; 0: not known. Only its content
+    /// tells whether it is the right one.
+    std::uint32_t sites[kPairs] = {};
+    Stack stack;                 ///< that it began on
+    std::uint32_t on_stack = 0;  ///< the number that the trace has been told last
     shm::ThreadSlot* slot = nullptr;
-    std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
-    bool ended = false;            ///< its end has been reported
-    bool shadow_ready = false;
-    ShadowFrame* shadow_blocks[kMaxShadowBlocks] = {};
-    std::uint32_t shadow_block_count = 0;
-    PairTable* pair_table = nullptr;     ///< the pairs that do not fit into `pairs`
-    ShadowFrame* shadow_dead = nullptr;  ///< left by unwinding, linked by `resume`
-    std::uint32_t shadow_pass = 0;       ///< calls to be left without a frame before one is looked for again
-    std::uint32_t regions = 0;           ///< manual regions that are open
+    std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
+    bool ended = false;               ///< its end has been reported
+    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
+    std::uint32_t regions = 0;        ///< manual regions that are open
     std::uint64_t vfork_cursor =
         0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     Bookkeeping own;
@@ -243,6 +242,10 @@ extern rdam::probe::Guard rdam_guard;
 extern __thread rdam::probe::ThreadState rdam_thread;
 extern void* rdam_target_stack;
 extern void* rdam_target_shadow;
+extern void* rdam_target_return;
+extern rdam::probe::CallSite rdam_call_sites[RDAM_MAX_SITES];
+extern const char rdam_pads[];
+extern const char rdam_pads_end[];
 extern const char rdam_stubs_stack[];
 extern const char rdam_stubs_shadow[];
 extern const char rdam_trampolines_begin[];
@@ -255,8 +258,8 @@ std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t re
 std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_begin(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
-rdam::probe::ShadowFrame* rdam_slow_shadow(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
-                                           std::uint64_t place);
+rdam::probe::CallSite* rdam_slow_site(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+void rdam_slow_stack(std::uint64_t place);
 }
 
 namespace rdam::probe {

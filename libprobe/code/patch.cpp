@@ -10,8 +10,14 @@
 #include "libprobe/code/gates.h"
 
 extern "C" {
-/// The trampolines by clock (shm::Clock), counting or not, budget or none, and frame (stack, shadow).
-extern void* const rdam_variants[rdam::shm::kClocks][2][2][2];
+/// Of one kind: where a call with a frame on the stack begins, one without, and where that returns to.
+struct Trampolines {
+    void* stack;
+    void* shadow;
+    void* back;
+};
+/// By clock (shm::Clock), counting or not, and budget or none.
+extern const Trampolines rdam_variants[rdam::shm::kClocks][2][2];
 
 /// For FunctionEntry::store_integers and store_vectors, by the number of registers.
 extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
@@ -72,11 +78,11 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
     return 0;
 }
 
-void* trampoline(plan::Frame frame) {
+const Trampolines& trampolines() {
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
     const std::size_t budget = globals.settings.values[settings::Id::max_overhead] != 0 ? 1 : 0;
-    return rdam_variants[clock][counting][budget][frame == plan::Frame::stack ? 0 : 1];
+    return rdam_variants[clock][counting][budget];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
@@ -215,6 +221,25 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
     return place_code(area, function, code);
 }
 
+/// The mappings that have the moved code of objects: what is not needed any more is given back, or a program
+/// that loads and unloads libraries would run out of room near them. What finds no place here stays.
+struct Mapping {
+    std::uint64_t address = 0;  ///< 0: free
+    std::uint64_t size = 0;
+    std::uint64_t low = 0;  ///< of the entries whose code it has
+    std::uint64_t high = 0;
+};
+constexpr std::uint32_t kMaxMappings = 4096;
+constinit Mapping mappings[kMaxMappings] = {};
+
+void note_mapping(const Mapping& mapping) {
+    for (Mapping& place : mappings) {
+        if (place.address != 0) continue;
+        place = mapping;
+        return;
+    }
+}
+
 /// The functions of one object: their moved code and islands in one mapping, then the patches.
 void apply_group(const char* area, const shm::PlannedFunction* functions, const Group& group,
                  PatchResult& result) {
@@ -249,6 +274,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         result.no_room += group.end - group.first;
         return;
     }
+    note_mapping({.address = memory, .size = size, .low = low, .high = high + 1});
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
         const auto code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
@@ -270,8 +296,9 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
 
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
     PatchResult result;
-    rdam_target_stack = trampoline(plan::Frame::stack);
-    rdam_target_shadow = trampoline(plan::Frame::shadow);
+    rdam_target_stack = trampolines().stack;
+    rdam_target_shadow = trampolines().shadow;
+    rdam_target_return = trampolines().back;
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
     const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -289,6 +316,14 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
         group.first = group.end;
     }
     return result;
+}
+
+void forget_moved_code(std::uint64_t low, std::uint64_t high) {
+    for (Mapping& mapping : mappings) {
+        if (mapping.address == 0 || mapping.low < low || mapping.high > high) continue;
+        sys::call(SYS_munmap, static_cast<long>(mapping.address), static_cast<long>(mapping.size));
+        mapping.address = 0;
+    }
 }
 
 void report(const PatchResult& result) {

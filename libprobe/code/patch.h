@@ -19,6 +19,10 @@ struct PatchResult {
 /// is changed. Text is writable only while it is being written, and never executable at the same time.
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
 
+/// The code from `low` to `high` is gone, and what was moved out of it can never run again: its memory is
+/// given back.
+void forget_moved_code(std::uint64_t low, std::uint64_t high);
+
 /// Says on stderr what was left alone.
 void report(const PatchResult& result);
 

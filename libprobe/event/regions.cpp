@@ -9,6 +9,7 @@
 #include "libprobe/clock/clock.h"
 #include "libprobe/clock/counter.h"
 #include "libprobe/event/slow.h"
+#include "libprobe/event/stacks.h"
 #include "libprobe/include/rdam/rdam.h"
 
 namespace rdam::probe {
@@ -65,16 +66,6 @@ std::uint32_t function_of(rdam_region& place) {
         place.number = number == shm::kNone ? kUnrecorded : number + 1;
     }
     return place.number == kUnrecorded ? 0 : shm::kFirstRegion + place.number - 1;
-}
-
-/// One unlocked instruction takes the record, as in the trampolines: a signal handler takes the next.
-std::uint64_t* reserve(std::uint64_t size) {
-    for (;;) {
-        std::uint64_t at = size;
-        asm volatile("xadd %0, %1" : "+r"(at), "+m"(rdam_thread.cursor) : : "memory");
-        if ((at & (shm::kChunkSize - 1)) <= shm::kChunkLimit) return reinterpret_cast<std::uint64_t*>(at);
-        if (rdam_slow_chunk(nullptr, 0) == 0) return nullptr;
-    }
 }
 
 /// With a budget: a region is an outermost call like others and is always recorded, with all that is called
@@ -151,8 +142,9 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     if (function == 0) return;
     probe::announce_events();
     if (!probe::enter_tree()) return;
+    probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
-    std::uint64_t* record = probe::reserve(24 + 8 * std::uint64_t{words} + probe::count_bytes());
+    std::uint64_t* record = probe::reserve_record(24 + 8 * std::uint64_t{words} + probe::count_bytes());
     if (record == nullptr) return;
     record[2] = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     for (std::uint32_t i = 0; i < words; ++i)
@@ -171,7 +163,8 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_regi
     if (!rdam_guard.active()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0 || !probe::in_recorded_tree()) return;
-    std::uint64_t* record = probe::reserve(16 + probe::count_bytes());
+    probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
+    std::uint64_t* record = probe::reserve_record(16 + probe::count_bytes());
     probe::leave_tree();
     if (record == nullptr) return;
     probe::publish(record, 2, stamp, shm::make_head(shm::RecordKind::leave, 0, function));

@@ -7,7 +7,7 @@
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/chunks/packing.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/shadow_frames.h"
+#include "libprobe/event/call_sites.h"
 
 namespace rdam::probe {
 
@@ -69,10 +69,6 @@ bool keep(ThreadState& thread, const Pair& pair) {
     if (place->key == 0) ++table->used;
     *place = pair;
     return true;
-}
-
-std::uint32_t pair_index(std::uint64_t key) {
-    return static_cast<std::uint32_t>(key) * RDAM_PAIR_HASH >> (32 - RDAM_PAIR_BITS);
 }
 
 /// The pair in the thread's large table; null: it is not there.
@@ -148,23 +144,19 @@ shm::PackHeader* copy_stack(ThreadState& thread, std::uint32_t before, std::uint
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
-    const std::uint32_t shadow_bytes = thread.shadow_ready ? sizeof thread.shadow : 0;
     std::uint32_t stack_bytes = 0;
-    shm::PackHeader* header =
-        copy_stack(thread, sizeof(shm::StackCopy) + shadow_bytes, registers.rsp, stack_bytes);
+    shm::PackHeader* header = copy_stack(thread, sizeof(shm::StackCopy), registers.rsp, stack_bytes);
     if (header == nullptr) return;
     auto* copy = reinterpret_cast<shm::StackCopy*>(header + 1);
-    auto* bytes = reinterpret_cast<char*>(copy + 1);
+    auto* words = reinterpret_cast<std::uint64_t*>(copy + 1);
     copy->function = static_cast<std::uint32_t>(entry.enter_head) - 1;
     copy->number = ++thread.stack_number;
     copy->caller = return_address;
     copy->registers = registers;
-    copy->shadow_address = reinterpret_cast<std::uint64_t>(thread.shadow);
-    copy->shadow_bytes = shadow_bytes;
-    copy_bytes(bytes, thread.shadow, shadow_bytes);
     copy->stack_bytes = stack_bytes & ~7u;
-    const std::uint32_t size =
-        static_cast<std::uint32_t>(sizeof *header + sizeof *copy) + shadow_bytes + (stack_bytes & ~7u);
+    for (std::uint32_t i = 0; i < copy->stack_bytes / sizeof *words; ++i)
+        words[i] = without_pad(words[i]);
+    const std::uint32_t size = static_cast<std::uint32_t>(sizeof *header + sizeof *copy) + copy->stack_bytes;
     publish_pack(thread, header, {.size = size, .kind = shm::PackKind::stack});
     std::uint64_t* record = take_record(thread, shm::kStackRecordWords * sizeof(std::uint64_t));
     if (record == nullptr) return;
@@ -201,6 +193,21 @@ std::uint64_t make_room(std::uint32_t last) {
 }
 
 }  // namespace
+
+bool begin_recording(ThreadState& thread) {
+    if (thread.slot != nullptr) return true;
+    const sys::BlockSignals blocked;
+    return ready(thread);
+}
+
+std::uint64_t* reserve_record(std::uint64_t size) {
+    for (;;) {
+        std::uint64_t at = size;
+        asm volatile("xadd %0, %1" : "+r"(at), "+m"(rdam_thread.cursor) : : "memory");
+        if ((at & (shm::kChunkSize - 1)) <= shm::kChunkLimit) return reinterpret_cast<std::uint64_t*>(at);
+        if (rdam_slow_chunk(nullptr, 0) == 0) return nullptr;
+    }
+}
 
 void release_pairs(ThreadState& thread) {
     while (PairTable* const table = thread.pair_table) {

@@ -4,11 +4,14 @@
 // Register contract, for every entry point below: all registers but the stack pointer, the flags and (on the way
 // back) nothing else are handed on as they came. Callers compiled with -fipa-ra rely on call-clobbered registers
 // that the callee does not touch, so rax rcx rdx r10 r11, which this code uses, are saved and restored on both ways; vector
-// registers are read, never written. No libc, no lock, no allocation and no system call before a `slow` label.
+// registers are read, never written. Without a frame on the stack, for functions that are not known to keep to the ABI,
+// the flags of arithmetic are handed on as well. No libc, no lock, no allocation and no system call before a `slow` label.
 //
 // Stack contract: on entry rsp points to the return address, 8 modulo 16. A stack frame keeps rsp's value modulo
 // 64 for the function it calls: code for wide vectors may be compiled to rely on it
-// (-mpreferred-stack-boundary). A shadow frame calls the function with rsp as the caller left it.
+// (-mpreferred-stack-boundary). Without a frame the function is called with rsp, and all that is above it, as the caller
+// left them; only the return address is another. In both cases the caller's registers are where a collector of garbage
+// looks for them: in the registers, or on the thread's stack.
 //
 // Signals may arrive anywhere. A record is taken by one unlocked xadd on the thread's own cursor: a handler that runs
 // wrapped functions takes the records behind it.
@@ -72,6 +75,14 @@ rdam_trampolines_begin:
         mov     rdam_thread@gottpoff(%rip), %rax
         jmp     .L\name\()_record
 
+.L\name\()_leave_elsewhere:
+        shl     $32, %rdx                 // the ticks must outlive rax
+        or      %rax, %rdx
+        CALL_SLOW rdam_slow_stack, place
+        mov     %edx, %eax
+        shr     $32, %rdx
+        jmp     .L\name\()_leave_here
+
 .L\name\()_leave_chunk:
         cmpq    $0, rdam_guard(%rip)
         je      .L\name\()_left
@@ -82,7 +93,6 @@ rdam_trampolines_begin:
         jz      .L\name\()_left
         mov     %edx, %eax
         shr     $32, %rdx
-        mov     RDAM_FRAME_ENTRY(%rbp), %r11
         jmp     .L\name\()_leave_record
 
 .L\name\()_value:
@@ -136,13 +146,14 @@ rdam_trampolines_begin:
         END_TREE
     .endif
 .L\name\()_tail_pass:                    // the frame may be at the place of the one that the chain began in
-    .ifc \frame, shadow
-        FREE_SHADOW_FRAME
-    .endif
     .ifc \budget, budget
 .L\name\()_skip:
     .endif
+    .ifc \frame, shadow
+        PASS_ON kept
+    .else
         PASS_ON
+    .endif
 .endm
 
 // rax = the thread's offset.
@@ -170,8 +181,10 @@ rdam_enter_\name:
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
         mov     rdam_thread@gottpoff(%rip), %rax
-        cmp     %fs:RDAM_THREAD_STACK_LIMIT(%rax), %rsp
-        jb      .L\name\()_below
+        mov     %rsp, %rdx
+        sub     %fs:RDAM_THREAD_STACK_LIMIT(%rax), %rdx
+        cmp     %fs:RDAM_THREAD_STACK_SHALLOW(%rax), %rdx
+        jae     .L\name\()_below
 .L\name\()_shallow:
         push    RDAM_ENTRY_RESUME(%r11)
         push    %r11
@@ -213,10 +226,17 @@ rdam_enter_\name:
         jnz     1b
         jmp     .L\name\()_call
 
-.L\name\()_below:                       // the limit, in the thread's own stack or in another
-        cmp     %fs:RDAM_THREAD_STACK_LOW(%rax), %rsp
-        jae     .L\deep\()_built
-        jmp     .L\name\()_shallow
+.L\name\()_below:                       // deep in the thread's stack, or on another
+        CHECK_STACK rax, rsp, rdx, .L\name\()_elsewhere
+        jmp     .L\deep\()_built
+.L\name\()_elsewhere:
+        sub     $8, %rsp
+        CALL_SLOW rdam_slow_stack, place
+        add     $8, %rsp
+        mov     rdam_thread@gottpoff(%rip), %rax
+        cmp     %fs:RDAM_THREAD_STACK_LIMIT(%rax), %rsp
+        jae     .L\name\()_shallow
+        jmp     .L\deep\()_built
 
         RARE_PATHS \name, \clock, stack, \budget, \count
         .cfi_endproc
@@ -224,120 +244,113 @@ rdam_enter_\name:
 .endm
 
 // --- The shadow frame ------------------------------------------------------------------------------------------------
-// The function is called with the caller's stack untouched but for the return address. That one, the caller's rbp and the
-// FunctionEntry stand in a ShadowFrame of the thread, to which rbp points during the call.
+// The function is called with the caller's registers and stack untouched but for the return address: that is a pad's, below,
+// whose CallSite has the caller's.
 .macro SHADOW_FRAME name, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
-        BUILD_FRAME
+        BUILD_FRAME kept
 .L\name\()_built:
-        sub     $(RDAM_FRAME_SIZE + RDAM_FRAME_R11), %rsp
-    .ifc \budget, budget
+        lea     -RDAM_SHADOW_FRAME_SIZE(%rbp), %rsp
+        mov     %rax, RDAM_FRAME_FLAGS(%rbp)
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
-        SAMPLE  \name, .L\name\()_sampled
-    .endif
-        mov     rdam_thread@gottpoff(%rip), %r10
-        mov     %fs:RDAM_THREAD_SHADOW_FREE(%r10), %rax
-.L\name\()_shadow_retry:
-        test    %rax, %rax
-        jz      .L\name\()_shadow_more
-        mov     (%rax), %rdx
-        cmpxchg %rdx, %fs:RDAM_THREAD_SHADOW_FREE(%r10)
-        jne     .L\name\()_shadow_retry
-        mov     %rax, RDAM_FRAME_RESUME(%rbp)
-        mov     (%rbp), %rdx
-        mov     %rdx, RDAM_SHADOW_RBP(%rax)
-        mov     %rcx, RDAM_SHADOW_RETURN(%rax)
+        mov     rdam_thread@gottpoff(%rip), %rax
+        CHECK_STACK rax, rsp, rdx, .L\name\()_elsewhere
+.L\name\()_here:
     .ifc \budget, budget
-        mov     RDAM_FRAME_ENTRY(%rbp), %rdx
-        mov     %rdx, RDAM_SHADOW_ENTRY(%rax)
-    .else
-        mov     %r11, RDAM_SHADOW_ENTRY(%rax)
+        SAMPLE  \name, .L\name\()_sampled
+        mov     rdam_thread@gottpoff(%rip), %rax
     .endif
-        mov     RDAM_ENTRY_RESUME(%r11), %rdx
-        mov     %rdx, RDAM_SHADOW_RESUME(%rax)
-        mov     %fs:RDAM_THREAD_SHADOW_COUNT(%r10), %rdx
-        inc     %rdx
-        mov     %rdx, %fs:RDAM_THREAD_SHADOW_COUNT(%r10)
-        mov     %rdx, RDAM_SHADOW_ORDER(%rax)
-        lea     8(%rbp), %rdx             // last: without a place the frame is being filled
-        mov     %rdx, RDAM_SHADOW_PLACE(%rax)
+        FIND_SITE .L\name\()_site
+.L\name\()_found:                       // r10 = the CallSite
+        lea     rdam_call_sites(%rip), %rdx
+        sub     %rdx, %r10
+        shr     $(RDAM_SITE_SHIFT - RDAM_PAD_SHIFT), %r10
+        lea     rdam_pads(%rip), %rdx
+        add     %rdx, %r10
     .ifc \budget, budget
         cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
-        jne     .L\name\()_made
+        je      1f
+        add     $(1 << RDAM_PAD_SHIFT), %r10      // the one for calls that are not recorded is next to it
+        mov     %r10, RDAM_FRAME_RESUME(%rbp)
+        jmp     .L\name\()_made
+1:
     .endif
-        mov     %r10, %rax
+        mov     %r10, RDAM_FRAME_RESUME(%rbp)
         RECORD_ENTER \name, \clock, \budget, \count
         FENCE_IF_RECORDED \name, \clock, \budget
-        mov     RDAM_FRAME_RESUME(%rbp), %r10
-        mov     %r10, (%rbp)
+        RESTORE_FLAGS
+        mov     RDAM_FRAME_RESUME(%rbp), %rax
         .cfi_remember_state
-        .cfi_escape 0x10, 0x06, 0x03, 0x76, 0x00, 0x06     // rbp: saved where the word at rbp+0 points
-        RESTORE_SCRATCH
-        mov     %rbp, %rsp
-        .cfi_def_cfa %rsp, 16
-        pop     %rbp
-        .cfi_adjust_cfa_offset -8
-        .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
-        lea     8(%rsp), %rsp
-        // From here on the frame has no place on the stack. Unwinders tell frames by their CFA, so this one gets an
-        // address of its own, in the ShadowFrame; rsp is what it is.
-        .cfi_def_cfa %rbp, 16
-        .cfi_offset %rbp, -16
-        .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
     .ifc \budget, none
-        FENCE   \clock
+        LEAVE_FOR_RAX 1, \clock
+    .else
+        LEAVE_FOR_RAX 1
     .endif
-        call    *RDAM_SHADOW_RESUME(%rbp)
-        push    RDAM_SHADOW_RETURN(%rbp)
-        .cfi_restore %rsp
+        .cfi_restore_state
+
+.L\name\()_elsewhere:
+        CALL_SLOW rdam_slow_stack, place
+        mov     rdam_thread@gottpoff(%rip), %rax
+        jmp     .L\name\()_here
+
+.L\name\()_site:
+        mov     %rcx, %rax
+        lea     rdam_trampolines_begin(%rip), %rdx
+        sub     %rdx, %rax
+        cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
+        jb      .L\name\()_tail          // a tail call has its chain's return address
+        CALL_SLOW rdam_slow_site
+        test    %rax, %rax
+        jz      .L\name\()_pass
+        mov     %rax, %r10
+        mov     rdam_thread@gottpoff(%rip), %rax
+        jmp     .L\name\()_found
+
+        RARE_PATHS \name, \clock, shadow, \budget, \count
+
+// The way back from a pad: (rsp) = the CallSite's offset in the table, where the return address was. Until that is back in
+// its place, unwinders find it by the number at the begin of these 64 bytes.
+        .balign 64
+.L\name\()_origin:
+        .long   rdam_call_sites - .L\name\()_origin, 0
+.L\name\()_back:
         .cfi_def_cfa %rsp, 8
-        .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
-        push    RDAM_SHADOW_RBP(%rbp)
-        .cfi_adjust_cfa_offset 8
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        push    %r10
-        .cfi_adjust_cfa_offset 8
-        push    %r11
-        .cfi_adjust_cfa_offset 8
+        .cfi_same_value %rbp
+        .cfi_escape 0x10, 0x10, 0x0d, 0x38, 0x1c, 0x06, 0x80, 0x00, 0x09, 0xc0, 0x1a, 0x12, 0x94, 0x04, 0x22, 0x22
         push    %rbp
-        .cfi_adjust_cfa_offset 8
-        push    RDAM_SHADOW_ENTRY(%rbp)
-        .cfi_adjust_cfa_offset 8
-        lea     (-RDAM_FRAME_ENTRY)(%rsp), %rbp
-        .cfi_def_cfa %rbp, 16
+        .cfi_def_cfa %rsp, 16
         .cfi_offset %rbp, -16
-        sub     $8, %rsp
+        mov     %rsp, %rbp
+        .cfi_def_cfa %rbp, 16
+        push    %rax
+        push    %rdx
+        push    %rcx
+        push    %r10
+        push    %r11
+        mov     8(%rbp), %r10
+        lea     rdam_call_sites(%rip), %r11
+        lea     (%r11,%r10), %r10
+        mov     RDAM_SITE_RETURN(%r10), %rcx
+        mov     %rcx, 8(%rbp)
+        .cfi_offset 16, -8
+        SAVE_FLAGS
+        lea     -RDAM_SHADOW_FRAME_SIZE(%rbp), %rsp
+        mov     %rax, RDAM_FRAME_FLAGS(%rbp)
+        mov     RDAM_SITE_ENTRY(%r10), %r11
+        mov     %r11, RDAM_FRAME_ENTRY(%rbp)
         RECORD_LEAVE \name, \clock, \budget, \count
-        FREE_SHADOW_FRAME
+        RESTORE_FLAGS
         RESTORE_SCRATCH
+        .cfi_remember_state
         leave
         .cfi_def_cfa %rsp, 8
         .cfi_same_value %rbp
         ret
         .cfi_restore_state
-
-.L\name\()_shadow_more:
-        lea     8(%rbp), %rdx             // the third argument
-        CALL_SLOW rdam_slow_shadow
-        test    %rax, %rax
-        jnz     .L\name\()_shadow_retry
-    .ifc \budget, budget
-        END_TREE
-    .endif
-        PASS_ON
-        .cfi_def_cfa %rbp, 16
-        .cfi_offset %rbp, -16
-
-        RARE_PATHS \name, \clock, shadow, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
 .endm
@@ -347,7 +360,7 @@ rdam_enter_\name:
         STACK_FRAME stack_\rest, shadow_\rest, \clock, \budget, \count
         SHADOW_FRAME shadow_\rest, \clock, \budget, \count
         .pushsection .data.rel.ro.variants, "aw"
-        .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest
+        .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest, .Lshadow_\rest\()_back
         .popsection
 .endm
 
@@ -369,6 +382,42 @@ rdam_variants:
 #define RDAM_CLOCK(name) TRAMPOLINES name;
         RDAM_CLOCKS(RDAM_CLOCK)
 #undef RDAM_CLOCK
+
+// The pads, one for each CallSite: they call its function, so that processors predict where that returns to. A pad's frame is
+// not on the stack. Unwinders find the CallSite by the displacement in the call: the return address is its first word. They tell
+// frames by their CFA, which must not be that of the function called, so this one is a byte above it; rsp is what it is.
+        .balign RDAM_PAGE
+        .hidden rdam_pads
+        .globl  rdam_pads
+        .type   rdam_pads, @function
+rdam_pads:
+        .cfi_startproc
+        .cfi_personality 0x1b, rdam_personality
+        // CFA = rsp + 1 + ((rip & 15) >= 11) * 8
+        .cfi_escape 0x0f, 0x0b, 0x77, 0x01, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22
+        // rsp = CFA - 1
+        .cfi_escape 0x16, 0x07, 0x02, 0x31, 0x1c
+        // rip is saved at (rip & -16) + (the 4 bytes at (rip & -16) + 2) - 10
+        .cfi_escape 0x10, 0x10, 0x0e, 0x13, 0x80, 0x00, 0x09, 0xf0, 0x1a, 0x12, 0x23, 0x02, 0x94, 0x04, 0x22, 0x3a, 0x1c
+        .set    offset, 0
+        .rept   RDAM_MAX_SITES
+        call    *(rdam_call_sites + offset + RDAM_SITE_RESUME)(%rip)
+        .byte   0x68                                      // push imm32
+        .long   offset
+        .byte   0xe9                                      // jmp
+        .long   .Lback - . - 4
+        .set    offset, offset + (1 << RDAM_SITE_SHIFT)
+        .endr
+        .cfi_endproc
+        .hidden rdam_pads_end
+        .globl  rdam_pads_end
+rdam_pads_end:
+        .size   rdam_pads, . - rdam_pads
+
+        .cfi_startproc
+.Lback:
+        jmp     *rdam_target_return(%rip)
+        .cfi_endproc
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end

@@ -6,7 +6,15 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/shadow_frames.h"
+#include "libprobe/event/call_sites.h"
+#include "libprobe/event/stacks.h"
+
+extern "C" {
+// Weak: a program that unwinds has them, in libgcc_s or, linked statically, out of our sight.
+__attribute__((weak)) std::uint64_t _Unwind_GetGR(void* context, int index);
+__attribute__((weak)) std::uint64_t _Unwind_GetIP(void* context);
+__attribute__((weak)) std::uint64_t _Unwind_GetCFA(void* context);
+}
 
 namespace {
 
@@ -16,7 +24,6 @@ constexpr int kContinueUnwind = 8;
 constexpr int kRegisterRbp = 6;
 
 using rdam::probe::FunctionEntry;
-using rdam::probe::ShadowFrame;
 
 bool read_word(std::uint64_t from, std::uint64_t& value) {
     return rdam::probe::read_memory(&value, from, sizeof value) == sizeof value;
@@ -32,29 +39,53 @@ FunctionEntry* as_entry(std::uint64_t address) {
 }
 
 /// What a frame belongs to that is being unwound. Without an entry it is not one of ours.
-struct TakenFrame {
+struct UnwoundFrame {
     FunctionEntry* entry = nullptr;
     std::uint64_t rbp = 0;  ///< as the trampoline had it
 };
 
-/// The frame that is being unwound, by its rbp. Its ShadowFrame goes back.
-TakenFrame take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
-    if (ShadowFrame* shadow = rdam::probe::as_shadow_frame(thread, rbp); shadow != nullptr) {
-        FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(shadow->entry));
-        if (entry == nullptr) return {};
-        const std::uint64_t below_return_address = shadow->place - sizeof(std::uint64_t);
-        // The unwinder has yet to read the frame: it is used again only when the free ones have run out.
-        shadow->entry = nullptr;
-        shadow->resume = thread.shadow_dead;
-        thread.shadow_dead = shadow;
-        return {entry, below_return_address};
-    }
+/// What libgcc's context begins with: the addresses where the registers are kept, the CFA of the frame that
+/// has been unwound last, and the return address in this one. Of another unwinder's nothing of ours is found
+/// there.
+struct Context {
+    std::uint64_t places[18];
+    std::uint64_t cfa;
+    std::uint64_t address;
+};
+
+/// What is known of the frame that is being unwound; without the weak functions, by libgcc's context.
+struct Registers {
+    std::uint64_t rip = 0;
+    std::uint64_t rsp = 0;  ///< as the frame's callee left it
+    std::uint64_t rbp = 0;
+};
+
+Registers registers_of(void* context) {
+    Registers known;
+    if (_Unwind_GetGR != nullptr && _Unwind_GetIP != nullptr && _Unwind_GetCFA != nullptr)
+        return {.rip = _Unwind_GetIP(context),
+                .rsp = _Unwind_GetCFA(context),
+                .rbp = _Unwind_GetGR(context, kRegisterRbp)};
+    const auto* const words = static_cast<const Context*>(context);
+    const auto at = [](const std::uint64_t& word) { return reinterpret_cast<std::uint64_t>(&word); };
+    std::uint64_t place = 0;
+    if (!read_word(at(words->address), known.rip) || !read_word(at(words->cfa), known.rsp) ||
+        !read_word(at(words->places[kRegisterRbp]), place) || !read_word(place, known.rbp))
+        return {};
+    return known;
+}
+
+UnwoundFrame frame_of(void* context) {
+    const Registers registers = registers_of(context);
+    if (FunctionEntry* const entry = rdam::probe::entry_of_pad(registers.rip); entry != nullptr)
+        return {as_entry(reinterpret_cast<std::uint64_t>(entry)), registers.rsp - 2 * sizeof(std::uint64_t)};
     std::uint64_t entry = 0;
-    return {read_word(rbp + RDAM_FRAME_ENTRY, entry) ? as_entry(entry) : nullptr, rbp};
+    if (registers.rbp == 0 || !read_word(registers.rbp + RDAM_FRAME_ENTRY, entry)) return {};
+    return {as_entry(entry), registers.rbp};
 }
 
 /// With a budget: the outermost call's end is its tree's. False: nothing of the call is recorded.
-bool end_tree(rdam::probe::ThreadState& thread, const TakenFrame& frame) {
+bool end_tree(rdam::probe::ThreadState& thread, const UnwoundFrame& frame) {
     if ((thread.tree & ~std::uint64_t{1}) == frame.rbp) thread.tree = 0;
     return frame.entry != rdam_functions + rdam::shm::kInnermostFunction;
 }
@@ -63,33 +94,20 @@ bool end_tree(rdam::probe::ThreadState& thread, const TakenFrame& frame) {
 
 extern "C" {
 
-// Weak: a program that unwinds has it, in libgcc_s or, linked statically, out of our sight.
-__attribute__((weak)) std::uint64_t _Unwind_GetGR(void* context, int index);
-
 __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std::uint64_t, void*,
                                                            void* context) {
     if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
     std::uint32_t function = rdam::shm::kInnermostFunction;
-    std::uint64_t rbp = 0;
-    bool known = true;
-    if (_Unwind_GetGR != nullptr) {
-        rbp = _Unwind_GetGR(context, kRegisterRbp);
-    } else {
-        // libgcc's context begins with the addresses where the registers are kept. Of another unwinder's
-        // nothing of ours is found there.
-        std::uint64_t place = 0;
-        known = read_word(reinterpret_cast<std::uint64_t>(context) + kRegisterRbp * sizeof place, place) &&
-                read_word(place, rbp);
+    const UnwoundFrame frame = frame_of(context);
+    if (frame.entry != nullptr) {
+        function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
+        if (!end_tree(thread, frame)) return kContinueUnwind;
     }
-    if (known)
-        if (const TakenFrame frame = take_frame(thread, rbp); frame.entry != nullptr) {
-            function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
-            if (!end_tree(thread, frame)) return kContinueUnwind;
-        }
     if (!rdam_guard.active() || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
         return kContinueUnwind;
+    if (frame.entry != nullptr) rdam::probe::note_place(thread, frame.rbp);
     std::uint64_t* record = rdam::probe::take_record(thread, 16);
     if (record == nullptr) {
         rdam::probe::count_dropped(thread);

@@ -17,6 +17,10 @@
 //   leave, unwound      tsc, head, words…[, instructions]                      16 + 8·words [+ 8] bytes
 //   pause               begin, head (function = PauseReason), end                      24 bytes
 //   stack               begin, head, end, return address, number of the StackCopy        40 bytes
+//   stack_switch        tsc, head, number of the stack                                   24 bytes
+//
+// A stack_switch says on which stack the thread's events are from there on: 0 is the one that it began on,
+// others are numbered in the process.
 #pragma once
 
 #define RDAM_KIND_ENTER 1
@@ -25,6 +29,7 @@
 #define RDAM_KIND_UNWOUND 4
 #define RDAM_KIND_PAUSE 5
 #define RDAM_KIND_STACK 6
+#define RDAM_KIND_SWITCH 7
 
 #define RDAM_HEAD_CPU_SHIFT 52
 #define RDAM_HEAD_KIND_SHIFT 48
@@ -84,6 +89,7 @@ enum class RecordKind : std::uint8_t {
     unwound = RDAM_KIND_UNWOUND,
     pause = RDAM_KIND_PAUSE,
     stack = RDAM_KIND_STACK,
+    stack_switch = RDAM_KIND_SWITCH,
 };
 
 constexpr std::uint64_t make_head(RecordKind kind, std::uint32_t words, std::uint32_t function) {
@@ -119,16 +125,15 @@ inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
 inline constexpr std::uint32_t kStackRecordWords =
     5;  ///< of 8 bytes; the enter event that follows belongs to the same call
 
-/// In a packed chunk, with a PackHeader before it: behind it `shadow_bytes` of shadow frames (as they lay at
-/// `shadow_address`) and `stack_bytes` from registers.rsp upwards.
+/// In a packed chunk, with a PackHeader before it: behind it `stack_bytes` from registers.rsp upwards, with
+/// the return addresses that calls without a frame of the recorder's have without it.
 struct StackCopy {
     std::uint32_t function = 0;
     std::uint32_t number = 0;  ///< from 1, by thread: what the stack record says
     std::uint64_t caller = 0;  ///< the return address of the call
     EntryRegisters registers;
-    std::uint64_t shadow_address = 0;
-    std::uint32_t shadow_bytes = 0;
     std::uint32_t stack_bytes = 0;
+    std::uint32_t reserved = 0;
 };
 
 /// Why the recorder held a thread. The numbers are those of rdam::trace::PauseReason.

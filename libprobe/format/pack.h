@@ -11,8 +11,9 @@
 
 namespace rdam::pack {
 
-/// What an op does. The first four are those of trace::format::What.
-enum class Kind : std::uint8_t { enter, tail_enter, leave, unwound_leave, pause, count };
+/// What an op does. The first four are those of trace::format::What. stack_switch: since version 4.0 of the
+/// format.
+enum class Kind : std::uint8_t { enter, tail_enter, leave, unwound_leave, pause, stack_switch, count };
 
 /// Events that differ only in what the columns say are of one op; the column `ops` has its number.
 struct Op {
@@ -37,7 +38,8 @@ inline constexpr std::uint32_t kInnermost = 0xffffffff;
 ///   one of the codes below.
 /// - words: numbers as in tagged.h, each the zigzag difference to the same word of the last event of this op
 /// (0 before the
-///   first). A pause has one, the ticks from its begin to its end, as it is.
+///   first). A pause has one, the ticks from its begin to its end, as it is; a
+///   switch of the stack has one, the number of the stack, as it is.
 /// - processors, stacks, sampling: Marks.
 /// - instructions: numbers as in tagged.h, 0 = not known, else 1 + the zigzag difference to the last known
 /// count (0 before the first).

@@ -23,7 +23,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 15;
+inline constexpr std::uint32_t kVersion = 16;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -42,6 +42,8 @@ inline constexpr std::uint64_t kChunksOffset = kCallsOffset + kCallsSize;
 
 inline constexpr std::uint32_t kMaxThreads = 4096;   ///< alive at the same time
 inline constexpr std::uint32_t kCallCounters = 128;  ///< gated functions whose calls are counted
+inline constexpr std::uint32_t kCallSites =
+    1 << 17;  ///< from which functions are called without a frame on the stack
 inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
 inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
 /// So many ended threads that the agent has not heard of make it hurry: each holds a slot, and a chunk with
@@ -292,6 +294,7 @@ struct Control {
     std::atomic<std::uint32_t> thread_hint;
     ToldCount dropped;                    ///< events of threads for which there was no slot
     ToldCount lent;                       ///< events of threads whose memory another task uses (children.h)
+    ToldCount without_site;               ///< calls that were not recorded, as there were no more CallSites
     Told damaged;                         ///< how much the process has found to be written over
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;  ///< chunks that the agent keeps for a record that is not written yet

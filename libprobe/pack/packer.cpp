@@ -29,7 +29,8 @@ bool has_caller(shm::RecordKind kind) {
 
 /// What may stand in a chunk and becomes an op.
 bool is_op(shm::RecordKind kind) {
-    return kind >= shm::RecordKind::enter && kind <= shm::RecordKind::pause;
+    return (kind >= shm::RecordKind::enter && kind <= shm::RecordKind::pause) ||
+           kind == shm::RecordKind::stack_switch;
 }
 
 constexpr Kind kind_of(shm::RecordKind kind) {
@@ -42,6 +43,8 @@ constexpr Kind kind_of(shm::RecordKind kind) {
             return Kind::leave;
         case shm::RecordKind::unwound:
             return Kind::unwound_leave;
+        case shm::RecordKind::stack_switch:
+            return Kind::stack_switch;
         default:
             return Kind::pause;
     }
@@ -186,8 +189,9 @@ Packer::Known* Packer::find_or_add(const std::uint64_t* record, const std::uint6
 
 Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) {
     const shm::Head head{key};
-    const bool pause = head.kind() == shm::RecordKind::pause;
-    const std::uint32_t words = head.kind() == shm::RecordKind::unwound ? 0 : pause ? 1 : head.words();
+    const bool one_word =
+        head.kind() == shm::RecordKind::pause || head.kind() == shm::RecordKind::stack_switch;
+    const std::uint32_t words = head.kind() == shm::RecordKind::unwound ? 0 : one_word ? 1 : head.words();
     if (op_count_ == kMaxOps || previous_count_ + words > kMaxPrevious) {
         stop = Stop::full;
         return nullptr;
@@ -209,7 +213,7 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
              .first_word = static_cast<std::uint8_t>(before),
              .record_words = static_cast<std::uint16_t>(before + words + (counted ? 1 : 0)),
              .counted = counted,
-             .straight = !counted && !pause && words <= kMaxStraightWords && op_count_ < kWideOp,
+             .straight = !counted && !one_word && words <= kMaxStraightWords && op_count_ < kWideOp,
              .kind = kind_of(head.kind())};
     for (std::uint32_t i = 0; i < words; ++i)
         previous_[previous_count_ + i] = 0;
@@ -278,9 +282,9 @@ Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, Pendin
     if (events_ == 0) first_tsc_ = last_tsc_ = record[0];
     put_time(record[0]);
     put_op(op.number);
-    if (op.kind == Kind::pause) {
+    if (op.kind >= Kind::pause) {
         std::uint8_t*& out = end_of(Column::words);
-        out = tagged::put(out, record[2] - record[0]);
+        out = tagged::put(out, record[2] - (op.kind == Kind::pause ? record[0] : 0));
     } else {
         put_rare(op, record, stacks);
         end_of(Column::words) = put_words(end_of(Column::words), op, record);

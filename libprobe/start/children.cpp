@@ -96,7 +96,6 @@ void give_up_thread(ThreadState& thread) {
     const sys::BlockSignals blocked;
     end_thread(thread);
     thread.lent = true;
-    thread.shadow_free = nullptr;
     Line line;
     (line << "thread " << sys::gettid()
           << " shares its thread-local storage with a process it created (clone): calls of either are no "

@@ -19,8 +19,8 @@
 #include "libprobe/code/gates.h"
 #include "libprobe/code/patch.h"
 #include "libprobe/event/regions.h"
-#include "libprobe/event/shadow_frames.h"
 #include "libprobe/event/slow.h"
+#include "libprobe/event/stacks.h"
 #include "libprobe/start/children.h"
 #include "libprobe/start/cost.h"
 #include "libprobe/start/late_objects.h"
@@ -146,6 +146,7 @@ void forget_parent(ThreadState& thread) {
     thread.ended = false;
     thread.end_rounds = 0;
     thread.tree = 0;
+    forget_place(thread);
     thread.vfork_cursor = 0;
     thread.lent = false;
     thread.stacks.clear();
@@ -244,6 +245,7 @@ bool prepare(int argc, char** argv, char** environment) {
 
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(kSettled);
+    watch_contexts();
     watch_adoption();
     if (is_unwanted_child(environment)) return;
     settle_output(environment);

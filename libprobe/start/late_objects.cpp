@@ -11,6 +11,7 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/code/code_memory.h"
 #include "libprobe/code/patch.h"
+#include "libprobe/event/call_sites.h"
 #include "libprobe/event/slow.h"
 
 extern "C" {
@@ -75,6 +76,8 @@ struct Change {
 constinit Change change = {};
 
 void note_gone(const shm::RequestedObject& object) {
+    forget_call_sites(object.base, object.end);
+    forget_moved_code(object.base, object.end);
     if (change.gone_count < kMaxNew) change.gone[change.gone_count++] = object.base;
     for (std::uint32_t i = 0; i < globals.functions; ++i)
         if (globals.addresses[i] >= object.base && globals.addresses[i] < object.end)

@@ -11,8 +11,8 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/shadow_frames.h"
 #include "libprobe/event/slow.h"
+#include "libprobe/event/stacks.h"
 
 namespace rdam::probe {
 namespace {
@@ -66,7 +66,6 @@ void thread_ends(void* data) {
     const sys::BlockSignals blocked;
     if (rdam_guard.active()) end_thread(thread);
     release_pairs(thread);
-    release_shadow_frames(thread);
 }
 
 template <typename Function>

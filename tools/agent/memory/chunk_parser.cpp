@@ -34,6 +34,8 @@ std::size_t ChunkParser::size_of(shm::Head head) const {
             return head.function() < rules_.enter_words.size()
                        ? shm::kStackRecordWords * sizeof(std::uint64_t)
                        : 0;
+        case shm::RecordKind::stack_switch:
+            return head.function() == 0 && head.words() == 0 ? 24 : 0;
         case shm::RecordKind::none:
             break;
     }
@@ -51,7 +53,8 @@ bool ChunkParser::read(std::size_t at, EventRecord& record) const {
     for (std::size_t i = 0; i < raw.size(); ++i)
         raw[i] = i == 1 ? head.bits : word(at + i * sizeof raw[0]);
     const bool enters = head.kind() == shm::RecordKind::enter || head.kind() == shm::RecordKind::tail_enter;
-    const bool waits = head.kind() == shm::RecordKind::pause || head.kind() == shm::RecordKind::stack;
+    const bool waits = head.kind() == shm::RecordKind::pause || head.kind() == shm::RecordKind::stack ||
+                       head.kind() == shm::RecordKind::stack_switch;
     const bool calls = enters || head.kind() == shm::RecordKind::leave;
     record.kind = head.kind();
     record.function = head.function();

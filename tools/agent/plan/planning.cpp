@@ -225,10 +225,15 @@ std::uint32_t Planning::number_for(const FunctionPlan& function) {
         known.object = static_cast<std::uint32_t>(function.object);
         return i;
     }
-    if (info_.functions.size() < kMaxFunctions)
-        info_.functions.push_back(describe(function, process_));
-    else
+    if (info_.functions.size() == kMaxFunctions) {
+        if (!said_full_)
+            info_.remarks.push_back(
+                fmt::format("functions of libraries loaded later were skipped: rdam can wrap {} in a process",
+                            kMaxFunctions));
+        said_full_ = true;
         return shm::kNone;
+    }
+    info_.functions.push_back(describe(function, process_));
     return static_cast<std::uint32_t>(info_.functions.size() - 1);
 }
 

@@ -56,6 +56,7 @@ class Planning {
     trace::TraceInfo& info_;
     PlanStore store_;
     FunctionList list_;
+    bool said_full_ = false;
     std::vector<bool> loaded_;                    ///< by object
     std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;

@@ -209,13 +209,10 @@ bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes
     if (bytes.size() < sizeof(shm::StackCopy)) return false;
     const auto copy = load<shm::StackCopy>(bytes, 0);
     bytes = bytes.subspan(sizeof copy);
-    if (copy.function >= info_.functions.size() || copy.shadow_bytes > bytes.size() ||
-        copy.stack_bytes > bytes.size() - copy.shadow_bytes)
-        return false;
+    if (copy.function >= info_.functions.size() || copy.stack_bytes > bytes.size()) return false;
     const trace::FunctionInfo& function = info_.functions[copy.function];
     const std::uint64_t entry = info_.objects[function.object].base + function.address;
-    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.shadow_bytes),
-                                                bytes.subspan(copy.shadow_bytes, copy.stack_bytes));
+    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.stack_bytes));
     std::vector<std::uint64_t> key{copy.function, copy.caller};
     key.insert(key.end(), stack.frames.begin(), stack.frames.end());
     const auto [known, added] =

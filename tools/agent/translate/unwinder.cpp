@@ -30,10 +30,8 @@ struct UnwindState {
     std::uint64_t start_ip = 0;
     shm::EntryRegisters start;
     const shm::StackCopy* copy = nullptr;
-    std::span<const std::uint8_t> shadow;
     std::span<const std::uint8_t> stack;
     bool ran_out = false;
-    std::size_t steps = 0;
 
     const Image* find(std::uint64_t address) const {
         for (auto image = images.rbegin(); image != images.rend(); ++image)
@@ -47,7 +45,7 @@ struct UnwindState {
             std::memcpy(&value, bytes.data() + (address - begin), 8);
             return true;
         };
-        if (within(copy->registers.rsp, stack) || within(copy->shadow_address, shadow)) return true;
+        if (within(copy->registers.rsp, stack)) return true;
         const Image* image = find(address);
         if (image != nullptr) {
             // The last bytes of a segment: libunwind reads whole words even where a byte is meant.
@@ -88,52 +86,18 @@ struct UnwindState {
         return recorder < images.size() && images[recorder].contains(ip);
     }
 
-    /// Walks from the start registers on; true: up to a shadow frame, and on from there.
-    bool walk(std::vector<std::uint64_t>& frames);
-
-    /// Out of the trampoline at `cursor`, if rbp points to a shadow frame. libunwind takes the CFA for the
-    /// stack pointer, which for a shadow frame it is not.
-    bool leave_side_frame(unw_cursor_t& cursor);
+    void walk(std::vector<std::uint64_t>& frames);
 };
 
-bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
-    const auto get = [&](unw_regnum_t number) {
-        unw_word_t value = 0;
-        unw_get_reg(&cursor, number, &value);
-        return value;
-    };
-    const std::uint64_t frame = get(UNW_X86_64_RBP);
-    if (frame < copy->shadow_address || frame >= copy->shadow_address + shadow.size())
-        return false;  // a stack frame
-    std::uint64_t return_address = 0;
-    shm::EntryRegisters caller;
-    if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;
-    caller.rsp = get(UNW_X86_64_RSP);
-    caller.rbx = get(UNW_X86_64_RBX);
-    caller.r12 = get(UNW_X86_64_R12);
-    caller.r13 = get(UNW_X86_64_R13);
-    caller.r14 = get(UNW_X86_64_R14);
-    caller.r15 = get(UNW_X86_64_R15);
-    start = caller;
-    // A first frame is looked up by its exact address, and behind a call the next function may begin.
-    start_ip = return_address - 1;
-    return true;
-}
-
-bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
+void UnwindState::walk(std::vector<std::uint64_t>& frames) {
     unw_cursor_t cursor;
-    if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return false;
-    for (; steps < kMaxSteps && frames.size() < kMaxFrames && unw_step(&cursor) > 0; ++steps) {
+    if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return;
+    for (std::size_t steps = 0; steps < kMaxSteps && frames.size() < kMaxFrames && unw_step(&cursor) > 0;
+         ++steps) {
         unw_word_t ip = 0;
-        if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return false;
-        if (!is_recorder(ip)) {
-            frames.push_back(ip);
-        } else if (leave_side_frame(cursor)) {
-            frames.push_back(start_ip + 1);
-            return true;
-        }
+        if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return;
+        if (!is_recorder(ip)) frames.push_back(ip);
     }
-    return false;
 }
 
 namespace {
@@ -202,18 +166,15 @@ Unwinder::~Unwinder() {
 }
 
 UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy,
-                              std::span<const std::uint8_t> shadow, std::span<const std::uint8_t> stack) {
+                              std::span<const std::uint8_t> stack) {
     UnwindState& state = *state_;
     UnwoundStack result;
     state.copy = &copy;
-    state.shadow = shadow;
     state.stack = stack;
     state.ran_out = false;
-    state.steps = 0;
     state.start = copy.registers;
     state.start_ip = entry;
-    while (result.frames.size() < kMaxFrames && state.walk(result.frames)) {
-    }
+    state.walk(result.frames);
     if (result.frames.empty()) result.frames.push_back(copy.caller);
     result.truncated = state.ran_out || result.frames.size() == kMaxFrames;
     return result;

@@ -28,10 +28,8 @@ class Unwinder {
     void add(const ProcessObject& object);
     ~Unwinder();
 
-    /// `entry` is the run-time address of the wrapped function; `shadow` and `stack` are the bytes behind
-    /// `copy`.
-    UnwoundStack unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> shadow,
-                        std::span<const std::uint8_t> stack);
+    /// `entry` is the run-time address of the wrapped function; `stack` are the bytes behind `copy`.
+    UnwoundStack unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> stack);
 
   private:
     std::unique_ptr<UnwindState> state_;

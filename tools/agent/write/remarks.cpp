@@ -13,7 +13,8 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
     const auto dropped = control.dropped.hear();
     const auto lent = control.lent.hear();
     const auto found = control.damaged.hear();
-    if (!dropped.whole || !lent.whole) ++damaged;
+    const auto without_site = control.without_site.hear();
+    if (!dropped.whole || !lent.whole || !without_site.whole) ++damaged;
     if (found.value != 0 || !found.whole) ++damaged;
     info.dropped = dropped.value;
     for (const trace::ThreadInfo& thread : info.threads)
@@ -28,6 +29,11 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
             fmt::format("{} events of threads that share their thread-local storage with a process they "
                         "created (clone) are not in the trace",
                         lent.value));
+    if (without_site.value > 0)
+        info.remarks.push_back(fmt::format(
+            "{} calls are not in the trace: functions that are called without a frame of the recorder's "
+            "(docs/recorder.md) were called from more than {} places; record fewer functions",
+            without_site.value, shm::kCallSites));
     if (control.gave_up.load() == shm::kGaveUp)
         info.remarks.emplace_back(
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
