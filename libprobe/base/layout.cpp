@@ -29,9 +29,8 @@ static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, stack_limit) == RDAM_THREAD_STACK_LIMIT);
-static_assert(offsetof(ThreadState, stack_shallow) == RDAM_THREAD_STACK_SHALLOW);
 static_assert(offsetof(ThreadState, stack_low) == RDAM_THREAD_STACK_LOW);
-static_assert(offsetof(ThreadState, stack_size) == RDAM_THREAD_STACK_SIZE);
+static_assert(offsetof(ThreadState, stack_high) == RDAM_THREAD_STACK_HIGH);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
 static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, counter) == RDAM_THREAD_COUNTER);

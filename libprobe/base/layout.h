@@ -27,14 +27,13 @@
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_STACK_LIMIT 8
-#define RDAM_THREAD_STACK_SHALLOW 16
-#define RDAM_THREAD_STACK_LOW 24
-#define RDAM_THREAD_STACK_SIZE 32
-#define RDAM_THREAD_TREE 40
-#define RDAM_THREAD_RANDOM 48
-#define RDAM_THREAD_COUNTER 56
-#define RDAM_THREAD_COUNTER_GAP 64
-#define RDAM_THREAD_PAIRS 128
+#define RDAM_THREAD_STACK_LOW 16
+#define RDAM_THREAD_STACK_HIGH 24
+#define RDAM_THREAD_TREE 32
+#define RDAM_THREAD_RANDOM 40
+#define RDAM_THREAD_COUNTER 48
+#define RDAM_THREAD_COUNTER_GAP 56
+#define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 #define RDAM_THREAD_SITES (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
 #define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
@@ -59,7 +58,7 @@
 #define RDAM_SITE_ENTRY 8
 #define RDAM_SITE_RESUME 16
 #define RDAM_PAD_SHIFT 4
-#define RDAM_PAD_RETURN 6 // where in a pad its function returns to
+#define RDAM_PAD_RETURN 6  // where in a pad its function returns to
 #define RDAM_MAX_SITES 131072
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.

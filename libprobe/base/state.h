@@ -102,9 +102,8 @@ struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     // The stack that the thread's last event was on (stacks.h). At first any address is on it.
     std::uint64_t stack_limit = 0;  ///< where rsp is below this, calls take nothing from the stack
-    std::uint64_t stack_shallow = ~std::uint64_t{0};  ///< bytes from there to the stack's high end
     std::uint64_t stack_low = 0;
-    std::uint64_t stack_size = ~std::uint64_t{0};
+    std::uint64_t stack_high = ~std::uint64_t{0};
     /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
     /// recorded; 0: none is open. kRegionTree: a manual region is.
     std::uint64_t tree = 0;
@@ -113,7 +112,7 @@ struct ThreadState {
         0;  ///< the address of the page by which its counter is read (counter.h); 0: it has none
     std::uint64_t counter_gap =
         0;  ///< by how much the counter had been enabled longer than running when it began
-    alignas(128) Pair pairs[kPairs] = {};
+    alignas(64) Pair pairs[kPairs] = {};
     /// Where in the table the CallSite of a pair may be, by the same hash; 0: not known. Only its content
     /// tells whether it is the right one.
     std::uint32_t sites[kPairs] = {};

@@ -222,7 +222,7 @@ void announce_events() {
 void count_dropped(ThreadState& thread) {
     thread.stacks.clear();
     // A record that says on which stack the thread is may be among those that are missing.
-    if (thread.on_stack != 0) thread.stack_size = thread.stack_shallow = 0;
+    if (thread.on_stack != 0) thread.stack_high = 0;
     if (thread.slot != nullptr)
         thread.slot->dropped.tell(++thread.dropped);
     else if (globals.control != nullptr)

@@ -170,9 +170,8 @@ Stack signal_stack() {
 
 void set_window(ThreadState& thread, const Stack& stack, std::uint64_t limit) {
     thread.stack_limit = limit;
-    thread.stack_shallow = stack.high - limit;
     thread.stack_low = stack.low;
-    thread.stack_size = stack.high - stack.low;
+    thread.stack_high = stack.high;
 }
 
 /// A stack, and its number.

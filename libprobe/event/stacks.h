@@ -42,7 +42,7 @@ void forget_place(ThreadState& thread);
 
 /// For an event at `place` on the thread's stack that no trampoline has looked at.
 inline void note_place(const ThreadState& thread, std::uint64_t place) {
-    if (place - thread.stack_low >= thread.stack_size) rdam_slow_stack(place);
+    if (place < thread.stack_low || place >= thread.stack_high) rdam_slow_stack(place);
 }
 
 }  // namespace rdam::probe

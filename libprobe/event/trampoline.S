@@ -93,6 +93,7 @@ rdam_trampolines_begin:
         jz      .L\name\()_left
         mov     %edx, %eax
         shr     $32, %rdx
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
         jmp     .L\name\()_leave_record
 
 .L\name\()_value:
@@ -181,10 +182,7 @@ rdam_enter_\name:
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
         mov     rdam_thread@gottpoff(%rip), %rax
-        mov     %rsp, %rdx
-        sub     %fs:RDAM_THREAD_STACK_LIMIT(%rax), %rdx
-        cmp     %fs:RDAM_THREAD_STACK_SHALLOW(%rax), %rdx
-        jae     .L\name\()_below
+        CHECK_STACK rax, rsp, .L\name\()_below, RDAM_THREAD_STACK_LIMIT
 .L\name\()_shallow:
         push    RDAM_ENTRY_RESUME(%r11)
         push    %r11
@@ -227,7 +225,7 @@ rdam_enter_\name:
         jmp     .L\name\()_call
 
 .L\name\()_below:                       // deep in the thread's stack, or on another
-        CHECK_STACK rax, rsp, rdx, .L\name\()_elsewhere
+        CHECK_STACK rax, rsp, .L\name\()_elsewhere
         jmp     .L\deep\()_built
 .L\name\()_elsewhere:
         sub     $8, %rsp
@@ -258,7 +256,7 @@ rdam_enter_\name:
         mov     %rax, RDAM_FRAME_FLAGS(%rbp)
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
         mov     rdam_thread@gottpoff(%rip), %rax
-        CHECK_STACK rax, rsp, rdx, .L\name\()_elsewhere
+        CHECK_STACK rax, rsp, .L\name\()_elsewhere
 .L\name\()_here:
     .ifc \budget, budget
         SAMPLE  \name, .L\name\()_sampled
@@ -314,10 +312,12 @@ rdam_enter_\name:
 
 // The way back from a pad: (rsp) = the CallSite's offset in the table, where the return address was. Until that is back in
 // its place, unwinders find it by the number at the begin of these 64 bytes.
+        .size   rdam_enter_\name, . - rdam_enter_\name
         .balign 64
 .L\name\()_origin:
         .long   rdam_call_sites - .L\name\()_origin, 0
-.L\name\()_back:
+        .type   rdam_leave_\name, @function
+rdam_leave_\name:
         .cfi_def_cfa %rsp, 8
         .cfi_same_value %rbp
         .cfi_escape 0x10, 0x10, 0x0d, 0x38, 0x1c, 0x06, 0x80, 0x00, 0x09, 0xc0, 0x1a, 0x12, 0x94, 0x04, 0x22, 0x22
@@ -352,7 +352,7 @@ rdam_enter_\name:
         ret
         .cfi_restore_state
         .cfi_endproc
-        .size   rdam_enter_\name, . - rdam_enter_\name
+        .size   rdam_leave_\name, . - rdam_leave_\name
 .endm
 
 // The two of one kind.
@@ -360,7 +360,7 @@ rdam_enter_\name:
         STACK_FRAME stack_\rest, shadow_\rest, \clock, \budget, \count
         SHADOW_FRAME shadow_\rest, \clock, \budget, \count
         .pushsection .data.rel.ro.variants, "aw"
-        .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest, .Lshadow_\rest\()_back
+        .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest, rdam_leave_shadow_\rest
         .popsection
 .endm
 

@@ -72,7 +72,6 @@ bool lengthen_stacks(shm::ChunkHeader& header) {
         if (record.kind == shm::PackKind::stack) {
             auto& copy = *reinterpret_cast<shm::StackCopy*>(&record + 1);
             copy.stack_bytes = 0xfffffff8;
-            copy.shadow_bytes = 0x7ffffff8;
             record.check = shm::check_of_pack(&record, record.size);
             any = true;
         }
