@@ -257,7 +257,7 @@ std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t re
 std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_begin(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
-rdam::probe::CallSite* rdam_slow_site(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+std::uint64_t rdam_slow_site(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 void rdam_slow_stack(std::uint64_t place);
 }
 

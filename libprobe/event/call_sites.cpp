@@ -30,14 +30,15 @@ std::atomic<std::uint32_t>& bucket_of(const FunctionEntry& entry, std::uint64_t 
     return buckets[(return_address ^ entry.pair_key) * kSpread >> (64 - kBucketBits)];
 }
 
-CallSite* find_site(std::uint32_t number, const FunctionEntry& entry, std::uint64_t return_address) {
+/// In the chain that begins with `number`; 0: it is not there.
+std::uint32_t find_site(std::uint32_t number, const FunctionEntry& entry, std::uint64_t return_address) {
     for (; number != 0; number = rdam_call_sites[number].next) {
-        CallSite& site = rdam_call_sites[number];
+        const CallSite& site = rdam_call_sites[number];
         if (site.return_address.load(std::memory_order_acquire) == return_address && site.entry == &entry &&
-            site.resume == entry.resume && site.return_address.load() == return_address)
-            return &site;
+            site.return_address.load() == return_address)
+            return number;
     }
-    return nullptr;
+    return 0;
 }
 
 std::uint32_t take_free() {
@@ -74,10 +75,11 @@ void fill(CallSite& site, FunctionEntry* entry, void* resume, std::uint64_t retu
     site.return_address.store(return_address, std::memory_order_release);
 }
 
-/// Two threads that add the same one at once have two, which does no harm.
-CallSite* add_site(std::atomic<std::uint32_t>& bucket, FunctionEntry& entry, std::uint64_t return_address) {
+/// Two threads that add the same one at once have two, which does no harm. 0: there is no room.
+std::uint32_t add_site(std::atomic<std::uint32_t>& bucket, FunctionEntry& entry,
+                       std::uint64_t return_address) {
     const std::uint32_t number = take_site();
-    if (number == 0) return nullptr;
+    if (number == 0) return 0;
     CallSite& site = rdam_call_sites[number];
     if (step() == 2) fill(rdam_call_sites[number + 1], unrecorded(), entry.resume, return_address);
     fill(site, &entry, entry.resume, return_address);
@@ -85,7 +87,7 @@ CallSite* add_site(std::atomic<std::uint32_t>& bucket, FunctionEntry& entry, std
     do {
         site.next = first;
     } while (!bucket.compare_exchange_weak(first, number));
-    return &site;
+    return number;
 }
 
 /// Takes a CallSite out of the chain that begins in `bucket`. Others may put new ones in front meanwhile, and
@@ -143,16 +145,13 @@ void forget_call_sites(std::uint64_t low, std::uint64_t high) {
 
 }  // namespace rdam::probe
 
-rdam::probe::CallSite* rdam_slow_site(rdam::probe::FunctionEntry* entry, std::uint64_t return_address) {
+std::uint64_t rdam_slow_site(rdam::probe::FunctionEntry* entry, std::uint64_t return_address) {
     using namespace rdam::probe;
     std::atomic<std::uint32_t>& bucket = bucket_of(*entry, return_address);
-    CallSite* site = find_site(bucket.load(std::memory_order_acquire), *entry, return_address);
-    if (site == nullptr) site = add_site(bucket, *entry, return_address);
-    if (site != nullptr) {
-        rdam_thread.sites[pair_index(return_address ^ entry->pair_key)] = static_cast<std::uint32_t>(
-            reinterpret_cast<std::uint64_t>(site) - reinterpret_cast<std::uint64_t>(rdam_call_sites));
-    } else if (globals.control != nullptr) {
-        globals.control->without_site.add(1);
-    }
-    return site;
+    std::uint32_t number = find_site(bucket.load(std::memory_order_acquire), *entry, return_address);
+    if (number == 0) number = add_site(bucket, *entry, return_address);
+    if (number == 0 && globals.control != nullptr) globals.control->without_site.add(1);
+    const std::uint32_t offset = number << RDAM_SITE_SHIFT;
+    if (number != 0) rdam_thread.sites[pair_index(return_address ^ entry->pair_key)] = offset;
+    return offset;
 }

@@ -254,7 +254,9 @@ rdam_enter_\name:
 .L\name\()_built:
         lea     -RDAM_SHADOW_FRAME_SIZE(%rbp), %rsp
         mov     %rax, RDAM_FRAME_FLAGS(%rbp)
+    .ifc \budget, budget
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
+    .endif
         mov     rdam_thread@gottpoff(%rip), %rax
         CHECK_STACK rax, rsp, .L\name\()_elsewhere
 .L\name\()_here:
@@ -263,11 +265,9 @@ rdam_enter_\name:
         mov     rdam_thread@gottpoff(%rip), %rax
     .endif
         FIND_SITE .L\name\()_site
-.L\name\()_found:                       // r10 = the CallSite
-        lea     rdam_call_sites(%rip), %rdx
-        sub     %rdx, %r10
-        shr     $(RDAM_SITE_SHIFT - RDAM_PAD_SHIFT), %r10
-        lea     rdam_pads(%rip), %rdx
+.L\name\()_found:
+        shr     $(RDAM_SITE_SHIFT - RDAM_PAD_SHIFT), %edx
+        lea     rdam_pads(%rip), %r10
         add     %rdx, %r10
     .ifc \budget, budget
         cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
@@ -302,9 +302,9 @@ rdam_enter_\name:
         cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
         jb      .L\name\()_tail          // a tail call has its chain's return address
         CALL_SLOW rdam_slow_site
-        test    %rax, %rax
+        mov     %rax, %rdx
+        test    %eax, %eax
         jz      .L\name\()_pass
-        mov     %rax, %r10
         mov     rdam_thread@gottpoff(%rip), %rax
         jmp     .L\name\()_found
 

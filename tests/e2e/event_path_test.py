@@ -158,12 +158,12 @@ class Code(unittest.TestCase):
 
     def test_shadow_frame(self):
         for clock in self.CLOCKS:
-            self.check("shadow", clock, 120)
+            self.check("shadow", clock, 130)
 
     def test_counting_instructions(self):
         for clock in self.CLOCKS:
             self.check("stack", clock, 106, "_count")
-            self.check("shadow", clock, 140, "_count")
+            self.check("shadow", clock, 150, "_count")
 
     def test_the_counter_is_read_in_one_place(self):
         """… which is only called where it is wanted: on a machine without counters its instruction ends the program."""
