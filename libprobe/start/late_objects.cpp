@@ -13,6 +13,9 @@
 #include "libprobe/code/patch.h"
 #include "libprobe/event/slow.h"
 
+// Another C library than glibc has none, and the recorder does not start there (init.cpp).
+#pragma weak _r_debug
+
 extern "C" {
 void rdam_link_map_hook();
 void rdam_link_map_changed();
