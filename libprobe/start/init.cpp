@@ -193,7 +193,9 @@ void begin_recording() {
         const PlanCopy plan(kFirstPlan);
         if (!plan.whole()) return;
         choose_counting(thread);
-        report(apply_plan(plan.area(), plan.reply()));
+        const PatchResult result = apply_plan(plan.area(), plan.reply());
+        if (!result.none_took()) plan.print_wrapped();
+        report(result);
         past_wrappers();
         watch_libraries();
         watch_children();

@@ -106,7 +106,11 @@ void ask_and_apply() {
     if (!ask_for_late_plan(serial)) return;
     const PlanCopy plan(serial);
     const OpenTable table;
-    if (plan.whole() && table.writable()) return report(apply_plan(plan.area(), plan.reply()));
+    if (plan.whole() && table.writable()) {
+        const PatchResult result = apply_plan(plan.area(), plan.reply());
+        if (!result.none_took()) plan.print_wrapped();
+        return report(result);
+    }
     Line line;
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }
