@@ -88,8 +88,8 @@ void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
         facts.interpreter = string_at({static_cast<const std::uint8_t*>(data->d_buf), data->d_size}, 0);
     }
     facts.is_shared_object = image.header().e_type == ET_DYN && !facts.is_dynamic;
-    facts.soname = read_soname(image);
-    facts.is_dynamic_linker = facts.is_shared_object && is_of_glibc(facts.soname);
+    facts.is_library = facts.is_shared_object && image.header().e_entry == 0;
+    facts.is_dynamic_linker = facts.is_shared_object && is_of_glibc(read_soname(image));
     for (const std::string& library : read_dynamic_strings(image, DT_NEEDED))
         if (library.starts_with("libasan.so") || library.starts_with("libclang_rt.asan"))
             facts.sanitizer = library;
@@ -159,7 +159,7 @@ std::string why_not_recordable(const ExecutableFacts& facts) {
         return fmt::format("{}: is the dynamic linker of musl: rdam records programs of glibc only",
                            facts.path);
     }
-    if (facts.is_shared_object && !facts.soname.empty()) {
+    if (facts.is_library) {
         return fmt::format("{}: is a library, not a program: name a program", facts.path);
     }
     if (!facts.is_dynamic) {

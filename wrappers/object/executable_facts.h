@@ -25,7 +25,7 @@ struct ExecutableFacts {
     bool has_capabilities = false;   ///< the same with file capabilities that the user does not have
     bool is_shared_object = false;   ///< ET_DYN without PT_INTERP: a library, or a static-pie program
     bool is_dynamic_linker = false;  ///< glibc's: it starts the program that is among its arguments
-    std::string soname;              ///< DT_SONAME
+    bool is_library = false;         ///< it cannot be started
     /// Of the dynamic linker that the program wants, if it is a file that can be read and not glibc's: its
     /// name.
     std::string other_libc;
