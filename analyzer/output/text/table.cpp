@@ -71,18 +71,10 @@ std::string around_difference(const std::vector<std::string>& group, std::size_t
     return shortened(name, widest - half) + shortened(std::string_view{name}.substr(begin), half);
 }
 
-/// Shortens the cells of a column. A reader must be able to distinguish two rows, so cells that would become
-/// equal keep more, up to twice as much; those that differ only deep inside show that place, and names that
-/// cannot be told apart even so are numbered.
-void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
-    const auto is_long = [&](const auto& row) { return display_width(row[column]) > widest; };
-    if (std::ranges::none_of(rows, is_long)) return;
-    Shortened names([&] {
-        std::set<std::string> cells;
-        for (const auto& row : rows)
-            cells.insert(row[column]);
-        return cells;
-    }());
+/// Cells that would become equal keep more, up to twice as much; those that differ only deep inside show that
+/// place, and those that cannot be told apart even so are numbered.
+Shortened shorten(std::set<std::string> cells, std::size_t widest) {
+    Shortened names(std::move(cells));
     for (const std::string& cell : names.cells())
         names.text(cell) = shortened_name(cell, widest);
     for (std::size_t width = widest + widest / 2; width <= 2 * widest; width += widest / 2)
@@ -95,11 +87,29 @@ void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, st
     for (const auto& group : names.alike())
         for (std::size_t i = 0; i < group.size(); ++i)
             names.text(group[i]) += fmt::format(" #{}", i + 1);
+    return names;
+}
+
+/// Shortens the cells of a column. A reader must be able to distinguish two rows.
+void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
+    const auto is_long = [&](const auto& row) { return display_width(row[column]) > widest; };
+    if (std::ranges::none_of(rows, is_long)) return;
+    std::set<std::string> cells;
+    for (const auto& row : rows)
+        cells.insert(row[column]);
+    Shortened names = shorten(std::move(cells), widest);
     for (auto& row : rows)
         row[column] = names.text(row[column]);
 }
 
 }  // namespace
+
+std::vector<std::string> shortened_apart(std::vector<std::string> names, std::size_t widest) {
+    Shortened texts = shorten({names.begin(), names.end()}, widest);
+    for (std::string& name : names)
+        name = texts.text(name);
+    return names;
+}
 
 /// Of its cells as they are.
 std::size_t Table::width_of(std::size_t column) const {
