@@ -82,7 +82,7 @@ class Launchers(Sentences):
     def test_an_interpreter_in_which_nothing_is_found_says_what_is_recorded(self):
         text = self.said("--", "perl", "-e", "exit 0", status=1)
         self.assertRegex(text, r"none of the functions on the list can be wrapped in .*/perl: only what it starts is recorded\n")
-        self.assertIn("no program of the run that loaded the recorder contained a function on the list (what sudo, ", text)
+        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (what sudo, ", text)
 
     def test_small_inits(self):
         self.assert_recorded(self.find("tini"), "-s", "--", COUNTS, "1", "10")
@@ -227,7 +227,7 @@ class Places(Sentences):
 
 
 class NotLoaded(Sentences):
-    ONLY = "no trace was written: the recorder was loaded only into "
+    ONLY = "no trace was written: the recorder is known to have been loaded only into "
 
     def test_a_cleared_environment(self):
         for command, launchers in ((["env", "-i", COUNTS, "1", "10"], "env"),
@@ -235,7 +235,7 @@ class NotLoaded(Sentences):
                                    (["env", "sh", "-c", f"env -i {COUNTS} 1 10; exit 3"], "env, (dash|bash|busybox)")):
             with self.subTest(launchers):
                 text = self.said("--", *command, status=1)
-                self.assertRegex(text, f"rdam: {self.ONLY}{launchers}, not into what that started, if anything .*; start rdam behind what "
+                self.assertRegex(text, f"rdam: {self.ONLY}{launchers}, where nothing was on the list .*; start rdam behind what "
                                        r"keeps it out \(the run ended with exit code 3\)\n")
                 self.assertEqual(text.count("\n"), 1, text)
 
@@ -252,7 +252,7 @@ class NotLoaded(Sentences):
         self.assertIn(f"{self.ONLY}sudo, which removes LD_PRELOAD from what it starts; start rdam behind it: sudo rdam record … -- PROGRAM", text)
         self.assertRegex(self.examine(sudo), "no .*/sudo removes LD_PRELOAD from what it starts start rdam behind it: sudo rdam record")
         text = self.said("-o", "other.bin", "--", "sh", "-c", f"{sudo} -n {COUNTS} 1 10; exit 0", status=1)
-        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, not into what that started, if anything \(what sudo, env -i or ")
+        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, where nothing was on the list \(what sudo, env -i or ")
 
     def test_a_set_user_id_launcher(self):
         self.need("setpriv", "sudo")
@@ -269,7 +269,7 @@ class NotLoaded(Sentences):
 
     def test_programs_of_which_nothing_is_on_the_list(self):
         text = self.said("--", "sh", "-c", f"{PROGRAMS}/shapes; exit 0", status=1)
-        self.assertRegex(text, r"rdam: no program of the run that loaded the recorder contained a function on the list \(.*\): no trace was written\n")
+        self.assertRegex(text, r"rdam: no program of the run that is known to have loaded the recorder contained a function on the list \(.*\): no trace was written\n")
 
     def test_the_recorder_has_said_why(self):
         done = self.forbidding(["memfd_create"], RDAM, "record", "-f", "work", "--", COUNTS, "1", "10")
@@ -282,6 +282,37 @@ class NotLoaded(Sentences):
         text = self.said("-o", "%r/x.bin", "--", "sh", "-c", f"{COUNTS} 1 10; exit 0", status=0)
         self.assertIn("cannot write the trace to ", text)
         self.assertIn("no trace was written: either no wrapped function was called, or the recorder has said why above", text)
+
+
+    def test_a_place_that_another_user_cannot_write_to(self):
+        self.need("setpriv")
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to become another user")
+        self.folder.chmod(0o755)
+        text = self.said("--", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", COUNTS, "1", "10", status=1)
+        self.assertRegex(text, "rdam: cannot write the trace to .*/trace.bin: Permission denied")
+        self.assertNotIn("no program of the run", text)
+        if "is known to have been" in text:  # the process could not tell the run
+            self.assertIn("a process whose user may not write here says so itself", text)
+
+
+class Sampled(Sentences):
+    """What `rdam hot` says of a file that is not the one that perf sampled."""
+
+    def test_a_file_that_was_replaced(self):
+        self.need("perf")
+        self.compiled(SOURCE.replace("work(9)", "work(9999)"))
+        command = ("perf", "record", "-N", "-q", "-e", "cpu-clock", "-g", "-o", "perf.data", "--", "./program", "20000")
+        if self.run_in_folder(*command).returncode != 0:
+            self.skipTest("perf may not sample here")
+        self.assertNotIn("not the file that was sampled", self.rdam("hot", "perf.data").stderr.decode())
+        self.compiled(SOURCE)
+        text = self.rdam("hot", "perf.data").stderr.decode()
+        self.assertRegex(text, r"without a name in program \(.*\): .*/program is not the file that was sampled \(build ID \w{8}, sampled \w{8}\): "
+                               "put that file back, or sample again")
+        self.assertNotIn("install debug symbols", text)
+        (self.folder / "program").unlink()
+        self.assertIn("/program is gone: put the file that was sampled back, or sample again", self.rdam("hot", "perf.data").stderr.decode())
 
 
 class Sealed(Sentences):

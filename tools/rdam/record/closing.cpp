@@ -59,7 +59,8 @@ std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program&
         "musl programs";
     if (loaded.programs)
         return fmt::format(
-            "no program of the run that loaded the recorder contained a function on the list ({}): no trace "
+            "no program of the run that is known to have loaded the recorder contained a function on the "
+            "list ({}): no trace "
             "was written",
             kWithout);
     if (loaded.launchers.empty())
@@ -67,14 +68,15 @@ std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program&
             "no trace was written: either the recorder has said why above, or the dynamic linker did not "
             "load it into {}",
             program.path);
-    const std::string only = "no trace was written: the recorder was loaded only into " + loaded.launchers;
+    const std::string only =
+        "no trace was written: the recorder is known to have been loaded only into " + loaded.launchers;
     if (program.alone) return only + ", and --no-children does not record launchers";
     if (!program.strips.empty())
         return fmt::format("{0}, which {1}; start rdam behind it: {2} rdam record … -- PROGRAM", only,
                            program.strips, file_name(program.arguments[0]));
-    return fmt::format(
-        "{}, not into what that started, if anything ({}{}); start rdam behind what keeps it out", only,
-        kWithout, geteuid() == 0 ? "; a process whose user may not write here says so itself" : "");
+    return fmt::format("{}, where nothing was on the list ({}{}); start rdam behind what keeps it out", only,
+                       kWithout,
+                       geteuid() == 0 ? "; a process whose user may not write here says so itself" : "");
 }
 
 /// Nothing was recorded, and nothing was lost.
