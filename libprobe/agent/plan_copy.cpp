@@ -35,4 +35,8 @@ void PlanCopy::print() const {
     say(area_ + reply().message.offset, reply().message.size);
 }
 
+void PlanCopy::print_wrapped() const {
+    say(area_ + reply().wrapped.offset, reply().wrapped.size);
+}
+
 }  // namespace rdam::probe

@@ -23,6 +23,8 @@ class PlanCopy {
     const shm::PlanReply& reply() const { return *reinterpret_cast<const shm::PlanReply*>(area_); }
     /// Writes its message to stderr.
     void print() const;
+    /// … and how many functions are wrapped.
+    void print_wrapped() const;
 
   private:
     char* area_ = nullptr;

@@ -37,14 +37,20 @@ bool replace_by_file(std::uint64_t address, std::uint64_t size) {
     return done;
 }
 
-/// The kernel writes for us, as it does for a debugger.
+/// The kernel writes for us, as it does for a debugger. Half a jump would be worse than none.
 bool write_through_proc(std::uint64_t address, const void* bytes, std::uint64_t size) {
+    std::uint8_t before[512];
+    if (size > sizeof before) return false;
     const long fd = sys::call(SYS_open, sys::word("/proc/self/mem"), O_RDWR | O_CLOEXEC);
     if (sys::failed(fd)) return false;
+    copy_bytes(before, reinterpret_cast<const void*>(address), size);
     const long written =
         sys::call(SYS_pwrite64, fd, sys::word(bytes), static_cast<long>(size), static_cast<long>(address));
+    const bool whole = written == static_cast<long>(size);
+    if (written > 0 && !whole)
+        sys::call(SYS_pwrite64, fd, sys::word(before), written, static_cast<long>(address));
     sys::call(SYS_close, fd);
-    return written == static_cast<long>(size);
+    return whole;
 }
 
 }  // namespace
@@ -57,11 +63,17 @@ bool make_executable(std::uint64_t address, std::uint64_t size) {
 
 bool write_code(std::uint64_t address, const void* bytes, std::uint64_t size) {
     if (!may_gain_execution()) return write_through_proc(address, bytes, size);
+    constexpr auto kPage = static_cast<long>(sys::kPage);
     const auto first = static_cast<long>(address & ~(sys::kPage - 1));
     const auto length = static_cast<long>((address + size + sys::kPage - 1) & ~(sys::kPage - 1)) - first;
-    if (sys::call(SYS_mprotect, first, length, PROT_READ | PROT_WRITE) != 0) return false;
-    copy_bytes(reinterpret_cast<void*>(address), bytes, size);
-    return sys::call(SYS_mprotect, first, length, PROT_READ | PROT_EXEC) == 0;
+    if (sys::call(SYS_mprotect, first, length, PROT_READ | PROT_WRITE) == 0) {
+        copy_bytes(reinterpret_cast<void*>(address), bytes, size);
+        return sys::call(SYS_mprotect, first, length, PROT_READ | PROT_EXEC) == 0;
+    }
+    // Sealed pages (mseal) keep their protection. Those in front of a sealed one have lost theirs by now.
+    for (long page = first; page < first + length; page += kPage)
+        sys::call(SYS_mprotect, page, kPage, PROT_READ | PROT_EXEC);
+    return write_through_proc(address, bytes, size);
 }
 
 }  // namespace rdam::probe

@@ -287,7 +287,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
             const std::uint64_t to =
                 is_gated(function) ? code - gate_size(function)
                                    : recorded_from(function.address + plan::kPatchSize, function, island);
-            write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
+            write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.closed;
         }
     }
 }
@@ -327,17 +327,27 @@ void forget_moved_code(std::uint64_t low, std::uint64_t high) {
 }
 
 void report(const PatchResult& result) {
-    if (result.changed > 0) {
+    struct Reason {
+        std::uint32_t count;
+        std::string_view text;
+    };
+    const Reason reasons[] = {
+        {result.changed, ": the code in memory differs from the file"},
+        {result.no_room, ": there is no free memory near the code"},
+        {result.closed,
+         ": the code is sealed (mseal), and the kernel does not let /proc/self/mem write to it"}};
+    for (const Reason& reason : reasons) {
+        if (reason.count == 0) continue;
         Line line;
-        (line << result.changed << " functions were skipped: their code in memory differs from their file")
+        if (result.wrapped > 0) line << "of these, ";
+        (line << reason.count
+              << (reason.count == 1 ? " function was not wrapped" : " functions were not wrapped")
+              << reason.text)
             .print();
     }
-    if (result.no_room > 0) {
-        Line line;
-        (line << result.no_room
-              << " functions were skipped: no free memory near them, or their pages cannot be changed")
-            .print();
-    }
+    static constinit bool any = false;
+    any = any || result.wrapped > 0;
+    globals.control->none_took.store(!any && result.none_took() ? 1 : 0);
 }
 
 void prepare_empty_function(std::uint32_t number) {

@@ -10,8 +10,10 @@ namespace rdam::probe {
 struct PatchResult {
     std::uint32_t wrapped = 0;
     std::uint32_t changed = 0;  ///< the bytes in memory are not those the plan was made for: left alone
-    std::uint32_t no_room =
-        0;  ///< no memory within reach of the function, or protection could not be changed: left alone
+    std::uint32_t no_room = 0;  ///< no memory within reach of the function: left alone
+    std::uint32_t closed = 0;   ///< neither the program nor the kernel may write to the code: left alone
+
+    bool none_took() const { return wrapped == 0 && changed + no_room + closed > 0; }
 };
 
 /// Fills rdam_functions and globals.addresses, and patches every entry; those of functions that may be
@@ -23,7 +25,7 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
 /// given back.
 void forget_moved_code(std::uint64_t low, std::uint64_t high);
 
-/// Says on stderr what was left alone.
+/// Says on stderr what was left alone, and tells the agent where nothing was wrapped.
 void report(const PatchResult& result);
 
 /// Prepares the entry that probe cost is measured with; its number is `number`.

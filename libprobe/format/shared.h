@@ -275,6 +275,7 @@ struct Control {
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
     std::atomic<std::uint32_t> out_of_memory;  ///< not 0: no further chunk could be had from the machine, by
                                                ///< this errno
+    std::atomic<std::uint32_t> none_took;      ///< 1: none of the planned functions could be wrapped
     std::atomic<std::uint32_t> gave_up;        ///< kGaveUp: the process no longer records, because it could
                                                ///< not find out whether the agent is alive
     alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in
@@ -377,6 +378,7 @@ struct PlannedFunction {
 struct PlanReply {
     Text functions;            ///< PlannedFunction[]
     Text message;              ///< for stderr
+    Text wrapped;              ///< the same for how many functions are wrapped, if they are
     std::uint32_t serial = 0;  ///< of the request that it answers
     std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
     std::uint64_t check = 0;   ///< of all before it here, and of what is behind it

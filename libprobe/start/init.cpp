@@ -28,8 +28,10 @@
 
 extern "C" {
 // glibc's pthread_atfork() is linked into its callers, with start-up files that librdam.so has none of.
+// Weak: a program of another C library (musl) must start as if this one were not there.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name.
-int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* object);
+__attribute__((weak)) int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                            void* object);
 
 constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
 constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
@@ -192,7 +194,9 @@ void begin_recording() {
         const PlanCopy plan(kFirstPlan);
         if (!plan.whole()) return;
         choose_counting(thread);
-        report(apply_plan(plan.area(), plan.reply()));
+        const PatchResult result = apply_plan(plan.area(), plan.reply());
+        if (!result.none_took()) plan.print_wrapped();
+        report(result);
         past_wrappers();
         watch_libraries();
         watch_children();
@@ -243,9 +247,21 @@ bool prepare(int argc, char** argv, char** environment) {
     return connect_agent(false);
 }
 
+/// Of another C library neither the start nor the threads are known: not even whether `start` has arguments.
+bool is_other_libc() {
+    if (&__register_atfork != nullptr) return false;
+    globals.settings.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;
+    Line line;
+    (line << "process " << sys::getpid()
+          << " has another C library than glibc (such as musl): it is not recorded")
+        .print();
+    return true;
+}
+
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(kSettled);
     watch_contexts();
+    if (is_other_libc()) return;
     watch_adoption();
     if (is_unwanted_child(environment)) return;
     settle_output(environment);

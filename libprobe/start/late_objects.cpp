@@ -14,6 +14,9 @@
 #include "libprobe/event/call_sites.h"
 #include "libprobe/event/slow.h"
 
+// Another C library than glibc has none, and the recorder does not start there (init.cpp).
+#pragma weak _r_debug
+
 extern "C" {
 void rdam_link_map_hook();
 void rdam_link_map_changed();
@@ -106,7 +109,11 @@ void ask_and_apply() {
     if (!ask_for_late_plan(serial)) return;
     const PlanCopy plan(serial);
     const OpenTable table;
-    if (plan.whole() && table.writable()) return report(apply_plan(plan.area(), plan.reply()));
+    if (plan.whole() && table.writable()) {
+        const PatchResult result = apply_plan(plan.area(), plan.reply());
+        if (!result.none_took()) plan.print_wrapped();
+        return report(result);
+    }
     Line line;
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }

@@ -36,6 +36,7 @@
 #include "tools/agent/switches/switch_recorder.h"
 #include "tools/agent/watch.h"
 #include "tools/agent/write/output_file.h"
+#include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -96,9 +97,9 @@ double share_of_windows(const StartFacts& start) {
     return Budget::share_of_windows(start.max_overhead());
 }
 
-/// The traces of fork children and of launchers have the pid in their names: the run's name is for the
-/// program that the user means. If another run has it, it is left alone as long as that run lasts. `beside`:
-/// this process is one of those.
+/// The traces of fork children, of launchers and of what scripts call have the pid in their names: the run's
+/// name is for the program that the user means. If another run has it, it is left alone as long as that run
+/// lasts. `beside`: this process is one of those.
 std::string own_output(const Configuration& configuration, bool beside, const trace::NameLock& name,
                        trace::TraceInfo& info) {
     const bool taken = name.state() == trace::NameLock::State::taken;
@@ -146,6 +147,16 @@ struct Job {
     bool rationed;
 };
 
+/// What concerns the run is told under its name, and where each process fills that in for itself, under the
+/// name as the user has given it.
+template <typename Tell>
+void tell_run(trace::NameLock& name, const Configuration& configuration, const Tell& tell) {
+    tell(name);
+    if (configuration.run.empty() || configuration.pattern.empty()) return;
+    trace::NameLock pattern(configuration.pattern, configuration.run);
+    tell(pattern);
+}
+
 /// False: the process has been told why it is not recorded.
 bool plan(const Job& job) {
     if (const auto planned = job.planning.start(); !planned) {
@@ -158,12 +169,11 @@ bool plan(const Job& job) {
     const trace::NameLock& name = job.output == job.configuration.output ? job.name : none;
     if (const auto writable = trace::check_place(job.output, name); !writable) {
         refuse_for(job.shared, writable.error());
+        tell_run(job.name, job.configuration,
+                 [&](trace::NameLock& told) { told.tell_failure(writable.error().message); });
         return false;
     }
-    job.name.tell_planned();
-    const Configuration& configuration = job.configuration;
-    if (!configuration.run.empty() && !configuration.pattern.empty())
-        trace::NameLock(configuration.pattern, configuration.run).tell_planned();
+    tell_run(job.name, job.configuration, [](trace::NameLock& told) { told.tell_planned(); });
     return true;
 }
 
@@ -218,15 +228,32 @@ void record(const Job& job, MachineShare& machine) {
     info.process.machine_share = std::max(info.process.machine_share, stolen.now());
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
-    const std::string text =
-        recording.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
+    const bool none_took = shared.control().none_took.load() != 0;
+    std::string text = recording.finish(watch.end() != End::exited,
+                                        configuration.top && configuration.run.empty() && !none_took);
+    if (none_took && recording.file().writer() == nullptr) {
+        const std::string reason =
+            fmt::format("none of the functions that were to be wrapped in {} could be", process.executable);
+        tell_run(name, configuration, [&](trace::NameLock& told) { told.tell_failure(reason); });
+        if (configuration.run.empty())
+            text += fmt::format("rdam: {}: no trace was written\n", printable(reason));
+    }
     put_message(shared.control(),
                 planning.awaited_text() + (configuration.top ? no_counters(info.counters) : "") + text);
     shared.announce(shm::AgentState::finished);
 }
 
+/// Of `ld.so PROGRAM` the kernel knows only the dynamic linker.
+void look_behind_linker(ProcessDescription& process) {
+    if (process.objects.empty() || !file_name(process.executable).starts_with("ld")) return;
+    ProcessObject& program = process.objects.front();
+    const std::string mapped = mapped_file(process.pid, program.base, program.end);
+    if (!mapped.empty()) process.executable = program.path = mapped;
+}
+
 /// Ends early, and says why, where the process cannot be recorded.
 void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
+    look_behind_linker(process);
     const Configuration configuration = read_configuration(process.pid, shared.start().settings);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) return refuse_for(shared, processors.error());
@@ -243,8 +270,11 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     info.process = describe(process, configuration, shared.start());
     trace::NameLock name(configuration.output, name_of_run(info.process));
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);
-    const std::string output =
-        own_output(configuration, launcher || shared.control().forked != 0, name, info);
+    tell_run(name, configuration, [&](trace::NameLock& told) {
+        told.tell_loaded(launcher ? file_name(process.executable) : std::string_view{});
+    });
+    const bool minor = launcher || configuration.called;
+    const std::string output = own_output(configuration, minor || shared.control().forked != 0, name, info);
     if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);

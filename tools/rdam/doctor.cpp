@@ -1,5 +1,10 @@
 // `rdam doctor`: what works on this machine, and what to type where something does not.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -16,6 +21,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/support/child_process.h"
 #include "wrappers/support/file_name.h"
@@ -27,6 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
+constexpr long kMseal = 462;  // which older headers do not know
 
 /// One line of the answer.
 struct Finding {
@@ -153,15 +160,61 @@ Finding look_at_libc(const trace::TraceInfo& info) {
     return {kWhat, Finding::State::works, "found"};
 }
 
+/// Whether the kernel lets a process write to code that it has sealed, which has no other way back.
+bool may_write_sealed_code() {
+    constexpr std::size_t kPage = 4096;
+    void* const page = mmap(nullptr, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+    const bool sealed = page != MAP_FAILED && syscall(kMseal, page, kPage, 0) == 0;
+    const bool may = sealed && memory >= 0 &&
+                     pwrite(memory, "x", 1, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page))) == 1;
+    if (memory >= 0) close(memory);
+    return may;
+}
+
+/// A kernel before 6.10 has no seals.
+std::optional<Finding> look_at_seals() {
+    constexpr std::string_view kWhat = "sealed code";
+    if (syscall(kMseal, 0, 0, 0) != 0 && errno == ENOSYS) return {};
+    // The seal stays as long as the process.
+    const pid_t child = fork();
+    if (child == 0) _exit(may_write_sealed_code() ? 0 : 1);
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return {};
+    if (WEXITSTATUS(status) == 0)
+        return Finding{kWhat, Finding::State::works, "programs that seal their code (mseal) can be recorded"};
+    return Finding{kWhat, Finding::State::missing,
+                   "the kernel does not let /proc/self/mem write to it: functions in code that a program has "
+                   "sealed (mseal) cannot be wrapped",
+                   "boot with proc_mem.force_override=always, or let the program not seal its code"};
+}
+
+/// A program that starts others is recorded with them.
+Finding describe_starter(const Program& program) {
+    constexpr std::string_view kOthers =
+        "what it starts can be recorded, except static, set-user-ID, 32-bit, musl and Go programs";
+    constexpr std::string_view kWhat = "program";
+    const std::string name(file_name(program.judged));
+    if (!program.strips.empty())
+        return {kWhat, Finding::State::missing, fmt::format("{} {}", program.path, program.strips),
+                fmt::format("start rdam behind it: {} rdam record … -- PROGRAM", name)};
+    const std::string subject =
+        program.is_script ? fmt::format("{} is a script for {}", program.path, program.judged) : program.path;
+    if (Catalogue::builtin().is_launcher(program.judged))
+        return {kWhat, Finding::State::works,
+                fmt::format("{}{}: {}", subject, program.is_script ? "" : " starts other programs", kOthers)};
+    return {
+        kWhat, Finding::State::works,
+        fmt::format("{}{}: functions of {} and its libraries can be recorded, not those of the script; {}",
+                    subject, program.is_script ? "" : " runs scripts", name, kOthers)};
+}
+
 std::vector<Finding> look_at_program(const std::string& name) {
     const auto program = find_program({name});
     if (!program) return {{"program", Finding::State::fails, program.error().message}};
     std::vector<Finding> findings;
-    findings.push_back({"program", Finding::State::works,
-                        program->starts_others
-                            ? fmt::format("{} can be recorded, and so can what it starts", program->path)
-                            : fmt::format("{} can be recorded", program->path)});
-    if (program->starts_others) return findings;
+    if (program->starts_others) return {describe_starter(*program)};
+    findings.push_back({"program", Finding::State::works, fmt::format("{} can be recorded", program->path)});
     if (const auto lack = lacks_symbols(program->path))
         findings.push_back({"its symbols", Finding::State::missing, *lack,
                             "compile with -g for parameters and for source lines in call stacks"});
@@ -184,6 +237,7 @@ std::vector<Finding> examine(const Workplace& place, const std::string& program)
         if (why.starts_with("rdam: ")) why.erase(0, std::strlen("rdam: "));
         findings.push_back({"recording", Finding::State::fails, why});
     }
+    if (auto seals = look_at_seals()) findings.push_back(*std::move(seals));
     findings.push_back(look_at_perf(place));
     if (!program.empty()) {
         auto more = look_at_program(program);

@@ -21,6 +21,9 @@ struct Parts {
     std::vector<CatalogueFunction> functions;
     std::vector<CatalogueFunction> refused_globs;
     std::vector<std::string> launchers;
+    std::vector<std::string> interpreters;
+    std::vector<std::string> utilities;
+    std::map<std::string, std::string, std::less<>> strips;
 };
 
 bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
@@ -102,6 +105,15 @@ Result<void> for_each_table(const toml::table& root, std::string_view name, Add 
     return {};
 }
 
+std::vector<std::string> sorted_names(const toml::table& root, std::string_view key) {
+    std::vector<std::string> names;
+    if (const auto* array = root[key].as_array())
+        for (const auto& node : *array)
+            names.push_back(node.value_or(std::string{}));
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 Result<void> collect(const toml::table& root, Parts& parts) {
     if (auto done = for_each_table(root, "group", [&](const auto& t) { return add_group(t, parts); }); !done)
         return done;
@@ -113,10 +125,12 @@ Result<void> collect(const toml::table& root, Parts& parts) {
     if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
         !done)
         return done;
-    if (const auto* launchers = root["launchers"].as_array())
-        for (const auto& node : *launchers)
-            parts.launchers.push_back(node.value_or(std::string{}));
-    std::sort(parts.launchers.begin(), parts.launchers.end());
+    parts.launchers = sorted_names(root, "launchers");
+    parts.interpreters = sorted_names(root, "interpreters");
+    parts.utilities = sorted_names(root, "utilities");
+    if (const auto* strips = root["strips"].as_table())
+        for (const auto& [key, value] : *strips)
+            parts.strips.emplace(key.str(), value.value_or(std::string{}));
     std::sort(parts.functions.begin(), parts.functions.end(), by_name);
     const auto twice = std::adjacent_find(parts.functions.begin(), parts.functions.end(),
                                           [](const auto& a, const auto& b) { return a.name == b.name; });
@@ -145,6 +159,9 @@ Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origi
     catalogue.functions_ = std::move(parts->functions);
     catalogue.refused_globs_ = std::move(parts->refused_globs);
     catalogue.launchers_ = std::move(parts->launchers);
+    catalogue.interpreters_ = std::move(parts->interpreters);
+    catalogue.utilities_ = std::move(parts->utilities);
+    catalogue.strips_ = std::move(parts->strips);
     catalogue.fingerprint_ = XXH3_64bits(text.data(), text.size());
     return catalogue;
 }
@@ -173,6 +190,21 @@ const CatalogueFunction* Catalogue::find(std::string_view name) const {
 
 bool Catalogue::is_launcher(std::string_view program) const {
     return std::binary_search(launchers_.begin(), launchers_.end(), file_name(program), std::less<>{});
+}
+
+bool Catalogue::is_interpreter(std::string_view program) const {
+    const std::string name(file_name(program));
+    return std::any_of(interpreters_.begin(), interpreters_.end(),
+                       [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+}
+
+bool Catalogue::is_utility(std::string_view program) const {
+    return std::binary_search(utilities_.begin(), utilities_.end(), file_name(program), std::less<>{});
+}
+
+std::string Catalogue::how_it_strips(std::string_view program) const {
+    const auto found = strips_.find(file_name(program));
+    return found == strips_.end() ? std::string{} : found->second;
 }
 
 }  // namespace rdam

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +58,12 @@ class Catalogue {
     /// Whether a program (file name or path) merely starts the real one: a shell, `env`, `taskset`, `mpirun`,
     /// ….
     bool is_launcher(std::string_view program) const;
+    /// A program that runs a script, which may start the one that the user means.
+    bool is_interpreter(std::string_view program) const;
+    /// A program that scripts call on their way (dirname).
+    bool is_utility(std::string_view program) const;
+    /// What a launcher that starts programs without the recorder does to them; empty: it does not.
+    std::string how_it_strips(std::string_view program) const;
 
     /// Differs where the text it was parsed from does.
     std::uint64_t fingerprint() const { return fingerprint_; }
@@ -65,6 +73,9 @@ class Catalogue {
     std::vector<CatalogueFunction> functions_;      // sorted by name
     std::vector<CatalogueFunction> refused_globs_;  // in the order of the file
     std::vector<std::string> launchers_;            // sorted
+    std::vector<std::string> interpreters_;         // globs
+    std::vector<std::string> utilities_;            // sorted
+    std::map<std::string, std::string, std::less<>> strips_;
 };
 
 }  // namespace rdam

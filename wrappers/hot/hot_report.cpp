@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "wrappers/hot/changed_files.h"
 #include "wrappers/hot/waiting_functions.h"
 #include "wrappers/perf/perf_data.h"
 #include "wrappers/perf/report_text.h"
@@ -180,12 +181,15 @@ std::string left_out_name(const LeftOutLine& line) {
                        unknown ? "an unknown module" : line.module);
 }
 
-std::string left_out_line(const LeftOutLine& line, bool credited) {
+std::string left_out_line(const LeftOutLine& line, bool credited,
+                          const std::map<std::string, std::string>& changed) {
     const auto what = left_out_name(line);
+    const auto found = line.why == LeftOut::unresolved ? changed.find(line.module) : changed.end();
+    const auto why = found == changed.end() ? reason_text(line, credited) : found->second;
     auto share = percent_text(line.percent);
     if (line.with_callees > line.percent && line.rows == 1)
         share += fmt::format(", {} with callees", percent_text(line.with_callees));
-    return fmt::format("left out: {} ({}): {}", what, share, reason_text(line, credited));
+    return fmt::format("left out: {} ({}): {}", what, share, why);
 }
 
 }  // namespace
@@ -197,6 +201,10 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
     result.hot = hot_functions(source->report, catalogue, request.options);
     result.objects = std::move(source->objects);
     result.places = std::move(source->places);
+    const auto unresolved = [](const LeftOutLine& line) { return line.why == LeftOut::unresolved; };
+    if (source->text == nullptr && is_regular_file(request.input) &&
+        std::any_of(result.hot.left_out.begin(), result.hot.left_out.end(), unresolved))
+        result.changed = changed_files(request.input);
     if (request.waits) add_waits(request, catalogue, result);
     result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
     add_notes(source->report, result);
@@ -218,7 +226,7 @@ std::vector<std::string> left_out_lines(const HotReport& report, const HotOption
     std::vector<std::string> lines;
     const bool credited = report.hot.kernel_credited_percent > 0;
     for (const auto& line : report.hot.left_out)
-        lines.push_back(left_out_line(line, credited));
+        lines.push_back(left_out_line(line, credited, report.changed));
     const bool one = report.hot.below_limit == 1;
     if (report.hot.below_limit > 0)
         lines.push_back(fmt::format("left out: {} function{} of at most {} %{}, {}{}", report.hot.below_limit,

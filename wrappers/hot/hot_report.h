@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct HotReport {
     std::vector<std::string> waits;  ///< those not among `hot`, sorted
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
     std::vector<std::string>
-        objects;          ///< paths of the files whose code was sampled, as far as they are known
+        objects;  ///< paths of the files whose code was sampled, as far as they are known
+    std::map<std::string, std::string> changed;  ///< by file name: why the file is not the one sampled
     SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
 };
 

@@ -15,6 +15,7 @@
 
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/symbol_reader.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
@@ -63,6 +64,17 @@ Result<std::string> first_bytes(const std::string& path) {
     return std::string{buffer.data(), static_cast<std::size_t>(got)};
 }
 
+bool is_of_glibc(std::string_view soname) {
+    return soname.starts_with("ld-linux-x86-64.so");
+}
+
+std::string name_of_libc(std::string_view linker) {
+    const std::string_view name = file_name(linker);
+    if (name.starts_with("ld-musl")) return "musl";
+    if (name.starts_with("linker64")) return "Android's C library";
+    return "another C library than glibc";
+}
+
 void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
     facts.is_elf = true;
     facts.is_64_bit = image.header().e_ident[EI_CLASS] == ELFCLASS64;
@@ -76,6 +88,8 @@ void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
         facts.interpreter = string_at({static_cast<const std::uint8_t*>(data->d_buf), data->d_size}, 0);
     }
     facts.is_shared_object = image.header().e_type == ET_DYN && !facts.is_dynamic;
+    facts.is_library = facts.is_shared_object && image.header().e_entry == 0;
+    facts.is_dynamic_linker = facts.is_shared_object && is_of_glibc(read_soname(image));
     for (const std::string& library : read_dynamic_strings(image, DT_NEEDED))
         if (library.starts_with("libasan.so") || library.starts_with("libclang_rt.asan"))
             facts.sanitizer = library;
@@ -84,19 +98,28 @@ void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
     }
 }
 
+/// The program may want another C library than the one that the recorder is made for.
+void look_at_linker(ExecutableFacts& facts) {
+    struct stat status {};
+    facts.lacks_linker = ::stat(facts.interpreter.c_str(), &status) != 0 && errno == ENOENT;
+    if (facts.lacks_linker || !facts.is_x86_64) return;
+    const auto linker = ElfImage::open(facts.interpreter);
+    if (linker && !is_of_glibc(read_soname(*linker))) facts.other_libc = name_of_libc(facts.interpreter);
+}
+
 }  // namespace
 
-Result<ExecutableFacts> inspect_executable(const std::string& path) {
+Result<ExecutableFacts> inspect_executable(const std::string& path, bool given_to_linker) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return fail("{}: {}", path, std::strerror(errno));
     if (S_ISDIR(status.st_mode)) return fail("{}: is a directory: name a program", path);
     if (!S_ISREG(status.st_mode)) return fail("{}: is not a regular file: name a program", path);
-    if (::access(path.c_str(), X_OK) != 0) {
+    if (!given_to_linker && ::access(path.c_str(), X_OK) != 0) {
         return fail("{}: may not be executed: {} (chmod +x?)", path, std::strerror(errno));
     }
     ExecutableFacts facts;
     facts.path = path;
-    read_rights(path, status, facts);
+    if (!given_to_linker) read_rights(path, status, facts);
     const auto head = first_bytes(path);
     if (!head) return tl::unexpected{head.error()};
     if (head->starts_with("#!")) {
@@ -108,6 +131,7 @@ Result<ExecutableFacts> inspect_executable(const std::string& path) {
     const auto image = ElfImage::open(path);
     if (!image) return tl::unexpected{image.error()};
     read_elf_facts(*image, facts);
+    if (facts.is_dynamic) look_at_linker(facts);
     return facts;
 }
 
@@ -127,9 +151,30 @@ std::string why_not_recordable(const ExecutableFacts& facts) {
         return fmt::format("{}: is a Go program, whose stacks move: rdam cannot wrap its functions",
                            facts.path);
     }
+    if (facts.is_dynamic_linker) {
+        return fmt::format("{}: is the dynamic linker, and no program to start is among its arguments",
+                           facts.path);
+    }
+    if (facts.is_shared_object && file_name(facts.path).starts_with("ld-musl")) {
+        return fmt::format("{}: is the dynamic linker of musl: rdam records programs of glibc only",
+                           facts.path);
+    }
+    if (facts.is_library) {
+        return fmt::format("{}: is a library, not a program: name a program", facts.path);
+    }
     if (!facts.is_dynamic) {
         return fmt::format(
             "{}: is statically linked, so no library can be loaded into it: link it dynamically", facts.path);
+    }
+    if (facts.lacks_linker) {
+        return fmt::format("{}: cannot start: its dynamic linker {} does not exist: install it", facts.path,
+                           facts.interpreter);
+    }
+    if (!facts.other_libc.empty()) {
+        return fmt::format(
+            "{}: is linked with {} (its dynamic linker is {}), in which the recorder cannot be loaded: build "
+            "it with glibc",
+            facts.path, facts.other_libc, facts.interpreter);
     }
     if (facts.set_user_id || facts.set_group_id) {
         return fmt::format(

@@ -25,32 +25,91 @@ std::string hidden_rows(std::size_t count) {
 
 namespace {
 
-/// Shortens the cells of a column. A reader must be able to distinguish two rows, so cells that would become
-/// equal keep more.
+/// What each of some texts has become, and which texts became the same.
+class Shortened {
+  public:
+    explicit Shortened(std::set<std::string> cells) : cells_(std::move(cells)) {}
+
+    std::string& text(const std::string& cell) { return texts_[cell]; }
+
+    /// The sets of different texts that are the same now, each in its order.
+    std::vector<std::vector<std::string>> alike() const {
+        std::map<std::string_view, std::vector<std::string>> by_text;
+        for (const auto& [cell, text] : texts_)
+            by_text[text].push_back(cell);
+        std::vector<std::vector<std::string>> groups;
+        for (auto& [text, cells] : by_text)
+            if (cells.size() > 1) groups.push_back(std::move(cells));
+        return groups;
+    }
+
+    const std::set<std::string>& cells() const { return cells_; }
+
+  private:
+    std::set<std::string> cells_;
+    std::map<std::string, std::string> texts_;
+};
+
+std::size_t common_beginning(std::string_view a, std::string_view b) {
+    return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+/// The beginning of a name, and the piece from which on no other of its group is the same. `group` is sorted.
+std::string around_difference(const std::vector<std::string>& group, std::size_t index, std::size_t widest) {
+    const std::string& name = group[index];
+    std::size_t differs = 0;
+    if (index > 0) differs = common_beginning(name, group[index - 1]);
+    if (index + 1 < group.size()) differs = std::max(differs, common_beginning(name, group[index + 1]));
+    constexpr std::size_t kBefore = 6;
+    const std::size_t half = (widest - 1) / 2;
+    std::size_t begin = differs - std::min(differs, kBefore);
+    const auto is_inside = [&](std::size_t at) {
+        return at > 0 && at < name.size() && (static_cast<unsigned char>(name[at]) & 0xc0U) == 0x80U;
+    };
+    while (is_inside(begin))
+        --begin;
+    return shortened(name, widest - half) + shortened(std::string_view{name}.substr(begin), half);
+}
+
+/// Cells that would become equal keep more, up to twice as much; those that differ only deep inside show that
+/// place, and those that cannot be told apart even so are numbered.
+Shortened shorten(std::set<std::string> cells, std::size_t widest) {
+    Shortened names(std::move(cells));
+    for (const std::string& cell : names.cells())
+        names.text(cell) = shortened_name(cell, widest);
+    for (std::size_t width = widest + widest / 2; width <= 2 * widest; width += widest / 2)
+        for (const auto& group : names.alike())
+            for (const std::string& cell : group)
+                names.text(cell) = shortened_name(cell, width);
+    for (const auto& group : names.alike())
+        for (std::size_t i = 0; i < group.size(); ++i)
+            names.text(group[i]) = around_difference(group, i, 2 * widest);
+    for (const auto& group : names.alike())
+        for (std::size_t i = 0; i < group.size(); ++i)
+            names.text(group[i]) += fmt::format(" #{}", i + 1);
+    return names;
+}
+
+/// Shortens the cells of a column. A reader must be able to distinguish two rows.
 void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
     const auto is_long = [&](const auto& row) { return display_width(row[column]) > widest; };
     if (std::ranges::none_of(rows, is_long)) return;
-    std::vector<std::size_t> widths(rows.size(), widest);
-    for (bool alike = true; alike;) {
-        std::map<std::string, std::set<std::string_view>> cells;
-        std::vector<std::string> texts;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            texts.push_back(shortened_name(rows[r][column], widths[r]));
-            cells[texts.back()].insert(rows[r][column]);
-        }
-        alike = false;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            if (cells[texts[r]].size() == 1) continue;
-            widths[r] += widest / 2;
-            alike = true;
-        }
-        if (alike) continue;
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            rows[r][column] = std::move(texts[r]);
-    }
+    std::set<std::string> cells;
+    for (const auto& row : rows)
+        cells.insert(row[column]);
+    Shortened names = shorten(std::move(cells), widest);
+    for (auto& row : rows)
+        row[column] = names.text(row[column]);
 }
 
 }  // namespace
+
+std::vector<std::string> shortened_apart(std::vector<std::string> names, std::size_t widest) {
+    Shortened texts = shorten({names.begin(), names.end()}, widest);
+    for (std::string& name : names)
+        name = texts.text(name);
+    return names;
+}
 
 /// Of its cells as they are.
 std::size_t Table::width_of(std::size_t column) const {

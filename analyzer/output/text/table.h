@@ -32,6 +32,10 @@ struct Column {
     static constexpr std::size_t kAnyWidth = 1000;
 };
 
+/// Printable names in at most `widest` columns, or twice as many (and a number) where different ones would
+/// become the same.
+std::vector<std::string> shortened_apart(std::vector<std::string> names, std::size_t widest);
+
 /// The line below a table that has so many more rows.
 std::string hidden_rows(std::size_t count);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "wrappers/support/printable.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam::output {
 namespace {
@@ -26,11 +28,24 @@ std::string function_name(const score::FunctionRow& row) {
     return printable(score::qualified_name(row.module, row.name));
 }
 
+/// With the name of a C++ template as it fits in a line.
+std::string frame_in_a_line(StackFrame frame) {
+    constexpr std::size_t kWidest = 100;
+    frame.function = shortened_name(printable(frame.function), kWidest);
+    return printable(frame_text(frame));
+}
+
 class TextWriter {
   public:
     TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
         : report_(report), symbols_(symbols), options_(options), style_(options.color) {
         rows_ = score::by_rank(report.functions, options.top);
+        std::vector<std::string> names;
+        for (const score::FunctionRow& row : rows_)
+            names.push_back(function_name(row));
+        std::vector<std::string> titles = shortened_apart(names, kWidestNameCell);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            titles_[names[i]] = std::move(titles[i]);
     }
 
     std::string write() {
@@ -159,6 +174,8 @@ class TextWriter {
             line(text);
     }
 
+    const std::string& title(const score::FunctionRow& row) { return titles_[function_name(row)]; }
+
     void section(std::string_view title) {
         line();
         line(style_.bold(title));
@@ -180,7 +197,7 @@ class TextWriter {
         }
         print_table(lives);
         for (const score::FunctionRow& row : rows_) {
-            section(function_name(row) + ", by thread");
+            section(title(row) + ", by thread");
             Table table{{{.title = "score"},
                          {.title = "95 %"},
                          {.title = "thread"},
@@ -201,7 +218,7 @@ class TextWriter {
 
     void sequences() {
         for (const score::FunctionRow& row : rows_) {
-            section(function_name(row) + ", by sequence");
+            section(title(row) + ", by sequence");
             Table table{{{.title = "score"},
                          {.title = "95 %"},
                          {.title = "sequence", .left = true, .widest = 100},
@@ -256,7 +273,7 @@ class TextWriter {
             if (row.hints.empty() && loop.empty()) continue;
             if (!titled) section("Possible causes");
             titled = true;
-            line("  " + function_name(row));
+            line("  " + title(row));
             for (const score::Hint& hint : row.hints)
                 line("    " + printable(hint.text));
             if (!loop.empty()) line("    seen only a few times: " + printable(loop));
@@ -320,7 +337,7 @@ class TextWriter {
             if (row.stacks.empty() && row.callers.empty()) continue;
             if (!titled) section("Callers and call stacks");
             titled = true;
-            line("  " + function_name(row));
+            line("  " + title(row));
             if (row.callers.empty()) {
                 line("    caller unknown");
                 frames(row.stacks.front().frames, row.stacks.front().truncated);
@@ -368,7 +385,7 @@ class TextWriter {
         std::vector<std::string> texts;
         for (const std::uint64_t address : addresses) {
             for (const StackFrame& frame : symbols_.frames(address))
-                texts.push_back(printable(frame_text(frame)));
+                texts.push_back(frame_in_a_line(frame));
             if (texts.size() > options_.most_frames) break;
         }
         const bool more = texts.size() > options_.most_frames;
@@ -384,6 +401,7 @@ class TextWriter {
     const TextOptions& options_;
     Style style_;
     std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
+    std::map<std::string, std::string> titles_;  ///< of the functions by their names
     std::string out_;
 };
 

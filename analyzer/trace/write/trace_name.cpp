@@ -1,6 +1,7 @@
 #include "analyzer/trace/write/trace_name.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,8 @@ struct Content {
     std::array<char, 512> failure{};
     std::array<char, 8> events{};
     std::array<char, 8> planned{};
+    std::array<char, 8> programs{};
+    std::array<char, 128> launchers{};
     std::array<char, 3072> inner{};
 };
 static_assert(sizeof(Content) <= 4096);  // a page of a disk that may have few
@@ -211,6 +214,20 @@ void NameLock::give_up(int error) {
     error_ = error;
 }
 
+void NameLock::tell_loaded(std::string_view launcher) {
+    if (state_ != State::held) return;
+    if (launcher.empty()) {
+        constexpr std::array<char, sizeof Content::programs> kYes{'1'};
+        write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, programs));
+        return;
+    }
+    const std::string before = loaded().launchers;
+    if ((", " + before + ",").find(fmt::format(", {},", launcher)) != std::string::npos) return;
+    const std::string all = before.empty() ? std::string{launcher} : fmt::format("{}, {}", before, launcher);
+    if (all.size() >= sizeof Content::launchers) return;
+    write_at(fd_, all.data(), all.size(), offsetof(Content, launchers));
+}
+
 void NameLock::tell_planned() {
     constexpr std::array<char, sizeof Content::planned> kYes{'1'};
     if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, planned));
@@ -235,6 +252,12 @@ void NameLock::tell_inner(std::string_view path) {
     paths += path;
     if (paths.size() >= sizeof Content::inner) return;
     write_at(fd_, paths.data(), paths.size(), offsetof(Content, inner));
+}
+
+NameLock::Loaded NameLock::loaded() const {
+    if (state_ != State::held) return {};
+    const Content content = read_content(fd_);
+    return {.programs = content.programs[0] != '\0', .launchers = as_text(content.launchers)};
 }
 
 bool NameLock::has_plan() const {

@@ -48,7 +48,10 @@ class NameLock {
     State state() const { return state_; }
     int error() const { return error_; }  ///< an errno, of State::none
 
-    /// Tells the other holders of the name that a process of the run has something to record.
+    /// Tells the other holders of the name that the recorder has been loaded into a process of the run: into
+    /// the launcher of that file name, or (empty) into another program.
+    void tell_loaded(std::string_view launcher);
+    /// … that a process has something to record.
     void tell_planned();
     /// … there are events. It takes no room on the disk, which may be full.
     void tell_events();
@@ -57,6 +60,12 @@ class NameLock {
     /// … and that a recording inside the run has written the trace `path`. Those for which there is no room
     /// are left out.
     void tell_inner(std::string_view path);
+    /// Into what the recorder has been loaded, as far as processes could tell.
+    struct Loaded {
+        bool programs = false;  ///< which are no launchers
+        std::string launchers;  ///< "sh, sudo"
+    };
+    Loaded loaded() const;
     bool has_plan() const;
     bool has_events() const;
     std::string failure() const;

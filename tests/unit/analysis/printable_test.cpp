@@ -91,6 +91,44 @@ TEST_CASE("cells that differ stay different when they are shortened", "[printabl
     CHECK(name_in(5) == name_in(4));
 }
 
+TEST_CASE("names that differ only deep inside show where, and stay short", "[printable]") {
+    output::Table table{{{.title = "function", .left = true, .widest = 20}}};
+    std::string arguments;
+    for (int i = 0; i < 300; ++i)
+        arguments += "executor" + std::to_string(i) + ", ";
+    // The same beginnings and ends, longer than any terminal.
+    const auto name = [&](const std::string& inside) {
+        return "boost::asio::handler<" + arguments + inside + arguments + "void>::operator()()";
+    };
+    for (const char* inside : {"alpha, ", "beta, ", "gamma, "})
+        table.add({name(inside)});
+    table.add({name("alpha, ")});
+    const auto lines = table.lines();
+    REQUIRE(lines.size() == 5);
+    for (const std::string& line : lines)
+        CHECK(display_width(line) <= 40);
+    CHECK(std::set<std::string>(lines.begin() + 1, lines.end()).size() == 3);
+    CHECK(lines[1].find("alpha") != std::string::npos);
+    CHECK(lines[2].find("beta") != std::string::npos);
+    CHECK(lines[4] == lines[1]);
+}
+
+TEST_CASE("names that cannot be shown to differ are numbered", "[printable]") {
+    output::Table table{{{.title = "function", .left = true, .widest = 20}}};
+    const std::string long_part(200, 'x');
+    // Each differs from one neighbor here, from the other there, with the same text around.
+    const std::vector<std::string> names = {"a<" + long_part + "1" + long_part + "1" + long_part + ">z",
+                                            "a<" + long_part + "1" + long_part + "2" + long_part + ">z",
+                                            "a<" + long_part + "2" + long_part + "1" + long_part + ">z",
+                                            "a<" + long_part + "2" + long_part + "2" + long_part + ">z"};
+    for (const std::string& name : names)
+        table.add({name});
+    const auto lines = table.lines();
+    CHECK(std::set<std::string>(lines.begin() + 1, lines.end()).size() == names.size());
+    for (const std::string& line : lines)
+        CHECK(display_width(line) <= 43);
+}
+
 TEST_CASE("a table keeps within the terminal's width by shortening names", "[printable]") {
     output::Table table{{{.title = "function", .left = true, .widest = 60}, {.title = "n"}}};
     const std::string name(50, 'f');

@@ -146,6 +146,19 @@ TEST_CASE("what cannot be wrapped is refused with a reason, also through globs")
     CHECK(Catalogue::builtin().find("no_such_function") == nullptr);
 }
 
+TEST_CASE("interpreters, utilities and launchers that lose the recorder are known by their file name") {
+    const Catalogue& catalogue = Catalogue::builtin();
+    for (const char* name : {"perl", "/usr/bin/perl5.36.0", "python3.11", "ruby3.1", "tclsh8.6"})
+        CHECK(catalogue.is_interpreter(name));
+    for (const char* name : {"perldoc", "pythonize", "sh", ""})
+        CHECK_FALSE(catalogue.is_interpreter(name));
+    CHECK(catalogue.is_utility("/usr/bin/dirname"));
+    CHECK_FALSE(catalogue.is_utility("sysbench"));
+    CHECK(catalogue.how_it_strips("/usr/bin/sudo") == "removes LD_PRELOAD from what it starts");
+    CHECK(catalogue.how_it_strips("env").empty());
+    CHECK(catalogue.is_launcher("tini"));
+}
+
 TEST_CASE("launchers are known by their file name") {
     const auto& catalogue = Catalogue::builtin();
     CHECK(catalogue.is_launcher("sh"));

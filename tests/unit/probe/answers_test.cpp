@@ -24,8 +24,8 @@ std::string said_of(const Plan& plan, bool under_record = true) {
     process.objects.push_back({"/usr/bin/libapp.so", {}, 0, 0});
     Configuration configuration;
     configuration.run = under_record ? "run" : "";
-    const std::string text = answer_text(plan, process, configuration);
-    const std::string late = late_answer_text(plan, process, configuration);
+    const std::string text = wrapped_text(plan, process, configuration);
+    const std::string late = late_wrapped_text(plan, process, configuration);
     const auto line = [](const std::string& all) {
         const auto mark = all.find("marked ~");
         return mark == std::string::npos ? std::string{} : all.substr(all.rfind('\n', mark) + 1);
@@ -41,7 +41,7 @@ std::string answer_of(const Plan& plan) {
     process.executable = "/usr/bin/app";
     process.objects.push_back({"/usr/bin/libapp.so", {}, 0, 0});
     process.objects.push_back({"/usr/bin/app", {}, 0, 0});
-    return answer_text(plan, process, configuration);
+    return answer_text(plan, process, configuration) + wrapped_text(plan, process, configuration);
 }
 
 }  // namespace
@@ -91,6 +91,25 @@ TEST_CASE("a list that names nothing but regions is no mistake") {
     CHECK(answer_of(plan) == "rdam: no function wrapped in /usr/bin/app: its regions are recorded\n");
 }
 
+TEST_CASE("what is not found is no news in what a script calls, and not the end of an interpreter") {
+    Plan plan;
+    Answer answer;
+    answer.entry.text = answer.entry.name = "wrok";
+    plan.answers.push_back(answer);
+    Configuration configuration;
+    configuration.run = "run";
+    const auto said_in = [&](const char* program, bool called) {
+        ProcessDescription process;
+        process.executable = program;
+        configuration.called = called;
+        return answer_text(plan, process, configuration);
+    };
+    CHECK(said_in("/usr/bin/dirname", true).empty());
+    CHECK(said_in("/usr/bin/dirname", false).ends_with("/usr/bin/dirname: nothing is recorded\n"));
+    CHECK(said_in("/usr/bin/sh", false).empty());
+    CHECK(said_in("/usr/bin/perl", false).ends_with("/usr/bin/perl: only what it starts is recorded\n"));
+}
+
 TEST_CASE("a long list of sampled functions is cut short") {
     CHECK(said_of(plan_of(5, 5)).find(": f1, f2, f3, f4, f5 (") != std::string::npos);
     CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5, … and 4 more (") != std::string::npos);
@@ -99,8 +118,8 @@ TEST_CASE("a long list of sampled functions is cut short") {
 TEST_CASE("a process that somebody else has started is silent about its samples") {
     Configuration configuration;
     configuration.first = false;
-    CHECK(answer_text(plan_of(2, 1), {}, configuration).empty());
-    CHECK(late_answer_text(plan_of(2, 1), {}, configuration).empty());
+    CHECK(wrapped_text(plan_of(2, 1), {}, configuration).empty());
+    CHECK(late_wrapped_text(plan_of(2, 1), {}, configuration).empty());
 }
 
 }  // namespace rdam::agent

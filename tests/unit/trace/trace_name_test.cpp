@@ -63,6 +63,23 @@ TEST_CASE("the processes of a run tell each other what is missing", "[name]") {
     CHECK(listens.inner() == "/a/inner.bin\n/b.bin");
 }
 
+TEST_CASE("the processes of a run tell each other into what the recorder was loaded", "[name]") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("trace.bin");
+    const NameLock listens(path, "run");
+    NameLock tells(path, "run");
+    CHECK_FALSE(listens.loaded().programs);
+    CHECK(listens.loaded().launchers.empty());
+    for (const char* launcher : {"sudo", "sh", "sudo", "su"})
+        tells.tell_loaded(launcher);
+    tells.tell_loaded(std::string(200, 'x'));
+    CHECK(listens.loaded().launchers == "sudo, sh, su");
+    CHECK_FALSE(listens.loaded().programs);
+    tells.tell_loaded("");
+    CHECK(listens.loaded().programs);
+    CHECK_FALSE(listens.has_plan());
+}
+
 TEST_CASE("where no lock can be made the name is nobody's", "[name]") {
     const test::TemporaryFolder folder;
     NameLock lock(folder.file("missing/trace.bin"), "run");

@@ -163,8 +163,10 @@ std::string explain(const Answer& answer) {
 std::string answer_text(const Plan& plan, const ProcessDescription& process,
                         const Configuration& configuration) {
     if (!configuration.first && !configuration.verbose) return {};
-    // A shell that only starts the program finds nothing of the list, and that is no news.
-    if (plan.functions.empty() && is_launcher(process) && !configuration.verbose) return {};
+    // A shell that only starts the program finds nothing of the list, and that is no news. Nor is anything in
+    // what a script calls on its way.
+    const bool silent = configuration.called || (plan.functions.empty() && is_launcher(process));
+    if (silent && !configuration.verbose) return {};
     std::string text = lines(plan, configuration, [](const Answer& answer) { return !answer.awaits_module; });
     text += awaited_text(plan);
     const auto is_wrapped = [](const Answer& answer) { return answer.verdict == ListVerdict::wrapped; };
@@ -174,20 +176,34 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
                                 printable(process.executable));
     } else if (plan.functions.empty() &&
                std::ranges::none_of(plan.answers, [](const Answer& each) { return each.awaits_module; })) {
-        text +=
-            fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
-                        printable(process.executable));
-    } else if (configuration.verbose || !configuration.run.empty()) {
+        text += fmt::format("rdam: none of the functions on the list can be wrapped in {}: {}\n",
+                            printable(process.executable),
+                            Catalogue::builtin().is_interpreter(process.executable)
+                                ? "only what it starts is recorded"
+                                : "nothing is recorded");
+    }
+    return text;
+}
+
+std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
+                         const Configuration& configuration) {
+    if ((!configuration.first && !configuration.verbose) || plan.functions.empty()) return {};
+    std::string text;
+    if (configuration.verbose || !configuration.run.empty())
         text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
                             plural_ending(plan.functions.size()), where_wrapped(plan, process));
-    }
     return text + sampled_text(plan, configuration);
 }
 
-std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
-                             const Configuration& configuration) {
+std::string late_answer_text(const Plan& plan, const Configuration& configuration) {
     if (!configuration.first && !configuration.verbose) return {};
-    std::string text = lines(plan, configuration, [](const Answer&) { return true; });
+    return lines(plan, configuration, [](const Answer&) { return true; });
+}
+
+std::string late_wrapped_text(const Plan& plan, const ProcessDescription& process,
+                              const Configuration& configuration) {
+    if (!configuration.first && !configuration.verbose) return {};
+    std::string text;
     if (!plan.functions.empty() && (configuration.verbose || !configuration.run.empty()))
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
                             plural_ending(plan.functions.size()),

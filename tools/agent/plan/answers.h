@@ -16,16 +16,22 @@ std::string explain(const Answer& answer);
 /// Variables that look like the recorder's and are not, each "rdam: …\n". `rdam record` says so itself.
 std::string variables_text(const ProcessDescription& process, const Configuration& configuration);
 
-/// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE or
-/// under `rdam record` what is; an entry that means many functions has one line for those that are wrapped
+/// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE what
+/// is; an entry that means many functions has one line for those that are wrapped
 /// and one for those that are not, unless RDAM_VERBOSE wants them all. When nothing is wrapped one line says
 /// so, unless the process is a mere launcher (a shell) of the real one.
 std::string answer_text(const Plan& plan, const ProcessDescription& process,
                         const Configuration& configuration);
 
-/// The same for objects loaded later.
-std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
-                             const Configuration& configuration);
+/// What is true once the functions are wrapped: with RDAM_VERBOSE or under `rdam record` how many are, and
+/// which of them are sampled.
+std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
+                         const Configuration& configuration);
+
+/// The same two for objects loaded later.
+std::string late_wrapped_text(const Plan& plan, const ProcessDescription& process,
+                              const Configuration& configuration);
+std::string late_answer_text(const Plan& plan, const Configuration& configuration);
 
 /// The same at the end for libraries that never came. `awaited`: entries of the list and their libraries.
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,

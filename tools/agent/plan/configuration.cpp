@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "tools/agent/process/process_facts.h"
@@ -22,6 +24,12 @@ std::string rank() {
     return "0";
 }
 
+bool is_shell(std::string_view program) {
+    constexpr std::string_view kShells[] = {"sh",   "bash", "dash", "zsh", "ksh",    "ksh93",
+                                            "mksh", "fish", "tcsh", "csh", "busybox"};
+    return std::ranges::find(kShells, program) != std::end(kShells);
+}
+
 /// A program that a recorded one starts is not what the user has named, unless the starter is there for
 /// nothing else (a shell, env, mpirun), or is a recording of its own (`rdam record` under another one).
 void place_in_tree(std::uint32_t pid, Configuration& configuration) {
@@ -30,7 +38,9 @@ void place_in_tree(std::uint32_t pid, Configuration& configuration) {
         stat && is_recorded(stat->parent) &&
         (configuration.run.empty() || has_variable(stat->parent, "RDAM_RUN=", configuration.run));
     configuration.top = !same_run;
-    configuration.first = configuration.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
+    const std::string parent = configuration.top ? std::string{} : program_name(stat->parent);
+    configuration.first = configuration.top || Catalogue::builtin().is_launcher(parent);
+    configuration.called = is_shell(parent) && Catalogue::builtin().is_utility(program_name(pid));
 }
 
 std::string expand(std::string_view pattern, std::uint32_t pid) {

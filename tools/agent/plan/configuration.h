@@ -23,7 +23,8 @@ struct Configuration {
     bool verbose = false;                  ///< RDAM_VERBOSE
     bool children = true;                  ///< RDAM_CHILDREN
     bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
-    bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
+    bool first = true;    ///< top, or started by a mere launcher: what becomes of the list is news
+    bool called = false;  ///< by a shell, as scripts call dirname on their way: not what the user means
     settings::Switches switches = settings::Switches::automatic;  ///< RDAM_SWITCHES
     std::string agent_cpus;                                       ///< RDAM_AGENT_CPUS, as it is
 };

@@ -62,7 +62,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
 }  // namespace
 
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
-                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial) {
+                const std::vector<NumberedFunction>& plan, const PlanTexts& texts, std::uint32_t serial) {
     Area area(shared.plan_area());
     std::vector<shm::PlannedFunction> functions;
     functions.reserve(plan.size());
@@ -70,7 +70,8 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
         functions.push_back(encode(function, process, area));
     shm::PlanReply reply;
     reply.functions = area.add(functions.data(), functions.size() * sizeof(shm::PlannedFunction));
-    reply.message = area.add(message.data(), message.size());
+    reply.message = area.add(texts.message.data(), texts.message.size());
+    reply.wrapped = area.add(texts.wrapped.data(), texts.wrapped.size());
     reply.serial = serial;
     area.publish(reply);
     return !area.full();

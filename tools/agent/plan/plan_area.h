@@ -15,9 +15,15 @@ struct NumberedFunction {
     const FunctionPlan* function = nullptr;  ///< its object is an index into ProcessDescription::objects
 };
 
+/// Lines for stderr.
+struct PlanTexts {
+    std::string message;  ///< in any case
+    std::string wrapped;  ///< if functions are wrapped as planned
+};
+
 /// The answer to the request `serial`. Announces nothing. False when it does not fit.
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
-                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial);
+                const std::vector<NumberedFunction>& plan, const PlanTexts& texts, std::uint32_t serial);
 
 /// Announces that nothing is recorded, and why.
 void refuse(const SharedMemory& shared, const std::string& text);

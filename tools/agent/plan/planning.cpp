@@ -208,7 +208,8 @@ Result<void> Planning::start() {
     std::vector<NumberedFunction> numbered;
     for (const FunctionPlan& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
-    if (!write_plan(shared_, process_, numbered, message, 0))
+    const std::string wrapped = news(wrapped_text(plan, process_, configuration_));
+    if (!write_plan(shared_, process_, numbered, {message, wrapped}, 0))
         return fail("rdam: the plan for {} functions is too large: shorten the list\n",
                     plan.functions.size());
     return {};
@@ -290,8 +291,11 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     note_answers(plan);
     // A library that comes back is no news.
     const bool is_new = configuration_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    write_plan(shared_, process_, numbered,
-               is_new ? news(late_answer_text(plan, process_, configuration_)) : "", serial);
+    PlanTexts texts;
+    if (is_new)
+        texts = {news(late_answer_text(plan, configuration_)),
+                 news(late_wrapped_text(plan, process_, configuration_))};
+    write_plan(shared_, process_, numbered, texts, serial);
     return std::move(change.added);
 }
 
@@ -304,8 +308,9 @@ std::string Planning::awaited_text() const {
 
 void Planning::refuse_change(std::uint32_t serial) {
     write_plan(shared_, process_, {},
-               "rdam: libraries that have just been loaded are not recorded: the program wrote into the "
-               "recorder's memory\n",
+               {"rdam: libraries that have just been loaded are not recorded: the program wrote into the "
+                "recorder's memory\n",
+                {}},
                serial);
 }
 

@@ -129,6 +129,19 @@ std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint6
     return path;
 }
 
+std::string mapped_file(std::uint32_t pid, std::uint64_t begin, std::uint64_t end) {
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    std::string found;
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t first = 0;
+        int name = 0;
+        if (std::sscanf(line.c_str(), "%lx-%*x %*s %*s %*s %*s %n", &first, &name) < 1 || name == 0) continue;
+        if (begin <= first && first < end && line[static_cast<std::size_t>(name)] == '/')
+            found = line.substr(static_cast<std::size_t>(name));
+    }
+    return found;
+}
+
 trace::ProcessInfo describe_machine(std::uint32_t pid) {
     trace::ProcessInfo info;
     info.pid = pid;

@@ -37,6 +37,9 @@ std::string program_name(std::uint32_t pid);
 /// left. Returns the kernel's name for the file mapped at `address`, if available.
 std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint64_t address);
 
+/// The kernel's name for the file that is mapped between these addresses; empty if that is not to be known.
+std::string mapped_file(std::uint32_t pid, std::uint64_t begin, std::uint64_t end);
+
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 

@@ -18,7 +18,12 @@ Result<void> check_unused(const std::string& path) {
 std::string absolute(const std::string& path) {
     std::error_code error;
     const fs::path full = fs::absolute(path, error);
-    return error ? path : full.lexically_normal().string();
+    if (error) return path;
+    // What `..` leads to is for the kernel to say: the folder before it may be a link, or not exist.
+    fs::path plain;
+    for (const fs::path& part : full)
+        if (part != ".") plain /= part;
+    return plain.string();
 }
 
 }  // namespace rdam

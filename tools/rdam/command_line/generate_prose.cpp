@@ -112,9 +112,9 @@ Prose record_prose() {
               "PROGRAM was run: its exit status, or 128 + the signal number if a signal ended it."},
              {"1",
               "PROGRAM was not run (it does not exist, it cannot be recorded, or no listed function could "
-              "be wrapped); it is a launcher (env, timeout, a shell), and no program that it started had a "
-              "listed function; or it ended with 0 but the traces are incomplete (a full disk, a killed "
-              "agent). Standard error says why."},
+              "be wrapped); it is a launcher (env, timeout, a shell) or an interpreter, and no program of "
+              "the run had a listed function; or it ended with 0 but the traces are incomplete (a full disk, "
+              "a killed agent). Standard error says why."},
              kUsage},
         .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
                       "Record the functions that rdam hot found:"},

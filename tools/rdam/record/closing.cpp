@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/output/units.h"
@@ -14,12 +16,14 @@
 #include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/run_traces.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
 
 constexpr int kCannotRun = 126;  // what shells and the dynamic linker return for programs that do not start
 constexpr int kNotFound = 127;
+constexpr int kRefused = 1;  // what librdam.so returns for a program in which there is nothing to record
 
 std::string size_text(std::uint64_t bytes) {
     constexpr double kKilo = 1e3;
@@ -48,26 +52,60 @@ bool none_was_planned(const Output& output) {
     return output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
 }
 
+/// Why nothing was recorded in a run of programs that start others.
+std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program& program) {
+    constexpr std::string_view kWithout =
+        "what sudo, env -i or LD_PRELOAD=… starts does not load it, nor do static, set-user-ID, 32-bit and "
+        "musl programs";
+    if (loaded.programs)
+        return fmt::format(
+            "no program of the run that is known to have loaded the recorder contained a function on the "
+            "list ({}): no trace "
+            "was written",
+            kWithout);
+    if (loaded.launchers.empty())
+        return fmt::format(
+            "no trace was written: either the recorder has said why above, or the dynamic linker did not "
+            "load it into {}",
+            program.path);
+    const std::string only =
+        "no trace was written: the recorder is known to have been loaded only into " + loaded.launchers;
+    if (program.alone) return only + ", and --no-children does not record launchers";
+    if (!program.strips.empty())
+        return fmt::format("{0}, which {1}; start rdam behind it: {2} rdam record … -- PROGRAM", only,
+                           program.strips, file_name(program.arguments[0]));
+    return fmt::format("{}, where nothing was on the list ({}{}); start rdam behind what keeps it out", only,
+                       kWithout,
+                       geteuid() == 0 ? "; a process whose user may not write here says so itself" : "");
+}
+
 /// Nothing was recorded, and nothing was lost.
 Outcome say_nothing_recorded(const Output& output, const Program& program, const ProgramEnd& end) {
     const bool none = none_was_planned(output);
     const bool not_started = end.status == kCannotRun || end.status == kNotFound;
+    const trace::NameLock::Loaded loaded = output.name.loaded();
     if (none && program.starts_others) {
         // A script may return these exit codes on its own.
-        say(fmt::format("no program of the run{} contained a function on the list: no trace was written{}",
-                        program.alone ? ", not counting launchers (--no-children)," : "",
-                        end.status == 0
-                            ? ""
-                            : fmt::format(" (the run ended with exit code {}{})", end.status,
-                                          not_started ? ": perhaps a program did not start" : "")));
+        say(nothing_in_run(loaded, program) +
+            (end.status == 0 ? ""
+                             : fmt::format(" (the run ended with exit code {}{})", end.status,
+                                           not_started ? ": perhaps a program did not start" : "")));
         return Outcome::nothing_wrapped;
     }
-    if (none && not_started)
+    if (none && !loaded.programs && not_started)
         say(fmt::format("the program did not start (exit code {}): no trace was written", end.status));
+    else if (none && !loaded.programs)
+        say(nothing_in_run(loaded, program));
+    else if (none && end.status == kRefused)  // librdam.so ends what it cannot record
+        say(
+            fmt::format("the program was not run, and no trace was written; if a program that it starts has "
+                        "the functions, put env in front: rdam record … -- env {}{}",
+                        program.arguments[0], program.arguments.size() > 1 ? " …" : ""));
     else if (none)
         say("no trace was written");
     else if (!output.name.has_plan())  // it is not known whether anything was wrapped
-        say("no call was recorded: no trace was written");
+        say("no trace was written: either no wrapped function was called, or the recorder has said why "
+            "above");
     else
         say("no wrapped function was called: no trace was written");
     return Outcome::whole;
@@ -87,16 +125,20 @@ void say_trace(const RunTrace& trace, bool replaced, const std::string& missing)
         if (remark != missing) say(remark);
 }
 
-/// Launchers leave the name of the run's trace to the programs that they start. If none of these has a trace,
-/// the first launcher that has one gets the name, which may be that of an earlier run's trace.
+/// Launchers, and what scripts call on their way, leave the name of the run's trace to the programs that the
+/// user means. If none of these has a trace, the first of the others gets the name, which may be that of an
+/// earlier run's trace.
 void name_after_run(const Output& output, std::vector<RunTrace>& traces) {
     if (output.is_pattern || traces.empty()) return;
-    const auto belongs_to_launcher = [](const RunTrace& trace) {
-        return Catalogue::builtin().is_launcher(trace.program);
+    const auto rank = [](const RunTrace& trace) {
+        const Catalogue& catalogue = Catalogue::builtin();
+        return catalogue.is_launcher(trace.program) ? 2 : catalogue.is_utility(trace.program) ? 1 : 0;
     };
     const auto has_name = [&](const RunTrace& trace) { return trace.path == output.shown; };
-    if (!std::ranges::all_of(traces, belongs_to_launcher) || std::ranges::any_of(traces, has_name)) return;
-    RunTrace& first = *std::ranges::min_element(traces, {}, &RunTrace::start_ticks);
+    if (std::ranges::any_of(traces, has_name)) return;
+    RunTrace& first = *std::ranges::min_element(
+        traces, {}, [&](const RunTrace& trace) { return std::pair(rank(trace), trace.start_ticks); });
+    if (rank(first) == 0) return;
     const unsigned flags = output.earlier.contains(output.shown) ? 0 : RENAME_NOREPLACE;
     if (renameat2(AT_FDCWD, first.path.c_str(), AT_FDCWD, output.path.c_str(), flags) == 0)
         first.path = output.shown;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analyzer/trace/write/trace_name.h"
+#include "tools/rdam/command/output_place.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -28,10 +29,8 @@ void tell_outer_recording(const std::vector<std::string>& traces) {
     const char* run = std::getenv("RDAM_RUN");
     if (traces.empty() || output == nullptr || run == nullptr || *output != '/' || *run == '\0') return;
     trace::NameLock outer(output, run);
-    for (const std::string& trace : traces) {
-        std::error_code error;
-        outer.tell_inner(fs::absolute(trace, error).lexically_normal().string());
-    }
+    for (const std::string& trace : traces)
+        outer.tell_inner(absolute(trace));
 }
 
 std::string describe_inner(const std::string& told) {

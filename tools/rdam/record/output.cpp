@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/terminal.h"
@@ -11,8 +12,24 @@
 
 namespace rdam {
 
+namespace {
+
+/// The folder of a pattern can be looked at before its processes know their names, if it is not one itself.
+bool has_known_folder(const Output& output) {
+    std::error_code error;
+    const std::filesystem::path path(output.path);
+    return path.parent_path().string().find('%') == std::string::npos &&
+           !std::filesystem::exists(path, error);
+}
+
+}  // namespace
+
 Result<Output> claim_output(const std::string& wanted, const std::string& run) {
     if (wanted.empty()) return fail("-o needs the name of a file");
+    if (wanted == "-")
+        return fail(
+            "-o -: a trace cannot go to standard output, where it would be mixed with what the program "
+            "prints: name a file (./- for one that is called -)");
     Output output{
         .shown = wanted, .path = absolute(wanted), .is_pattern = wanted.find('%') != std::string::npos};
     if (!output.path.starts_with('/'))
@@ -27,7 +44,7 @@ Result<Output> claim_output(const std::string& wanted, const std::string& run) {
         output.name = trace::NameLock(output.path, run);
         say(fmt::format("another recording is writing {}: this one goes to {}", wanted, output.shown));
     }
-    if (!output.is_pattern)
+    if (!output.is_pattern || has_known_folder(output))
         if (const auto there = trace::check_place(output.path, output.name); !there)
             return tl::unexpected(there.error());
     output.earlier = find_earlier(output.shown);

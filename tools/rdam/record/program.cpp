@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,9 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/executable_facts.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
@@ -34,6 +37,52 @@ std::string find_in_path(const std::string& name) {
         at = end + 1;
     }
     return {};
+}
+
+std::string real_path(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    return error ? path : real.string();
+}
+
+/// The program among the arguments of glibc's dynamic linker; empty: there is none.
+std::string given_to_linker(const std::vector<std::string>& arguments) {
+    constexpr std::string_view kWithValue[] = {
+        "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",
+        "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"};
+    constexpr std::string_view kStartNothing[] = {"--list",    "--verify",        "--help",
+                                                  "--version", "--list-tunables", "--list-diagnostics"};
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        if (!arguments[i].starts_with("--")) return arguments[i];
+        if (std::ranges::find(kStartNothing, arguments[i]) != std::end(kStartNothing)) return {};
+        if (std::ranges::find(kWithValue, arguments[i]) != std::end(kWithValue)) ++i;
+    }
+    return {};
+}
+
+/// The facts of the program that the dynamic linker is to start.
+Result<ExecutableFacts> look_behind_linker(Program& program, ExecutableFacts linker) {
+    const std::string given = given_to_linker(program.arguments);
+    // One without a slash is looked for among the libraries.
+    if (given.find('/') == std::string::npos) return linker;
+    auto facts = inspect_executable(given, true);
+    if (!facts) return facts;
+    if (facts->is_script)
+        return fail("{}: is a script, which {} cannot start: name its interpreter", given, program.path);
+    program.judged = given;
+    return facts;
+}
+
+/// In one line with the remedy; empty: it can be recorded.
+std::string why_not(const Program& program, const ExecutableFacts& facts) {
+    const std::string why = why_not_recordable(facts);
+    const bool other_rights = facts.set_user_id || facts.set_group_id || facts.has_capabilities;
+    const std::string_view name = file_name(program.judged);
+    if (why.empty() || !other_rights || !Catalogue::builtin().is_launcher(name)) return why;
+    return fmt::format(
+        "{}: runs with other rights than its user's, which excludes LD_PRELOAD, and so does not pass it on: "
+        "start rdam behind it: {} rdam record … -- PROGRAM",
+        facts.path, name);
 }
 
 volatile std::sig_atomic_t child = 0;
@@ -124,20 +173,27 @@ Result<Program> find_program(std::vector<std::string> arguments) {
     program.path = find_in_path(arguments[0]);
     if (program.path.empty()) return fail("'{}': not found in PATH; give its path", arguments[0]);
     program.arguments = std::move(arguments);
-    std::string judged = program.path;
+    program.judged = program.path;
     for (int i = 0; i < kMaxInterpreters; ++i) {
-        const auto facts = inspect_executable(judged);
+        auto facts = inspect_executable(program.judged);
         if (!facts) return tl::unexpected(facts.error());
         if (!facts->is_script) {
-            if (const std::string why = why_not_recordable(*facts); !why.empty()) return fail("{}", why);
+            if (facts->is_dynamic_linker && !program.is_script) facts = look_behind_linker(program, *facts);
+            if (!facts) return tl::unexpected(facts.error());
+            if (const std::string why = why_not(program, *facts); !why.empty()) return fail("{}", why);
             program.sanitizer = facts->sanitizer;
             break;
         }
-        program.starts_others = true;
-        judged = facts->interpreter;
+        program.is_script = true;
+        program.judged = facts->interpreter;
     }
-    const std::string name = std::filesystem::path(judged).filename().string();
-    if (Catalogue::builtin().is_launcher(name)) program.starts_others = true;
+    const Catalogue& catalogue = Catalogue::builtin();
+    // Debian's mpirun.openmpi is a link to orterun; an alternative of another name may lead to a known one.
+    for (const std::string& name : {program.judged, real_path(program.judged)}) {
+        if (catalogue.is_launcher(name) || catalogue.is_interpreter(name)) program.starts_others = true;
+        if (program.strips.empty()) program.strips = catalogue.how_it_strips(name);
+    }
+    program.starts_others = program.starts_others || program.is_script;
     return program;
 }
 

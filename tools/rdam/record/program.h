@@ -13,14 +13,19 @@ struct Program {
     std::vector<std::string> arguments;  ///< with the name first, as typed
     std::string sanitizer;               ///< ExecutableFacts::sanitizer
     bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
-    bool alone = false;          ///< no other process is recorded, and no launcher
+    std::string judged;          ///< the file whose code runs: a script's interpreter, what ld.so is given
+    bool is_script = false;
+    std::string strips;  ///< what a launcher (sudo) does, so that what it starts is not recorded; empty: it
+                         ///< does not
+    bool alone = false;  ///< no other process is recorded, and no launcher
 };
 
 /// The file of this very program.
 Result<std::string> own_path();
 
 /// Looks `arguments[0]` up in PATH as a shell does, and refuses what cannot be recorded: a file that does not
-/// exist or is no program; static, 32-bit, set-user-ID and Go programs.
+/// exist or is no program; static, 32-bit, set-user-ID and Go programs, and those of another C library. A
+/// dynamic linker is judged by the program among its arguments.
 Result<Program> find_program(std::vector<std::string> arguments);
 
 /// From here on, writing beyond `ulimit -f` is an error with a message, and does not end the process

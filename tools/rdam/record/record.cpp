@@ -24,6 +24,7 @@
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/closing.h"
 #include "tools/rdam/record/output.h"
+#include "tools/rdam/record/preload.h"
 #include "tools/rdam/record/program.h"
 #include "tools/rdam/record/starter.h"
 #include "wrappers/list/function_list.h"
@@ -83,18 +84,6 @@ class TemporaryList {
     std::string path_;
 };
 
-/// librdam.so relative to this program: the build tree's, or the installed one's.
-Result<std::string> find_library() {
-    std::error_code error;
-    const auto own = own_path();
-    if (!own) return tl::unexpected(own.error());
-    for (const char* place : {"../../libprobe/librdam.so", "../" RDAM_LIBDIR "/librdam.so"}) {
-        const fs::path candidate = (fs::path{*own}.parent_path() / place).lexically_normal();
-        if (fs::exists(candidate, error)) return candidate.string();
-    }
-    return fail("librdam.so is not where {} expects it: reinstall rdam", *own);
-}
-
 /// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
 /// gone.
 Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
@@ -111,14 +100,6 @@ Result<std::string> list_value(const std::string& functions, TemporaryList& temp
 /// The pid and the time: no two runs have the same.
 std::string run_name() {
     return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
-}
-
-/// The recorder comes before what the user preloads, and AddressSanitizer's runtime before everything.
-std::string preloads(const std::string& library, const std::string& sanitizer) {
-    std::string all = sanitizer.empty() ? library : sanitizer + ":" + library;
-    const char* before = std::getenv("LD_PRELOAD");
-    if (before != nullptr && *before != '\0') all += std::string{":"} + before;
-    return all;
 }
 
 /// The option wins over the variable.
@@ -166,15 +147,21 @@ Result<int> run(const Options& options) {
     if (!output) return tl::unexpected(output.error());
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
+    PreloadLink link;
+    const auto preloaded = link.path_of(*library);
+    if (!preloaded) return tl::unexpected(preloaded.error());
     TemporaryList temporary;
     const auto variables =
-        make_variables(options, preloads(*library, program->sanitizer), output->path, name, temporary);
+        make_variables(options, preloads(*preloaded, program->sanitizer), output->path, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     Starter starter(*library);
     const auto end = run_program(*program, *variables);
     if (!end) return tl::unexpected(end.error());
     const Outcome outcome = close_run(*output, name, *program, *end);
-    if (starter.end()) temporary.keep();
+    if (starter.end()) {
+        temporary.keep();
+        link.keep();
+    }
     if (outcome == Outcome::nothing_wrapped) return kExitBadInput;
     return end->status == 0 && outcome != Outcome::whole ? kExitBadInput : end->status;
 }
