@@ -142,10 +142,10 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
     if (!keeps_signature(split_clone(linkage_name).suffix)) {
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
-    if (declared.parameters.empty() && lacks_types(chain.dies.back()))
-        return "the debug information has no parameters (-g1)";
     if (!compilation.is_c && !compilation.is_cplusplus)
         return "neither C nor C++, whose conventions alone are known";
+    if (declared.parameters.empty() && lacks_types(chain.dies.back()))
+        return "the debug information has no parameters (-g1)";
     // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
     // that.
     if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {
