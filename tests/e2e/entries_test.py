@@ -41,7 +41,7 @@ class Entries(Recorded):
     def test_a_short_function_uses_the_padding_before_it(self):
         said = self.record("before_squeezed", "first_name")
         # What precedes it is short, too, and needs some of the padding between them.
-        self.assertEqual(self.counts(), {"before_squeezed": 100, "first_name": 200}, said)
+        self.assertEqual(self.counts(), {"before_squeezed": 100, "first_name (also second_name)": 200}, said)
 
     def test_no_room_is_refused_with_the_reason(self):
         said = self.record("squeezed", "marked")

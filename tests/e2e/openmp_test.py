@@ -8,6 +8,20 @@ import unittest
 from harness import Case
 
 SOURCE = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests/e2e/programs/openmp.c"
+LOCKS = """#include <omp.h>
+int main(void) {
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    long sum = 0;
+#pragma omp parallel num_threads(4)
+    for (int i = 0; i < 3000; i++) {
+        omp_set_lock(&lock);
+        sum++;
+        omp_unset_lock(&lock);
+    }
+    return sum != 12000;
+}
+"""
 RESULT = b"24975000 500\n"
 
 
@@ -33,6 +47,18 @@ class OpenMP(Case):
     def test_libomp(self):
         # Most of them look at their return address, for tools.
         self.check("clang", "libomp.so.5:__kmpc_*", {"__kmpc_fork_call": 50, "__kmpc_critical": 500, "__kmpc_end_critical": 500})
+
+    def test_all_of_libomp(self):
+        """Locks, and what programs of gcc call, look at their return addresses as well."""
+        self.need("clang")
+        (self.folder / "locks.c").write_text(LOCKS)
+        built = self.run_in_folder("clang", "-O1", "-g", "-fopenmp", "-w", "-o", "program", "locks.c")
+        if built.returncode != 0:
+            self.skipTest(f"clang cannot build a program with OpenMP here: {built.stderr.decode().strip()[-200:]}")
+        done = self.rdam("record", "-v", "-f", "libomp.so.5:omp_*,libomp.so.5:GOMP_*", "--", "./program")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertNotIn("reads its return address", done.stderr.decode())
+        self.assertEqual(self.counts()["omp_set_lock"], 12000)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ Run add_hot(CLI::App& app) {
     auto arguments = std::make_shared<HotArguments>();
     auto& request = arguments->request;
     app.add_option("input", request.input,
-                   "perf.data, or the output of perf report --stdio; - for standard input")
+                   "perf.data, or the output of perf report --stdio or perf script; - for standard input")
         ->capture_default_str();
     app.add_option("-o,--output", arguments->output, "Write the list to FILE; - for standard output")
         ->option_text("FILE")
@@ -144,6 +144,9 @@ Run add_hot(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--module", request.options.module,
                    "Keep only functions of modules that match this name or pattern");
+    app.add_option("--process", request.process,
+                   "Count only the samples of this process, of a recording of several (perf record -a)")
+        ->option_text("NAME|PID");
     app.add_option("--program", request.programs,
                    "Look up waiting functions and code in this program or library if the input does not name "
                    "its files")

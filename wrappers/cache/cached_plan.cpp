@@ -1,5 +1,7 @@
 #include "wrappers/cache/cached_plan.h"
 
+#include <chrono>
+
 #include "wrappers/cache/plan_codec.h"
 #include "wrappers/cache/plan_sources.h"
 
@@ -27,6 +29,22 @@ std::optional<Plan> known_plan(const PlanRequest& request, const std::string& ke
     return std::move(record->plan);
 }
 
+/// Which files hold split debug information is known only once the plan is made. False: one of them may have
+/// changed meanwhile.
+bool add_split_files(PlanRecord& record, std::chrono::system_clock::time_point began) {
+    // The clock of a file system may lag behind.
+    constexpr auto kLag = std::chrono::seconds{1};
+    const auto limit =
+        std::chrono::duration_cast<std::chrono::nanoseconds>((began - kLag).time_since_epoch()).count();
+    bool settled = true;
+    for (const std::string& place : record.plan.split_places) {
+        const FileIdentity identity = identity_of(place);
+        settled = settled && identity.changed_ns < limit;
+        record.sources.push_back({place, identity});
+    }
+    return settled;
+}
+
 }  // namespace
 
 Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, const PlanStore& store) {
@@ -45,8 +63,10 @@ Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, co
             return chosen;
         };
     }
+    const auto began = std::chrono::system_clock::now();
     record.plan = make_plan(listening, catalogue);
-    if (record.plan.complete) store.save(record.key, encode(record));
+    const bool settled = add_split_files(record, began);
+    if (record.plan.complete && settled) store.save(record.key, encode(record));
     return std::move(record.plan);
 }
 

@@ -56,7 +56,7 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.sampled, function.aliases);
+            function.busy_waits, function.sampled, function.aliases, function.unproven);
 }
 
 template <class Archive>
@@ -66,8 +66,8 @@ void fields(Archive& archive, ListEntry& entry) {
 
 template <class Archive>
 void fields(Archive& archive, Answer& answer) {
-    archive(answer.entry, answer.verdict, answer.function, answer.reason, answer.awaits_module,
-            answer.nearest);
+    archive(answer.entry, answer.verdict, answer.function, answer.reason, answer.unproven,
+            answer.awaits_module, answer.nearest);
 }
 
 template <class Archive>
@@ -98,7 +98,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x334e414c504d4144;  // "DAMPLAN3"
+constexpr std::uint64_t kMagic = 0x344e414c504d4144;  // "DAMPLAN4"
 
 struct Head {
     std::uint64_t magic = kMagic;

@@ -20,6 +20,7 @@ namespace {
 struct Parts {
     std::vector<CatalogueFunction> functions;
     std::vector<CatalogueFunction> refused_globs;
+    std::vector<CallerTeller> caller_tellers;
     std::vector<std::string> launchers;
     std::vector<std::string> interpreters;
     std::vector<std::string> utilities;
@@ -30,8 +31,8 @@ bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
     return a.name < b.name;
 }
 
-constexpr std::array<std::string_view, 7> kGroupKeys = {
-    "waits", "busy-waits", "by-design", "tells-caller", "default", "also-with-prefix", "functions"};
+constexpr std::array<std::string_view, 6> kGroupKeys = {"waits",   "busy-waits",       "by-design",
+                                                        "default", "also-with-prefix", "functions"};
 
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
@@ -49,7 +50,6 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->waits = group["waits"].value_or(false);
         function->busy_waits = group["busy-waits"].value_or(false);
         function->by_design = group["by-design"].value_or(std::string{});
-        function->tells_caller = group["tells-caller"].value_or(false);
         function->in_default_list = group["default"].value_or(false);
         if (!second.empty()) {
             parts.functions.push_back(*function);
@@ -73,6 +73,17 @@ Result<void> add_refused(const toml::table& refused, Parts& parts) {
         const bool glob = function.name.find_first_of("*?[") != std::string::npos;
         (glob ? parts.refused_globs : parts.functions).push_back(std::move(function));
     }
+    return {};
+}
+
+Result<void> add_caller_teller(const toml::table& table, Parts& parts) {
+    CallerTeller teller{table["marker"].value_or(std::string{}), {}};
+    const auto* names = table["names"].as_array();
+    if (teller.marker.empty() || names == nullptr)
+        return fail("a [[tells-caller]] lacks its marker or its names");
+    for (const auto& node : *names)
+        teller.names.push_back(node.value_or(std::string{}));
+    parts.caller_tellers.push_back(std::move(teller));
     return {};
 }
 
@@ -125,6 +136,10 @@ Result<void> collect(const toml::table& root, Parts& parts) {
     if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
         !done)
         return done;
+    if (auto done =
+            for_each_table(root, "tells-caller", [&](const auto& t) { return add_caller_teller(t, parts); });
+        !done)
+        return done;
     parts.launchers = sorted_names(root, "launchers");
     parts.interpreters = sorted_names(root, "interpreters");
     parts.utilities = sorted_names(root, "utilities");
@@ -158,6 +173,7 @@ Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origi
     Catalogue catalogue;
     catalogue.functions_ = std::move(parts->functions);
     catalogue.refused_globs_ = std::move(parts->refused_globs);
+    catalogue.caller_tellers_ = std::move(parts->caller_tellers);
     catalogue.launchers_ = std::move(parts->launchers);
     catalogue.interpreters_ = std::move(parts->interpreters);
     catalogue.utilities_ = std::move(parts->utilities);
@@ -186,6 +202,17 @@ const CatalogueFunction* Catalogue::find(std::string_view name) const {
         return fnmatch(function.name.c_str(), text.c_str(), 0) == 0;
     });
     return glob != refused_globs_.end() ? &*glob : nullptr;
+}
+
+bool Catalogue::only_tells_caller(std::string_view name,
+                                  const std::function<bool(std::string_view)>& defines) const {
+    const std::string text(name);
+    return std::ranges::any_of(caller_tellers_, [&](const CallerTeller& teller) {
+        const bool named = std::ranges::any_of(teller.names, [&](const std::string& glob) {
+            return fnmatch(glob.c_str(), text.c_str(), 0) == 0;
+        });
+        return named && defines(teller.marker);
+    });
 }
 
 bool Catalogue::is_launcher(std::string_view program) const {

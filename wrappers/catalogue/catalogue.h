@@ -36,10 +36,15 @@ struct CatalogueFunction {
     std::vector<std::string> keys;  ///< parameters that tell sequences apart by default (a lock's address)
     bool waits = false;             ///< may put the calling thread to sleep: perf's samples do not see it
     bool busy_waits = false;        ///< waits on the processor, before it sleeps or instead
-    std::string by_design;      ///< what it waits for, as it should: `for a thread's end`; empty: it does not
-    bool tells_caller = false;  ///< looks at its return address only to tell it to tools: may be wrapped
+    std::string by_design;  ///< what it waits for, as it should: `for a thread's end`; empty: it does not
     bool in_default_list = false;  ///< wrapped when the user gives no list at all
     std::string refuse;            ///< why it is never wrapped ("returns twice"); empty: it may be
+};
+
+/// A runtime whose functions look at their return addresses only to tell them to tools.
+struct CallerTeller {
+    std::string marker;              ///< a function that only an object with this runtime defines
+    std::vector<std::string> names;  ///< globs of its functions
 };
 
 class Catalogue {
@@ -65,6 +70,10 @@ class Catalogue {
     /// What a launcher that starts programs without the recorder does to them; empty: it does not.
     std::string how_it_strips(std::string_view program) const;
 
+    /// Whether the function of this linkage name looks at its return address only to tell it to tools, so
+    /// that it may be wrapped. `defines`: whether the object with the function defines one of that name.
+    bool only_tells_caller(std::string_view name, const std::function<bool(std::string_view)>& defines) const;
+
     /// Differs where the text it was parsed from does.
     std::uint64_t fingerprint() const { return fingerprint_; }
 
@@ -72,9 +81,10 @@ class Catalogue {
     std::uint64_t fingerprint_ = 0;
     std::vector<CatalogueFunction> functions_;      // sorted by name
     std::vector<CatalogueFunction> refused_globs_;  // in the order of the file
-    std::vector<std::string> launchers_;            // sorted
-    std::vector<std::string> interpreters_;         // globs
-    std::vector<std::string> utilities_;            // sorted
+    std::vector<CallerTeller> caller_tellers_;
+    std::vector<std::string> launchers_;     // sorted
+    std::vector<std::string> interpreters_;  // globs
+    std::vector<std::string> utilities_;     // sorted
     std::map<std::string, std::string, std::less<>> strips_;
 };
 

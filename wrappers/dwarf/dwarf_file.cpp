@@ -3,7 +3,9 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <initializer_list>
 
 #include "wrappers/support/file_name.h"
 #include "wrappers/text/demangle.h"
@@ -102,6 +104,28 @@ class InlinedReader {
     std::uint64_t entries_ = 0;
 };
 
+std::string text_attribute(Dwarf_Die die, std::initializer_list<unsigned> names) {
+    Dwarf_Attribute attribute;
+    for (const unsigned name : names)
+        if (const char* text = dwarf_formstring(dwarf_attr(&die, name, &attribute))) return text;
+    return {};
+}
+
+/// The file with the rest of a unit (-gsplit-dwarf), as its compiler called it.
+std::string split_file_of(Dwarf_Die skeleton) {
+    const std::string name = text_attribute(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name});
+    return name.empty() ? "a .dwo file" : name;
+}
+
+/// Where libdw looks for it.
+void add_split_places(Dwarf_Die skeleton, const std::string& object, std::vector<std::string>& places) {
+    const std::filesystem::path name = split_file_of(skeleton);
+    for (const std::filesystem::path& folder :
+         {std::filesystem::path(text_attribute(skeleton, {DW_AT_comp_dir})),
+          std::filesystem::path(object).parent_path()})
+        places.push_back((folder / name).string());
+}
+
 template <class Range>
 const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
     auto after =
@@ -120,7 +144,10 @@ const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
 struct DwarfFile::State {
     Dwarf* dwarf = nullptr;
     std::vector<Unit> units;
-    std::vector<UnitRange> ranges;                                          // by begin
+    std::vector<UnitRange> ranges;  // by begin
+    std::string missing;            // a .dwo file
+    std::string path;               // of the object
+    std::vector<std::string> split_places;
     std::unordered_map<std::size_t, std::vector<DwarfFunction>> functions;  // by unit; each by begin
     std::optional<InlinedFunctions> inlined;
 
@@ -136,14 +163,22 @@ struct DwarfFile::State {
     void read_units() {
         Dwarf_CU* unit = nullptr;
         Dwarf_Die die;
+        Dwarf_Die split;
         std::uint8_t type = 0;
-        while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+        while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, &split) == 0) {
             const int tag = dwarf_tag(&die);
-            if (tag != DW_TAG_compile_unit && tag != DW_TAG_partial_unit) continue;
+            const bool skeleton = type == DW_UT_skeleton;
+            if (tag != DW_TAG_compile_unit && tag != DW_TAG_partial_unit && !skeleton) continue;
             for_each_range(die, [&](std::uint64_t begin, std::uint64_t end) {
                 ranges.push_back({begin, end, units.size()});
             });
-            units.push_back({unit, die});
+            if (skeleton) add_split_places(die, path, split_places);
+            if (skeleton && split.addr != nullptr) {
+                units.push_back({split.cu, split});
+            } else {
+                units.push_back({unit, die});
+                if (skeleton && missing.empty()) missing = split_file_of(die);
+            }
         }
         std::sort(ranges.begin(), ranges.end(),
                   [](const UnitRange& a, const UnitRange& b) { return a.begin < b.begin; });
@@ -172,8 +207,20 @@ std::optional<DwarfFile> DwarfFile::open(const ObjectFile& object) {
     DwarfFile file;
     file.state_->dwarf = dwarf_begin_elf(image->handle(), DWARF_C_READ, nullptr);
     if (file.state_->dwarf == nullptr) return std::nullopt;
+    file.state_->path = image->name();
     file.state_->read_units();
+    // All of them together, as dwp puts them.
+    auto& places = file.state_->split_places;
+    if (!places.empty()) places.push_back(object.path() + ".dwp");
     return file;
+}
+
+const std::string& DwarfFile::missing_file() const {
+    return state_->missing;
+}
+
+const std::vector<std::string>& DwarfFile::split_places() const {
+    return state_->split_places;
 }
 
 const std::vector<DwarfFile::Unit>& DwarfFile::units() const {
@@ -235,6 +282,15 @@ std::string_view without_template_arguments(std::string_view name) {
 }
 
 std::string declaration_of(Dwarf_Die die) {
+    // Of a split unit (.dwo) libdw ends the process where it has not been asked for the files before.
+    Dwarf_Attribute attribute;
+    Dwarf_Die unit;
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) == nullptr ||
+        dwarf_cu_info(attribute.cu, nullptr, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0 ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0)
+        return {};
     const char* file = dwarf_decl_file(&die);
     int line = 0;
     if (file == nullptr || dwarf_decl_line(&die, &line) != 0) return {};

@@ -41,7 +41,14 @@ class DwarfFile {
         Dwarf_CU* handle = nullptr;
         Dwarf_Die die{};
     };
-    /// All compilation units, in the order of the file; no type units.
+    /// A file with a part of the debug information (-gsplit-dwarf) that was not found; empty: there is none.
+    const std::string& missing_file() const;
+
+    /// All places where files with parts of the debug information are looked for.
+    const std::vector<std::string>& split_places() const;
+
+    /// All compilation units, in the order of the file; no type units. Of those that are split the part that
+    /// describes functions.
     const std::vector<Unit>& units() const;
 
     /// The unit whose code covers the address; nullptr: none.

@@ -51,12 +51,17 @@ std::optional<LeftOut> reason_against(const PerfRow& row) {
     return std::nullopt;
 }
 
+/// Of "f.cold", code that is jumped to from f, the name of f.
+std::string_view whole_function(std::string_view name) {
+    return name.substr(0, name.find(".cold", 1));
+}
+
 /// `write@plt` is the few instructions that jump to `write`, in whatever module that is.
 Key key_of(std::string_view module, std::string_view name) {
     constexpr std::string_view kStub = "@plt";
     if (name.size() > kStub.size() && name.substr(name.size() - kStub.size()) == kStub)
         return {"", std::string(name.substr(0, name.size() - kStub.size()))};
-    return {file_name_of(module), std::string(name)};
+    return {file_name_of(module), std::string(whole_function(name))};
 }
 
 struct Tally {

@@ -14,10 +14,13 @@
 #include <utility>
 
 #include "wrappers/hot/changed_files.h"
+#include "wrappers/hot/resolved_addresses.h"
 #include "wrappers/hot/waiting_functions.h"
 #include "wrappers/perf/perf_data.h"
 #include "wrappers/perf/report_text.h"
+#include "wrappers/support/printable.h"
 #include "wrappers/support/read_file.h"
+#include "wrappers/text/demangle.h"
 #include "wrappers/text/name_text.h"
 
 namespace rdam {
@@ -77,16 +80,29 @@ std::vector<std::string> paths_in(const PerfReport& report) {
     return {paths.begin(), paths.end()};
 }
 
+Source source_of_samples(const PerfSamples& samples) {
+    return {.text = {}, .report = samples.report(), .objects = samples.objects(), .places = samples.places()};
+}
+
 Result<Source> source_of_data(const std::string& path, const HotRequest& request) {
-    auto samples = read_perf_data(path, request.progress);
+    const auto samples = read_perf_data(path, request.process, request.progress);
     if (!samples) return tl::unexpected(samples.error());
-    return Source{
-        .text = {}, .report = samples->report(), .objects = samples->objects(), .places = samples->places()};
+    return source_of_samples(*samples);
+}
+
+Result<Source> source_of_script(const std::string& text, const HotRequest& request) {
+    PerfSamples samples(request.process);
+    samples.add(text);
+    samples.add("\n");
+    if (samples.samples() == 0)
+        return fail("{}", no_such_process(display_path(request.input), samples, request.process));
+    return source_of_samples(samples);
 }
 
 Result<Source> source_of(const HotRequest& request) {
     // A recording may be larger than what is sensible to hold in memory; only its text form is read here.
-    if (is_regular_file(request.input) && begins_like_perf_data(request.input))
+    if (is_perf_folder(request.input) ||
+        (is_regular_file(request.input) && begins_like_perf_data(request.input)))
         return source_of_data(request.input, request);
     auto bytes = read_whole_file(request.input, kMaxInput);
     if (!bytes) return tl::unexpected(bytes.error());
@@ -96,6 +112,13 @@ Result<Source> source_of(const HotRequest& request) {
         bytes->clear();
         return source_of_data(**copy, request);
     }
+    if (is_perf_script_text(*bytes)) return source_of_script(*bytes, request);
+    if (!request.process.empty())
+        return fail(
+            "{}: is a report, whose rows have no process: give rdam hot the perf.data file, or print the "
+            "report "
+            "of that process alone (perf report --stdio --comm {})",
+            display_path(request.input), request.process);
     Source source;
     source.text = std::make_unique<const std::string>(without_colours(*bytes));
     auto report = parse_perf_text(*source.text, display_path(request.input));
@@ -197,6 +220,7 @@ std::string left_out_line(const LeftOutLine& line, bool credited,
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue) {
     auto source = source_of(request);
     if (!source) return tl::unexpected(source.error());
+    resolve_addresses(source->report);
     HotReport result;
     result.hot = hot_functions(source->report, catalogue, request.options);
     result.objects = std::move(source->objects);
@@ -213,10 +237,14 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
 
 std::string hot_list_text(const HotReport& report) {
     std::string text;
-    for (const auto& function : report.hot.functions)
-        text += fmt::format("{}{}  # {}{}{}\n", function.leaf.empty() ? "" : "~",
-                            list_entry_text(function.module, function.name), percent_text(function.percent),
-                            function.leaf.empty() ? "" : ", ", function.leaf);
+    for (const auto& function : report.hot.functions) {
+        text += fmt::format("{}{}  # {}", function.leaf.empty() ? "" : "~",
+                            list_entry_text(function.module, function.name), percent_text(function.percent));
+        if (const auto readable = display_name(function.name, true); readable != function.name)
+            text += ", " + printable(readable);
+        if (!function.leaf.empty()) text += ", " + function.leaf;
+        text += '\n';
+    }
     for (const auto& name : report.waits)
         text += fmt::format("{}  # wait\n", name);
     return text;

@@ -14,7 +14,10 @@
 namespace rdam {
 
 struct HotRequest {
-    std::string input = "perf.data";  ///< perf.data or text of `perf report --stdio`; `-`: standard input
+    /// perf.data, a folder of `perf record --threads`, or text of `perf report --stdio` or `perf script`;
+    /// `-`: standard input
+    std::string input = "perf.data";
+    std::string process;  ///< name or number of the process whose samples count; empty: all
     HotOptions options;
     bool waits = true;  ///< add the waiting functions that the program can call
     std::function<void(std::uint64_t samples)> progress;  ///< of a perf.data; may be empty
@@ -31,11 +34,12 @@ struct HotReport {
     SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
 };
 
-/// Reads a perf.data by running `perf`. Any other input must be the text of a report.
+/// Reads a perf.data by running `perf`. Any other input must be a text of perf's.
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue);
 
 /// The list, ready for parse_function_list: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
-/// (96 bytes)`, then the waiting functions, `name  # wait`.
+/// (96 bytes)`, then the waiting functions, `name  # wait`. Behind the share of a mangled name stands the one
+/// that can be read: `module:_Z1fi  # 36.2 %, f(int)`.
 std::string hot_list_text(const HotReport& report);
 
 /// One line for everything that is not in the list, with the reason; then the notes. Names in it are as perf

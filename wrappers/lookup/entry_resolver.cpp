@@ -3,13 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include "wrappers/dwarf/inlined_copies.h"
+#include "wrappers/lookup/folded_names.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/text/demangle.h"
+#include "wrappers/text/glob.h"
 #include "wrappers/text/internal_names.h"
 
 namespace rdam {
@@ -22,13 +23,6 @@ void append(std::vector<Candidate>& all, std::vector<Candidate> more) {
 void say(std::string& remarks, std::string_view remark) {
     if (!remarks.empty()) remarks += "; ";
     remarks += remark;
-}
-
-bool is_c_library(const ObjectFile& file) {
-    constexpr std::array<std::string_view, 9> kNames{
-        "libc.", "libm.", "libmvec.", "libpthread.", "librt.", "libdl.", "libresolv.", "libanl.", "libutil."};
-    return std::any_of(kNames.begin(), kNames.end(),
-                       [&](std::string_view name) { return file.soname().starts_with(name); });
 }
 
 /// The exported name of a function that its users know: of `__write` and `write`, the latter.
@@ -57,7 +51,7 @@ void drop_repeated(std::vector<Candidate>& candidates) {
 bool EntryResolver::comes_from(std::size_t object, const Symbol& symbol, std::string_view source_file) {
     const auto is_it = [&](std::string_view file) {
         const bool with_directory = source_file.find('/') != std::string_view::npos;
-        return source_file == (with_directory ? file : file_name(file));
+        return glob_match(source_file, with_directory ? file : file_name(file));
     };
     if (is_it(symbol.source_file)) return true;
     // Global functions, and all of a program made by link-time optimisation, have no file in the symbol
@@ -102,6 +96,11 @@ Candidate EntryResolver::candidate_for(std::size_t object, const Symbol& symbol,
     if (kind == MatchKind::clone) {
         candidate.remark = fmt::format("as {}, the compiler's copy of {}: the file has no other",
                                        display_name(symbol.name), query.name());
+    } else if (kind == MatchKind::copy) {
+        candidate.remark = fmt::format("with {}, the compiler's copy", display_name(symbol.name));
+    } else if (kind == MatchKind::body) {
+        candidate.remark =
+            fmt::format("as {}, to which {} only jumps", display_name(symbol.name), query.name());
     }
     if (!symbol.is_code()) {
         candidate.refusal = "is data, not a function";

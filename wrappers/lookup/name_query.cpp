@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include "wrappers/text/demangle.h"
 #include "wrappers/text/glob.h"
@@ -35,6 +36,19 @@ std::string lower_case(std::string_view text) {
     for (char& c : result)
         c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return result;
+}
+
+/// Whether a copy with this suffix does a function's work where the function itself is not called. Parts are
+/// called by it, cold ones are jumped to, and the bodies of parallel regions are functions of their own.
+bool is_called_instead(std::string_view suffix) {
+    constexpr std::array<std::string_view, 10> kSuffixes{".constprop", ".isra",  ".specialized", ".llvm",
+                                                         ".lto_priv",  ".actor", ".resume",      ".destroy",
+                                                         ".cleanup",   ".cfi"};
+    return suffix.find(".cold") == std::string_view::npos &&
+           std::ranges::any_of(kSuffixes, [&](std::string_view known) {
+               return suffix.starts_with(known) &&
+                      (suffix.size() == known.size() || suffix[known.size()] == '.');
+           });
 }
 
 /// The letters of a glob without `[` that stand for themselves.
@@ -118,6 +132,26 @@ std::vector<SymbolMatch> NameQuery::by_linkage_name(const ObjectFile& object, st
     return matches;
 }
 
+/// "Stdlib.List.map_12", as perf prints it: linkage names write a point as two underscores, and what is no
+/// identifier in hexadecimal digits.
+std::vector<SymbolMatch> NameQuery::by_ocaml_name(const ObjectFile& object) const {
+    const bool module = !name_.empty() && name_[0] >= 'A' && name_[0] <= 'Z';
+    if (!module || name_.find('.') == std::string::npos) return {};
+    std::string linkage = "caml";
+    bool in_module = true;  // behind a point
+    for (const char c : name_) {
+        if (c == '.' && in_module) {
+            linkage += "__";
+        } else if (is_identifier(c) || c == '\'') {
+            linkage += c;
+        } else {
+            linkage += fmt::format("${:02x}", static_cast<unsigned char>(c));
+            in_module = false;
+        }
+    }
+    return by_linkage_name(object, linkage, MatchKind::demangled_name);
+}
+
 std::vector<SymbolMatch> NameQuery::by_fortran_name(const ObjectFile& object) const {
     const std::string lower = lower_case(name_);
     if (auto matches = by_linkage_name(object, lower + "_", MatchKind::fortran_name); !matches.empty()) {
@@ -162,6 +196,20 @@ bool NameQuery::is_demangled_as(std::string_view mangled, bool as_glob) const {
             return true;
     }
     return false;
+}
+
+/// Functions in C++ with the name of one in C, which no class or namespace can be around.
+std::vector<SymbolMatch> NameQuery::by_overload(const ObjectFile& object) const {
+    std::vector<SymbolMatch> matches;
+    if (!std::ranges::all_of(name_, is_identifier) || !object.names().may_contain(token_)) return matches;
+    const std::string global = fmt::format("_Z{}{}", name_.size(), name_);
+    const std::string local = fmt::format("_ZL{}{}", name_.size(), name_);
+    for (const std::uint32_t index : object.names().mangled()) {
+        const std::string_view mangled = object.symbols()[index].name;
+        if ((mangled.starts_with(global) || mangled.starts_with(local)) && is_demangled_as(mangled, false))
+            matches.push_back({index, MatchKind::demangled_name});
+    }
+    return matches;
 }
 
 /// For globs: there may be thousands of them, and demangling every name for each would take too long.
@@ -220,19 +268,45 @@ std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
     return by_pattern.empty() ? matches : by_pattern;
 }
 
+/// The copies beside the function itself that are called in its place: what compilers made for some of its
+/// callers, and the bodies of coroutines. What clang checks indirect calls for (CFI) is called by its name
+/// only through a jump, so the body stands for both.
+void NameQuery::add_copies(const ObjectFile& object, std::vector<SymbolMatch>& matches) const {
+    constexpr std::string_view kChecked = ".cfi";
+    std::set<std::string_view> checked;
+    std::vector<SymbolMatch> copies;
+    for (const SymbolMatch& copy : by_clone(object)) {
+        const Symbol& symbol = object.symbols()[copy.symbol];
+        const CloneParts parts = split_clone(symbol.name);
+        if (!is_called_instead(parts.suffix)) continue;
+        if (parts.suffix == kChecked) checked.insert(parts.base);
+        copies.push_back({copy.symbol, parts.suffix == kChecked ? MatchKind::body : MatchKind::copy});
+    }
+    std::erase_if(matches, [&](const SymbolMatch& match) {
+        return checked.contains(object.symbols()[match.symbol].name);
+    });
+    for (const SymbolMatch& copy : copies) {
+        const bool known = std::ranges::any_of(
+            matches, [&](const SymbolMatch& match) { return match.symbol == copy.symbol; });
+        if (!known) matches.push_back(copy);
+    }
+}
+
 std::vector<SymbolMatch> NameQuery::find_spelled_out(const ObjectFile& object) const {
     auto matches = by_linkage_name(object, name_, MatchKind::linkage_name);
     const auto is_code = [&](const SymbolMatch& match) { return object.symbols()[match.symbol].is_code(); };
-    if (std::any_of(matches.begin(), matches.end(), is_code)) {
-        std::erase_if(matches, [&](const SymbolMatch& match) { return !is_code(match); });
-        return matches;
-    }
     std::vector<SymbolMatch> data;
-    std::swap(data, matches);
+    if (std::none_of(matches.begin(), matches.end(), is_code)) std::swap(data, matches);
+    std::erase_if(matches, [&](const SymbolMatch& match) { return !is_code(match); });
     if (version_.empty()) {
-        if (matches = by_demangled_name(object); !matches.empty()) return matches;
-        if (matches = by_fortran_name(object); !matches.empty()) return matches;
-        matches = by_clone(object);
+        const auto more = matches.empty() ? by_demangled_name(object) : by_overload(object);
+        matches.insert(matches.end(), more.begin(), more.end());
+        if (matches.empty()) matches = by_fortran_name(object);
+        if (matches.empty()) matches = by_ocaml_name(object);
+        if (matches.empty())
+            matches = by_clone(object);
+        else
+            add_copies(object, matches);
     }
     return matches.empty() ? data : matches;
 }

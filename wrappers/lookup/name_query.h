@@ -11,7 +11,15 @@
 namespace rdam {
 
 /// How a symbol answered, from the most literal to the least.
-enum class MatchKind : std::uint8_t { linkage_name, demangled_name, fortran_name, clone, glob };
+enum class MatchKind : std::uint8_t {
+    linkage_name,
+    demangled_name,
+    fortran_name,
+    clone,  ///< a copy of a function that is not there itself
+    copy,   ///< a copy beside the function itself
+    body,   ///< what a function of that name does nothing but jump to
+    glob
+};
 
 struct SymbolMatch {
     std::uint32_t symbol = 0;  ///< index into ObjectFile::symbols()
@@ -24,9 +32,10 @@ class NameQuery {
     /// without parameter list or return type, or a glob of any of them.
     explicit NameQuery(std::string_view name);
 
-    /// The matches of the most literal kind that has any; several where several functions have that name. Of
-    /// a versioned name the default version alone, all where there is no default. Data symbols only if no
-    /// code answers. Demangles only names that contain the query's longest identifier.
+    /// The matches of the most literal kind that has any; several where several functions have that name, in
+    /// C and in C++, and with the copies that are called in their place. Of a versioned name the default
+    /// version alone, all where there is no default. Data symbols only if no code answers. Demangles only
+    /// names that contain the query's longest identifier.
     std::vector<SymbolMatch> find_in(const ObjectFile& object) const;
     /// The same without MatchKind::glob.
     std::vector<SymbolMatch> find_spelled_out(const ObjectFile& object) const;
@@ -40,11 +49,14 @@ class NameQuery {
   private:
     std::vector<SymbolMatch> by_linkage_name(const ObjectFile& object, std::string_view name,
                                              MatchKind kind) const;
+    std::vector<SymbolMatch> by_overload(const ObjectFile& object) const;
+    std::vector<SymbolMatch> by_ocaml_name(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_fortran_name(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_demangled_name(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_demangled_form(const ObjectFile& object, bool as_glob) const;
     std::vector<SymbolMatch> by_clone(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_glob(const ObjectFile& object) const;
+    void add_copies(const ObjectFile& object, std::vector<SymbolMatch>& matches) const;
     bool has_letters(std::uint64_t letters) const { return (letters_ & ~letters) == 0; }
     bool is_demangled_as(std::string_view mangled, bool as_glob) const;
 

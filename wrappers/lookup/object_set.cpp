@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "wrappers/support/file_name.h"
+#include "wrappers/text/glob.h"
 #include "wrappers/text/name_text.h"
 
 namespace rdam {
@@ -81,6 +82,15 @@ DwarfFile* ObjectSet::dwarf(std::size_t index) {
     return entry.dwarf ? &*entry.dwarf : nullptr;
 }
 
+std::vector<std::string> ObjectSet::split_places() const {
+    std::vector<std::string> places;
+    for (const Entry& entry : entries_)
+        if (entry.dwarf)
+            places.insert(places.end(), entry.dwarf->split_places().begin(),
+                          entry.dwarf->split_places().end());
+    return places;
+}
+
 bool ObjectSet::may_describe(std::size_t index, std::string_view name) {
     Entry& entry = entries_[index];
     if (file(index) == nullptr) return false;
@@ -106,11 +116,13 @@ const std::string& ObjectSet::real_name(std::size_t index) {
 
 bool ObjectSet::is_named(std::size_t index, std::string_view scope) {
     const std::string& path = loaded(index).path;
-    if (path == scope || module_name(index) == scope) return true;
-    if (real_name(index) == scope) return true;
+    const bool glob = scope.find_first_of("*?[") != std::string_view::npos;
+    if (glob_match(scope, path) || glob_match(scope, module_name(index))) return true;
+    if (glob_match(scope, real_name(index))) return true;
     // A link's name (libfoo.so) is not that of the file it leads to (libfoo.so.1.2): the soname decides.
-    const ObjectFile* object = scope.find(".so") == std::string_view::npos ? nullptr : file(index);
-    return object != nullptr && object->soname() == scope;
+    const bool may_be_soname = glob || scope.find(".so") != std::string_view::npos;
+    const ObjectFile* object = may_be_soname ? file(index) : nullptr;
+    return object != nullptr && !object->soname().empty() && glob_match(scope, object->soname());
 }
 
 std::optional<ObjectSet::Place> ObjectSet::locate(std::uint64_t run_time_address) {

@@ -25,14 +25,16 @@ class ObjectSet {
     const ObjectFile* file(std::size_t index);
     /// nullptr: no debug information.
     DwarfFile* dwarf(std::size_t index);
+    /// DwarfFile::split_places() of all objects whose debug information has been opened.
+    std::vector<std::string> split_places() const;
     /// Whether the debug information may describe a function of this name; it is not opened to find out.
     bool may_describe(std::size_t index, std::string_view name);
     /// Why nothing in this object may be wrapped; empty: it may.
     const std::string& why_excluded(std::size_t index);
     std::string module_name(std::size_t index) const;
 
-    /// Whether `scope` names this object: its file name, that of the file a link leads to (as perf prints
-    /// it), its path, or its soname.
+    /// Whether `scope` names or matches (a glob) this object: its file name, that of the file a link leads to
+    /// (as perf prints it), its path, or its soname.
     bool is_named(std::size_t index, std::string_view scope);
 
     struct Place {

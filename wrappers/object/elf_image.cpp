@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "wrappers/object/elf_repair.h"
+
 namespace rdam {
 namespace {
 
@@ -56,6 +58,7 @@ Result<ElfImage> ElfImage::open(const std::string& path) {
     }
     image.elf_ = elf_begin(image.fd_, ELF_C_READ_MMAP, nullptr);
     if (auto checked = image.check(); !checked) return tl::unexpected{checked.error()};
+    image.repair();
     return image;
 }
 
@@ -66,6 +69,7 @@ Result<ElfImage> ElfImage::from_bytes(std::vector<char> bytes, std::string name)
     image.bytes_ = std::make_unique<std::vector<char>>(std::move(bytes));
     image.elf_ = elf_memory(image.bytes_->data(), image.bytes_->size());
     if (auto checked = image.check(); !checked) return tl::unexpected{checked.error()};
+    image.repair();
     return image;
 }
 
@@ -74,6 +78,24 @@ Result<void> ElfImage::check() {
         return fail("{}: is not an ELF file", name_);
     }
     return {};
+}
+
+void ElfImage::repair() {
+    std::size_t size = 0;
+    const char* const file = elf_rawfile(elf_, &size);
+    auto repaired = file == nullptr ? std::nullopt : repaired_elf(file, size);
+    if (!repaired) return;
+    auto bytes = std::make_unique<std::vector<char>>(std::move(*repaired));
+    Elf* const better = elf_memory(bytes->data(), bytes->size());
+    GElf_Ehdr header;
+    if (better == nullptr || elf_kind(better) != ELF_K_ELF || gelf_getehdr(better, &header) == nullptr) {
+        elf_end(better);
+        return;
+    }
+    close();
+    elf_ = better;
+    bytes_ = std::move(bytes);
+    header_ = header;
 }
 
 void ElfImage::close() noexcept {

@@ -20,7 +20,7 @@ namespace rdam {
 /// Thread-compatible: one thread at a time per image.
 class ElfImage {
   public:
-    /// Errors: no such file, unreadable, not an ELF file.
+    /// What repaired_elf() can mend is mended. Errors: no such file, unreadable, not an ELF file.
     static Result<ElfImage> open(const std::string& path);
     /// The same from bytes (a decompressed section, a test, a fuzzer); `name` is for messages.
     static Result<ElfImage> from_bytes(std::vector<char> bytes, std::string name);
@@ -38,6 +38,7 @@ class ElfImage {
   private:
     ElfImage() = default;
     Result<void> check();
+    void repair();
     void close() noexcept;
 
     Elf* elf_ = nullptr;

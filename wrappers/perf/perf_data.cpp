@@ -1,6 +1,7 @@
 #include "wrappers/perf/perf_data.h"
 
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
 #include "wrappers/support/child_process.h"
@@ -26,9 +27,18 @@ bool lacks_period(const ChildOutput& output) {
     return output.exit_code != 0 && output.err.find("PERIOD") != std::string::npos;
 }
 
+/// A perf that is too old for an option.
+bool lacks_option(const ChildOutput& output) {
+    return output.exit_code != 0 && output.err.find("unknown option") != std::string::npos;
+}
+
 Result<ChildOutput> run_script(const std::string& path, const std::string& fields,
+                               const std::vector<std::string>& options,
                                const std::function<void(std::string_view)>& take) {
-    auto output = run_child({"perf", "script", "--no-inline", "--show-mmap-events", "-F", fields, "-i", path},
+    std::vector<std::string> command{"perf", "script", "--no-inline", "--show-mmap-events",
+                                     "-F",   fields,   "-i",          path};
+    command.insert(command.end(), options.begin(), options.end());
+    auto output = run_child(command,
                             // The user's own settings may change what is printed; fetching debug information
                             // may hang for minutes.
                             {"PERF_CONFIG=/dev/null", "LC_ALL=C", "DEBUGINFOD_URLS=", "LD_PRELOAD"}, take);
@@ -45,18 +55,39 @@ bool is_perf_data(std::string_view first_bytes) {
     return magic == "PERFILE2" || magic == "2ELIFREP" || magic == "PERFFILE";
 }
 
-Result<PerfSamples> read_perf_data(const std::string& path,
+bool is_perf_folder(const std::string& path) {
+    std::string first(8, '\0');
+    std::ifstream(path + "/data", std::ios::binary)
+        .read(first.data(), static_cast<std::streamsize>(first.size()));
+    return is_perf_data(first);
+}
+
+std::string no_such_process(std::string_view origin, const PerfSamples& samples, std::string_view process) {
+    const std::string seen = samples.processes().seen();
+    if (seen.empty()) return fmt::format("{}: has no samples; was anything sampled?", origin);
+    return fmt::format("{}: has no sample of a process {}; it has those of {}", origin, process, seen);
+}
+
+Result<PerfSamples> read_perf_data(const std::string& path, std::string_view process,
                                    const std::function<void(std::uint64_t samples)>& progress) {
-    const std::string fields = "event,ip,sym,symoff,dso";
-    PerfSamples samples;
+    std::string fields = "comm,pid,tid,event,ip,sym,symoff,dso,period";
+    // A demangled name does not tell a function from its overloads and copies.
+    std::vector<std::string> options{"--show-task-events", "--no-demangle"};
+    PerfSamples samples(process);
     const auto take = [&](std::string_view text) {
         samples.add(text);
         if (progress) progress(samples.samples());
     };
-    auto output = run_script(path, fields + ",period", take);
+    auto output = run_script(path, fields, options, take);
+    if (output && lacks_option(*output)) {
+        samples = PerfSamples(process);
+        options.clear();
+        output = run_script(path, fields, options, take);
+    }
     if (output && lacks_period(*output)) {
-        samples = {};
-        output = run_script(path, fields, take);
+        samples = PerfSamples(process);
+        fields.resize(fields.rfind(','));
+        output = run_script(path, fields, options, take);
     }
     if (!output) return tl::unexpected(output.error());
     if (output->exit_code != 0)
@@ -65,7 +96,7 @@ Result<PerfSamples> read_perf_data(const std::string& path,
             "report "
             "--stdio) and give rdam hot that text",
             path, complaint(*output));
-    if (samples.samples() == 0) return fail("{}: has no samples; was anything sampled?", path);
+    if (samples.samples() == 0) return fail("{}", no_such_process(path, samples, process));
     return samples;
 }
 

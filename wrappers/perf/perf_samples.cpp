@@ -1,11 +1,15 @@
 #include "wrappers/perf/perf_samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
 
+#include "wrappers/perf/sample_header.h"
 #include "wrappers/text/name_text.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam {
 namespace {
@@ -19,6 +23,7 @@ struct Frame {
     std::string_view address;  // without 0x
     std::string_view symbol;   // empty: unknown
     std::uint64_t offset = 0;
+    bool has_offset = false;
     std::string_view module;
     bool kernel = false;
 };
@@ -34,6 +39,31 @@ bool is_kernel_code(std::string_view address, std::string_view module) {
            module.find(".ko.") != std::string_view::npos;
 }
 
+/// "f(int)+0x53", "f(int)": offsets are an option of perf script. False: the offset is none.
+bool set_symbol(std::string_view text, Frame& frame) {
+    constexpr std::string_view kOffset = "+0x";
+    frame.symbol = text;
+    const auto offset = text.rfind(kOffset);
+    if (offset == std::string_view::npos || offset == 0) return offset != 0;
+    const char* const end = text.data() + text.size();
+    const auto digits = std::from_chars(text.data() + offset + kOffset.size(), end, frame.offset, 16);
+    frame.has_offset = digits.ec == std::errc{} && digits.ptr == end;
+    frame.symbol = text.substr(0, offset);
+    return frame.has_offset;
+}
+
+/// Where the module in brackets begins, behind a blank: "(/tmp/my app (1)/app (deleted))". What is in front
+/// of it may have brackets, too: "operator() (app)".
+std::size_t module_begin(std::string_view text) {
+    int depth = 0;
+    for (std::size_t at = text.size(); at-- > 1;) {
+        if (text[at] == ')') ++depth;
+        if (text[at] == '(' && --depth == 0)
+            return text[at - 1] == ' ' || text[at - 1] == '\t' ? at : std::string_view::npos;
+    }
+    return std::string_view::npos;
+}
+
 /// "99c3 f(int)+0x53 (/usr/lib/libf.so)", "7ff32727a758 [unknown] ([unknown])"
 std::optional<Frame> frame_in(std::string_view text) {
     text = trim_blanks(text);
@@ -43,33 +73,46 @@ std::optional<Frame> frame_in(std::string_view text) {
     frame.address = text.substr(0, blank);
     if (frame.address.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
     text = trim_blanks(text.substr(blank));
+    // What lies behind an offset is a module, whatever brackets it has.
+    constexpr std::string_view kOffset = "+0x";
+    auto begin = module_begin(text);
     if (text.starts_with(kUnknown) && text.substr(kUnknown.size()).starts_with(" (")) {
-        frame.module = text.substr(kUnknown.size() + 2);
-    } else {
-        constexpr std::string_view kOffset = "+0x";
-        const auto offset = text.rfind(kOffset);
-        if (offset == std::string_view::npos) return std::nullopt;
-        frame.symbol = text.substr(0, offset);
-        const char* const end = text.data() + text.size();
-        const auto digits = std::from_chars(text.data() + offset + kOffset.size(), end, frame.offset, 16);
-        const std::string_view rest(digits.ptr, static_cast<std::size_t>(end - digits.ptr));
-        if (digits.ec != std::errc{} || !rest.starts_with(" (")) return std::nullopt;
-        frame.module = rest.substr(2);
+        begin = kUnknown.size() + 1;
+    } else if (const auto offset = text.rfind(kOffset); offset != std::string_view::npos) {
+        const auto digits = text.find_first_not_of("0123456789abcdef", offset + kOffset.size());
+        if (digits != std::string_view::npos && text.substr(digits).starts_with(" (")) begin = digits + 1;
     }
+    if (begin == std::string_view::npos || begin == 0) return std::nullopt;
+    const auto symbol = trim_blanks(text.substr(0, begin));
+    if (symbol.empty() || (symbol != kUnknown && !set_symbol(symbol, frame))) return std::nullopt;
+    frame.module = text.substr(begin + 1);
     frame.module.remove_suffix(1);
     frame.kernel = is_kernel_code(frame.address, frame.module);
     return frame;
 }
 
+/// "[0x7ff327437000(0x26000) @ 0x1000 fe:00 325835 0"
+Processes::Mapping mapping_in(std::string_view text) {
+    const auto number = [&](std::string_view mark) {
+        const auto at = text.find(mark);
+        if (at == std::string_view::npos) return std::uint64_t{0};
+        const auto digits = text.substr(at + mark.size());
+        return number_in<std::uint64_t>(digits.substr(0, digits.find_first_not_of("0123456789abcdef")), 16)
+            .value_or(0);
+    };
+    return {.begin = number("[0x"), .size = number("(0x"), .offset = number("@ 0x"), .object = 0};
+}
+
 /// Level, module and name in one: none of them holds the separator.
 constexpr char kBetween = '\0';
 
-std::string name_key(const Frame& frame) {
+/// `place`: of a frame without a name, in its file.
+std::string name_key(const Frame& frame, std::uint64_t place) {
     std::string key;
     key.reserve(frame.module.size() + frame.symbol.size() + 24);
     key.append(1, frame.kernel ? 'k' : '.').append(frame.module).append(1, kBetween);
     if (frame.symbol.empty())
-        key.append("0x").append(frame.address);
+        key.append(fmt::format("0x{:x}", place));
     else
         key.append(frame.symbol);
     return key;
@@ -108,8 +151,9 @@ void PerfSamples::add_line(std::string_view line) {
     } else if (line.starts_with('\t')) {
         has_chains_ = true;
         take_frame(line);
-    } else if (line.starts_with("PERF_RECORD_")) {
-        add_mapping(line);
+    } else if (const auto record = line.find("PERF_RECORD_");
+               record == 0 || (record != std::string_view::npos && line[record - 1] == ' ')) {
+        add_record(line.substr(record));
     } else if (line.find(": ") != std::string_view::npos || line.ends_with(':')) {
         begin_sample(line);
     } else if (new_object) {
@@ -129,30 +173,23 @@ void PerfSamples::take_frame(std::string_view text) {
 
 /// "   1001001 cpu-clock: ", without call chains followed by the one frame
 void PerfSamples::begin_sample(std::string_view line) {
-    line = trim_blanks(line);
     wanted_ = Wanted::nothing;
-    period_ = 1;
-    const auto digits = line.find_first_not_of("0123456789");
-    if (digits != std::string_view::npos && digits > 0 && line[digits] == ' ') {
-        std::uint64_t period = 0;
-        std::from_chars(line.data(), line.data() + digits, period);
-        period_ = static_cast<double>(period);
-        line = trim_blanks(line.substr(digits));
-    }
-    const auto end = std::min(line.find(": "), line.size());
-    auto name = line.substr(0, end);
-    if (name.ends_with(':')) name.remove_suffix(1);
-    auto found = std::ranges::find(events_, name, &Event::name);
+    const auto header = sample_header(line);
+    if (!header || !processes_.is_wanted(header->command, header->pid, header->tid)) return;
+    period_ = header->period;
+    pid_ = header->pid;
+    auto found = std::ranges::find(events_, header->event, &Event::name);
     if (found == events_.end()) {
         constexpr std::size_t kMaxEvents = 1000;
         if (events_.size() >= kMaxEvents) return;
-        events_.push_back({.name = std::string(name), .period = 0, .rows = {}, .callers = {}, .places = {}});
+        events_.push_back(
+            {.name = std::string(header->event), .period = 0, .rows = {}, .callers = {}, .places = {}});
         found = events_.end() - 1;
     }
     event_ = static_cast<std::size_t>(found - events_.begin());
     wanted_ = Wanted::place;
     ++samples_;
-    if (end < line.size() && end + 2 < line.size()) take_frame(line.substr(end + 2));
+    if (!trim_blanks(header->rest).empty()) take_frame(header->rest);
 }
 
 void PerfSamples::add_frame(std::string_view line) {
@@ -161,27 +198,49 @@ void PerfSamples::add_frame(std::string_view line) {
     Event& event = events_[event_];
     if (wanted_ == Wanted::place) {
         event.period += period_;
-        event.rows[name_key(*frame)] += period_;
-        if (!frame->symbol.empty()) event.places.add(frame->module, frame->symbol, frame->offset);
+        const auto address = number_in<std::uint64_t>(frame->address, 16).value_or(0);
+        event.rows[name_key(*frame, processes_.place_in_file(pid_, address))] += period_;
+        if (frame->has_offset) event.places.add(frame->module, frame->symbol, frame->offset);
         wanted_ = frame->kernel ? Wanted::caller : Wanted::nothing;
     } else if (!frame->kernel && !frame->symbol.empty()) {
-        event.callers[name_key(*frame)] += period_;
+        event.callers[name_key(*frame, 0)] += period_;
         wanted_ = Wanted::nothing;
     }
+}
+
+void PerfSamples::add_record(std::string_view line) {
+    if (line.starts_with("PERF_RECORD_MMAP"))
+        add_mapping(line);
+    else
+        processes_.add_record(line);
 }
 
 /// "PERF_RECORD_MMAP2 7/7: [0x7ff327437000(0x26000) @ 0x1000 fe:00 325835 0]: r-xp /usr/lib/libf.so"
 void PerfSamples::add_mapping(std::string_view line) {
     const auto end = line.find("]: ");
     if (end == std::string_view::npos) return;
+    const auto ids = line.substr(std::min(line.find(' '), line.size() - 1) + 1);
+    const auto pid = number_in<std::int64_t>(ids.substr(0, ids.find('/'))).value_or(-1);
+    auto mapping = mapping_in(line.substr(0, end));
     line = line.substr(end + 3);
     const auto blank = line.find(' ');
     if (blank == std::string_view::npos || line.substr(0, blank).find('x') == std::string_view::npos) return;
     const auto path = trim_blanks(line.substr(blank));
-    if (!path.starts_with('/') || path.starts_with("//") || known_objects_.contains(path)) return;
-    known_objects_.emplace(path);
+    if (!path.starts_with('/') || path.starts_with("//")) return;
+    const auto [known, is_new] = known_objects_.try_emplace(std::string(path), objects_.size());
+    mapping.object = known->second;
+    processes_.add_mapping(pid, mapping);
+    if (!is_new) return;
     objects_.emplace_back(path);
     new_object_ = true;
+}
+
+std::vector<std::string> PerfSamples::objects() const {
+    if (processes_.asks_for_all()) return objects_;
+    std::vector<std::string> wanted;
+    for (const std::size_t object : processes_.objects())
+        wanted.push_back(objects_[object]);
+    return wanted;
 }
 
 const PerfSamples::Event* PerfSamples::chosen() const {
@@ -224,6 +283,24 @@ PerfReport PerfSamples::report() const {
 SamplePlaces PerfSamples::places() const {
     const Event* const event = chosen();
     return event != nullptr ? event->places : SamplePlaces{};
+}
+
+bool is_perf_script_text(std::string_view text) {
+    constexpr std::size_t kEnough = 64U << 10U;  // records may stand in front of the first sample
+    TextLines lines(text.substr(0, kEnough));
+    bool in_sample = false;
+    for (std::string_view line; lines.next(line);) {
+        if (line.starts_with('\t')) {
+            if (in_sample && frame_in(line)) return true;
+            continue;
+        }
+        in_sample = false;
+        if (line.starts_with('#') || trim_blanks(line).empty()) continue;
+        const auto header = sample_header(line);
+        in_sample = header && trim_blanks(header->rest).empty();
+        if (header && !in_sample && frame_in(header->rest)) return true;
+    }
+    return false;
 }
 
 }  // namespace rdam

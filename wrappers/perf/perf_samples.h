@@ -2,25 +2,34 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "wrappers/perf/processes.h"
 #include "wrappers/perf/report_text.h"
 #include "wrappers/perf/sample_places.h"
 
 namespace rdam {
 
-/// Reads what `perf script --show-mmap-events -F event,period,ip,sym,symoff,dso` prints, with or without the
-/// period and with or without call chains. Keeps sums for each function, and no sample.
+/// Reads what `perf script` prints, with or without call chains and with whatever fields: of each sample at
+/// least event, ip and sym. With `--show-mmap-events` and `--show-task-events` the processes and their files
+/// are known, with `-F …,symoff` the places in functions. Keeps sums for each function, and no sample.
 class PerfSamples {
   public:
+    /// `process`: the name or number of the process whose samples are asked for; empty: all.
+    explicit PerfSamples(std::string_view process = {}) : processes_(process) {}
+
     /// The next piece of the text, cut anywhere.
     void add(std::string_view text);
 
     std::uint64_t samples() const { return samples_; }
+    /// Whether the event of any sample has been said.
+    bool has_events() const { return !events_.empty(); }
+    /// The processes whose samples were asked for, and what else there is.
+    const Processes& processes() const { return processes_; }
 
     /// Of several events, uses the one that counts time, otherwise the first. Rows have paths for modules;
     /// PerfReport::kernel_callers is set. Without rows if nothing was sampled.
@@ -29,8 +38,8 @@ class PerfSamples {
     /// Where in the functions the samples of that event lie.
     SamplePlaces places() const;
 
-    /// Paths of the executables and libraries that were mapped, each once.
-    const std::vector<std::string>& objects() const { return objects_; }
+    /// Paths of the executables and libraries that were mapped into those processes, each once.
+    std::vector<std::string> objects() const;
 
   private:
     struct Event {
@@ -44,6 +53,7 @@ class PerfSamples {
     void begin_sample(std::string_view line);
     void take_frame(std::string_view text);
     void add_frame(std::string_view line);
+    void add_record(std::string_view line);
     void add_mapping(std::string_view line);
     const Event* chosen() const;
 
@@ -55,11 +65,16 @@ class PerfSamples {
     std::vector<Event> events_;
     std::size_t event_ = 0;  // of the current sample
     double period_ = 0;
+    std::int64_t pid_ = -1;  // … and its process
     enum class Wanted : std::uint8_t { nothing, place, caller } wanted_ = Wanted::nothing;
     bool has_chains_ = false;
     std::uint64_t samples_ = 0;
+    Processes processes_;
     std::vector<std::string> objects_;
-    std::set<std::string, std::less<>> known_objects_;
+    std::map<std::string, std::size_t, std::less<>> known_objects_;
 };
+
+/// Whether a text is what `perf script` prints of samples.
+bool is_perf_script_text(std::string_view text);
 
 }  // namespace rdam

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <tuple>
 
 #include "wrappers/dwarf/inlined_copies.h"
@@ -155,9 +156,21 @@ void FunctionPlanner::set_names(const ObjectFile& file, const Candidate& candida
     function.aliases = std::move(names);
 }
 
+std::string FunctionPlanner::why_undescribed(std::size_t object) {
+    DwarfFile* dwarf = objects_.dwarf(object);
+    if (dwarf == nullptr) return "no debug information, and not in the catalogue";
+    const std::string package = objects_.file(object)->path() + ".dwp";
+    std::error_code error;
+    if (!dwarf->missing_file().empty() && std::filesystem::exists(package, error))
+        return fmt::format("its debug information is in {}, which libdw before 0.191 cannot read", package);
+    if (!dwarf->missing_file().empty())
+        return fmt::format("its debug information is in {}, which cannot be read", dwarf->missing_file());
+    return "the debug information does not describe it, and it is not in the catalogue";
+}
+
 void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, FunctionPlan& function) {
     Prototype prototype;
-    prototype.doubt = "no debug information, and not in the catalogue";
+    prototype.doubt = why_undescribed(candidate.object);
     std::vector<std::string> keys;
     if (DwarfFile* dwarf = objects_.dwarf(candidate.object)) {
         auto described = describe_function(*dwarf, candidate.address, function.linkage_name);
@@ -186,6 +199,7 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, F
         function.waits = well_known->waits;
         function.busy_waits = well_known->busy_waits;
     }
+    function.unproven = prototype.doubt;
     CallDescription call = describe_call(prototype, keys, request_.record_arguments);
     function.frame = call.frame;
     function.stack_bytes = call.stack_bytes;
@@ -206,8 +220,11 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
     if (auto checked = check_body(body); !checked) return tl::unexpected{checked.error()};
 
     const auto reads = return_address_reads_.try_emplace(candidate.object, file).first;
-    const bool tells_caller = known.described != nullptr && known.described->tells_caller;
-    if (const auto at = reads->second.first_in(*extent); at && !tells_caller) {
+    const auto tells_caller = [&] {
+        return catalogue_.only_tells_caller(
+            candidate.name, [&](std::string_view marker) { return !file.named(marker).empty(); });
+    };
+    if (const auto at = reads->second.first_in(*extent); at && !tells_caller()) {
         return fail("reads its return address (at +{}), which would point into the recorder", *at);
     }
 

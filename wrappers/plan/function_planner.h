@@ -43,6 +43,7 @@ class FunctionPlanner {
     };
     Known look_up(const ObjectFile& file, const Candidate& candidate) const;
     void set_names(const ObjectFile& file, const Candidate& candidate, FunctionPlan& function) const;
+    std::string why_undescribed(std::size_t object);
     void set_call(const Candidate& candidate, const Known& known, FunctionPlan& function);
 
     const PlanRequest& request_;

@@ -1,5 +1,7 @@
 #include "wrappers/plan/planner.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "wrappers/lookup/entry_resolver.h"
+#include "wrappers/lookup/folded_names.h"
 #include "wrappers/lookup/nearest_names.h"
 #include "wrappers/lookup/region_names.h"
 #include "wrappers/plan/function_planner.h"
@@ -35,14 +38,14 @@ class PlanMaker {
         std::vector<Resolution> resolutions;
         std::vector<Candidate> all;
         for (const ListEntry& entry : request_.list.entries) {
-            if (is_unwanted()) return {.functions = {}, .answers = {}, .complete = false};
+            if (is_unwanted()) return {.functions = {}, .answers = {}, .split_places = {}, .complete = false};
             resolutions.push_back(resolver_.resolve(entry));
             const auto& found = resolutions.back().candidates;
             all.insert(all.end(), found.begin(), found.end());
         }
         planner_.prepare(all);
         for (std::size_t index = 0; index < resolutions.size(); ++index) {
-            if (is_unwanted()) return {.functions = {}, .answers = {}, .complete = false};
+            if (is_unwanted()) return {.functions = {}, .answers = {}, .split_places = {}, .complete = false};
             answer(request_.list.entries[index], resolutions[index]);
         }
         remark_inlined_copies();
@@ -103,9 +106,35 @@ class PlanMaker {
             fmt::format("{}:{}", objects_.module_name(candidate.object), display_name(candidate.name));
         answer.verdict = outcome ? ListVerdict::wrapped : ListVerdict::refused;
         answer.reason = outcome ? candidate.remark : outcome.error().message;
+        if (outcome && request_.record_arguments) answer.unproven = plan_.functions[*outcome].unproven;
+        if (outcome) remark_folded(plan_.functions[*outcome], answer.reason);
         if (outcome) answered_.emplace_back(plan_.answers.size(), *outcome);
         if (outcome) note_mark(entry, candidate, *outcome);
         plan_.answers.push_back(std::move(answer));
+    }
+
+    /// Calls of functions that a linker has folded into one cannot be told apart.
+    void remark_folded(const FunctionPlan& function, std::string& reason) {
+        const auto names = folded_into(function);
+        if (names.empty()) return;
+        reason += fmt::format("{}{} {} the same code: calls of {} are in one row", reason.empty() ? "" : "; ",
+                              fmt::join(names, ", "), names.size() == 1 ? "is" : "are",
+                              names.size() == 1 ? "both" : "all");
+    }
+
+    /// A few of the names, and how many more there are.
+    std::vector<std::string> folded_into(const FunctionPlan& function) {
+        constexpr std::size_t kShown = 3;
+        constexpr std::size_t kMaxColumns = 80;
+        const ObjectFile* file = objects_.file(function.object);
+        if (file == nullptr) return {};
+        auto names = folded_names(*file, function.address, function.linkage_name);
+        const std::size_t all = names.size();
+        names.resize(std::min(all, kShown));
+        for (std::string& name : names)
+            name = shortened_name(name, kMaxColumns);
+        if (all > kShown) names.push_back(fmt::format("{} more", all - kShown));
+        return names;
     }
 
     /// A written name means that function; a glob, or an entry added by the catalogue, merely matches it.
@@ -184,7 +213,11 @@ class PlanMaker {
     void finish() {
         for (const std::size_t function : named_)
             plan_.functions[function].sampled = false;
+        plan_.split_places = objects_.split_places();
         tell_overloads_apart();
+        for (FunctionPlan& function : plan_.functions)
+            if (const auto names = folded_into(function); !names.empty())
+                function.name += fmt::format(" (also {})", fmt::join(names, ", "));
         std::sort(plan_.functions.begin(), plan_.functions.end(),
                   [](const FunctionPlan& a, const FunctionPlan& b) {
                       return std::pair{a.object, a.address} < std::pair{b.object, b.address};
@@ -228,6 +261,7 @@ Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
                                     ListVerdict::refused,
                                     {},
                                     fmt::format("planning failed: {}", error.what()),
+                                    {},
                                     false,
                                     {}});
         }

@@ -25,7 +25,8 @@ struct Parameter {
 };
 
 struct FunctionPlan {
-    std::string name;  ///< demangled without parameter list where that is unambiguous; what reports show
+    std::string name;  ///< demangled without parameter list where that is unambiguous; what reports show.
+                       ///< With the names of functions that a linker has folded into it: "f (also g)"
     std::string linkage_name;   ///< as in the symbol table, without version
     std::string source;         ///< "file.c:12" of the declaration; empty if unknown
     std::size_t object = 0;     ///< index into PlanRequest::objects
@@ -37,6 +38,7 @@ struct FunctionPlan {
     plan::Recording recording;
     std::vector<Parameter> parameters;  ///< the recorded ones
     std::optional<Parameter> result;    ///< the leave event's word
+    std::string unproven;               ///< why none are: its prototype is not certain; empty: it is
     std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
     bool waits = false;                 ///< CatalogueFunction::waits
     bool busy_waits = false;            ///< CatalogueFunction::busy_waits
@@ -58,6 +60,7 @@ struct Answer {
     std::string
         reason;  ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
                  ///< the exported alias", "3 inlined copies will not be seen: in f, g, h"); may be empty
+    std::string unproven;              ///< wrapped: FunctionPlan::unproven
     bool awaits_module = false;        ///< not_found: its library is not loaded, and may come later
     std::vector<std::string> nearest;  ///< not_found: up to three names that exist
 };
@@ -65,6 +68,7 @@ struct Answer {
 struct Plan {
     std::vector<FunctionPlan> functions;  ///< ordered by object, then address; no entry address twice
     std::vector<Answer> answers;
+    std::vector<std::string> split_places;  ///< files that were looked for besides those of debug_places()
     bool complete = true;  ///< false: planning broke off (memory), and another time there may be more to it
 };
 

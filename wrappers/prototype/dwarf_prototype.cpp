@@ -116,6 +116,23 @@ bool keeps_signature(std::string_view suffix) {
     });
 }
 
+/// Whether the unit describes no types at all: then (-g1) its functions have parameters that it does not
+/// tell.
+bool lacks_types(Dwarf_Die function) {
+    Dwarf_Die unit;
+    Dwarf_Die child;
+    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr || dwarf_child(&unit, &child) != 0)
+        return true;
+    do {
+        const int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type || tag == DW_TAG_structure_type ||
+            tag == DW_TAG_class_type || tag == DW_TAG_typedef || tag == DW_TAG_imported_unit ||
+            tag == DW_TAG_enumeration_type || tag == DW_TAG_subroutine_type)
+            return false;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
 /// What makes the parameters as written differ from those in the code, apart from their types.
 std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
                         const ParameterList& declared, const Compilation& compilation,
@@ -125,7 +142,10 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
     if (!keeps_signature(split_clone(linkage_name).suffix)) {
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
-    if (!compilation.is_c && !compilation.is_cplusplus) return "neither C nor C++";
+    if (!compilation.is_c && !compilation.is_cplusplus)
+        return "neither C nor C++, whose conventions alone are known";
+    if (declared.parameters.empty() && lacks_types(chain.dies.back()))
+        return "the debug information has no parameters (-g1)";
     // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
     // that.
     if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {

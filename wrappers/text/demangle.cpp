@@ -46,9 +46,88 @@ std::size_t end_of_rust_hash(std::string_view name) {
     return 0;
 }
 
+bool is_digit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// "_D4main4workFlZv"
+bool looks_like_d(std::string_view name) {
+    return name.size() > 2 && name.starts_with("_D") && is_digit(name[2]);
+}
+
+/// "camlStdlib__List__map_12"
+bool looks_like_ocaml(std::string_view name) {
+    constexpr std::string_view kPrefix = "caml";
+    return name.size() > kPrefix.size() && name.starts_with(kPrefix) && name[kPrefix.size()] >= 'A' &&
+           name[kPrefix.size()] <= 'Z' && name.find("__") != std::string_view::npos;
+}
+
+/// Where the parameter list of "d.S!(long).twice(long) const" begins; the name's length: it has none.
+std::size_t parameters_of_d(std::string_view name) {
+    const auto end = name.rfind(')');
+    int depth = 0;
+    for (std::size_t at = end; end != std::string_view::npos; --at) {
+        if (name[at] == ')') ++depth;
+        if (name[at] == '(' && --depth == 0) return at > 0 && name[at - 1] == '!' ? name.size() : at;
+        if (at == 0) break;
+    }
+    return name.size();
+}
+
+DemangledName demangle_d(const std::string& name) {
+    DemangledName result;
+    result.full = call(dlang_demangle, name, DMGL_NO_OPTS);
+    result.signature = result.full;
+    result.brief = result.full.substr(0, parameters_of_d(result.full));
+    return result;
+}
+
+/// As perf prints it: `Stdlib.List.map_12`; `$xx` stands for a character in hexadecimal digits.
+DemangledName demangle_ocaml(std::string_view name) {
+    DemangledName result;
+    name.remove_prefix(std::string_view("caml").size());
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const auto hex = [&](std::size_t digit) {
+            return std::isxdigit(static_cast<unsigned char>(name[digit])) != 0;
+        };
+        if (name.substr(at).starts_with("__")) {
+            result.brief += '.';
+            ++at;
+        } else if (name[at] == '$' && at + 2 < name.size() && hex(at + 1) && hex(at + 2)) {
+            result.brief += static_cast<char>(std::stoi(std::string{name.substr(at + 1, 2)}, nullptr, 16));
+            at += 2;
+        } else {
+            result.brief += name[at];
+        }
+    }
+    result.full = result.signature = result.brief;
+    return result;
+}
+
+/// gcc puts the body of a coroutine into a function of its own, which takes the coroutine's frame and is
+/// named after that: "_Z3genPZ3genliE14_Z3genli.Frame.actor" belongs to "_Z3genli".
+CloneParts split_coroutine(std::string_view name) {
+    constexpr std::string_view kFrame = ".Frame";
+    const auto frame = name.rfind(".Frame.");
+    if (frame == std::string_view::npos || !name.starts_with("_Z")) return {};
+    const auto end = frame + kFrame.size();
+    for (auto at = name.find("_Z", 2); at < frame; at = name.find("_Z", at + 1)) {
+        auto digits = at;
+        while (digits > 0 && is_digit(name[digits - 1]))
+            --digits;
+        // The digits of a number may follow those of another one.
+        const std::string length = std::to_string(end - at);
+        if (at - digits >= length.size() && name.substr(at - length.size(), length.size()) == length)
+            return {name.substr(at, frame - at), name.substr(end)};
+    }
+    return {};
+}
+
 /// A name can begin with the prefix of a mangling and still be plain C; the demanglers decide.
 DemangledName demangle_base(const std::string& name) {
     DemangledName result;
+    if (looks_like_d(name)) return demangle_d(name);
+    if (looks_like_ocaml(name)) return demangle_ocaml(name);
     if (name.starts_with("_R") || (name.starts_with("_ZN") && name.ends_with('E'))) {
         result.hashed = call(rust_demangle, name, DMGL_VERBOSE);
         if (!result.hashed.empty()) {
@@ -69,7 +148,7 @@ DemangledName demangle_base(const std::string& name) {
 
 bool looks_mangled(std::string_view linkage_name) {
     return linkage_name.starts_with("_Z") || linkage_name.starts_with("_R") ||
-           linkage_name.starts_with("__Z");
+           linkage_name.starts_with("__Z") || looks_like_d(linkage_name) || looks_like_ocaml(linkage_name);
 }
 
 DemangledName demangle(std::string_view linkage_name) {
@@ -107,6 +186,7 @@ std::string_view last_component(std::string_view brief_name) {
 }
 
 CloneParts split_clone(std::string_view linkage_name) {
+    if (const auto coroutine = split_coroutine(linkage_name); !coroutine.suffix.empty()) return coroutine;
     // A leading dot belongs to the name, and so do all before the hash that ends a Rust name.
     const std::size_t dot = linkage_name.find('.', std::max<std::size_t>(end_of_rust_hash(linkage_name), 1));
     if (dot == std::string_view::npos) return {linkage_name, {}};

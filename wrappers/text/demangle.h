@@ -1,4 +1,4 @@
-// From linkage names to readable names: C++ (Itanium), Rust (legacy and v0), compiler clones.
+// From linkage names to readable names: C++ (Itanium), Rust (legacy and v0), D, OCaml, compiler clones.
 #pragma once
 
 #include <string>
@@ -31,7 +31,8 @@ std::string display_name(std::string_view linkage_name, bool signature = false);
 std::string_view last_component(std::string_view brief_name);
 
 /// The linkage name before the first compiler suffix, and that suffix: "f.constprop.0" → {"f",
-/// ".constprop.0"}.
+/// ".constprop.0"}. The body of a coroutine belongs to the function that starts it, whatever its compiler
+/// calls it: "_Z3genPZ3genliE14_Z3genli.Frame.actor" → {"_Z3genli", ".actor"}.
 struct CloneParts {
     std::string_view base;
     std::string_view suffix;  ///< empty: not a clone

@@ -72,8 +72,6 @@ TEST_CASE("sleeping and busy waiting are told apart") {
     CHECK(waits("PMPI_Recv") == std::pair{true, true});
     CHECK(waits("MPI_Isend") == std::pair{false, false});
     CHECK(waits("memcpy") == std::pair{false, false});
-    CHECK(known("__kmpc_barrier").tells_caller);
-    CHECK_FALSE(known("GOMP_barrier").tells_caller);
     CHECK(waits("__pthread_mutex_lock") == std::pair{true, false});
 }
 
@@ -184,4 +182,17 @@ TEST_CASE("a broken catalogue is named with what is wrong") {
     CHECK(error_of("[[refuse]]\nnames = ['f']") ==
           "my.toml: a [[refuse]] lacks its reason or its names; mend the file");
     CHECK(error_of("group = [3]") == "my.toml: group is not a list of tables; mend the file");
+}
+
+TEST_CASE("a runtime that tells its callers to tools is known by a function of its own") {
+    const auto& catalogue = Catalogue::builtin();
+    const auto libomp = [](std::string_view name) { return name == "__kmpc_fork_call"; };
+    const auto libgomp = [](std::string_view) { return false; };
+    for (const char* name : {"omp_set_lock", "GOMP_parallel", "__kmpc_barrier", "__kmp_api_GOMP_barrier"}) {
+        CHECK(catalogue.only_tells_caller(name, libomp));
+        CHECK_FALSE(catalogue.only_tells_caller(name, libgomp));
+    }
+    CHECK_FALSE(catalogue.only_tells_caller("work", libomp));
+    CHECK(error_of("[[tells-caller]]\nmarker = 'f'\n").find("lacks its marker or its names") !=
+          std::string::npos);
 }

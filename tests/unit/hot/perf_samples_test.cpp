@@ -5,6 +5,7 @@
 
 #include "tests/unit/catch.h"
 #include "wrappers/hot/hot_functions.h"
+#include "wrappers/perf/sample_header.h"
 
 using namespace rdam;
 using Offsets = SamplePlaces::Offsets;
@@ -137,4 +138,84 @@ TEST_CASE("a line break in a name breaks neither its frame nor the next sample")
     CHECK(samples.objects() == std::vector<std::string>{"/tmp/co\nu\tnts"});
     CHECK(rows_of(samples.report()) ==
           std::map<std::string, double>{{"./tmp/co\nu\tnts:work", 25}, {"./tmp/app:honest", 75}});
+}
+
+TEST_CASE("the line in front of a sample, with whatever fields it has") {
+    struct Expected {
+        std::string_view line, command;
+        std::int64_t pid;
+        double period;
+        std::string_view event;
+    };
+    for (const Expected& each : {
+             Expected{"my app 12/34   868.028088:     250000 cpu-clock:u: ", "my app", 12, 250000,
+                      "cpu-clock:u"},
+             Expected{"app  12 [001]   868.028088:     250000 cpu-clock: ", "app", 12, 250000, "cpu-clock"},
+             Expected{"app 12/34     250000 cycles:ppp: ", "app", 12, 250000, "cycles:ppp"},
+             Expected{"app 12 cycles: ", "app", 12, 1, "cycles"},
+             Expected{"app 12 250000 cycles: ", "app", 12, 250000, "cycles"},
+             Expected{"   250000 cpu/event=0x3c,umask=0x0/: ", "", -1, 250000, "cpu/event=0x3c,umask=0x0/"},
+             Expected{"cpu-clock: ", "", -1, 1, "cpu-clock"},
+             Expected{"Web Content 2 12 [000] 1.5: 7 cycles:", "Web Content 2", 12, 7, "cycles"},
+         }) {
+        INFO(each.line);
+        const auto header = sample_header(each.line);
+        REQUIRE(header.has_value());
+        CHECK(header->command == each.command);
+        CHECK(header->pid == each.pid);
+        CHECK(header->period == each.period);
+        CHECK(header->event == each.event);
+    }
+    for (const std::string_view line : {"", "app 12/34", "two words: ", "12:", "868.028088: "}) {
+        INFO(line);
+        const auto header = sample_header(line);
+        CHECK((!header || header->event.find(' ') == std::string_view::npos));
+    }
+}
+
+namespace {
+
+constexpr std::string_view kSeveral =
+    "app 7/7 PERF_RECORD_COMM exec: app:7/7\n"
+    "app 7/7 PERF_RECORD_MMAP2 7/7: [0x1000(0x3000) @ 0x2000 fe:00 99 66]: r-xp /bin/app\n"
+    "app 7/7 PERF_RECORD_FORK(8:8):(7:7)\n"
+    "other 9/9 PERF_RECORD_COMM exec: other:9/9\n"
+    "other 9/9 PERF_RECORD_MMAP2 9/9: [0x1000(0x3000) @ 0x2000 fe:00 99 66]: r-xp /bin/other\n"
+    "app 7/7 4 cpu-clock: \n\t 1010 f+0x1 (/bin/app)\n\n"
+    "worker 8/10 2 cpu-clock: \n\t 1010 g+0x1 (/bin/app)\n\n"
+    "other 9/9 1 cpu-clock: \n\t 1010 h+0x1 (/bin/other)\n\n"
+    "other 9/9 1 cpu-clock: \n\t 1020 [unknown] (/bin/other)\n\n";
+
+}  // namespace
+
+TEST_CASE("samples of one process, by its name or its number, and the files of that process") {
+    const auto of = [](std::string_view process) {
+        PerfSamples samples(process);
+        samples.add(kSeveral);
+        return samples;
+    };
+    CHECK(of("").samples() == 4);
+    const auto app = of("app");  // a child is called as its parent, and a thread as it likes
+    CHECK(app.samples() == 2);
+    CHECK(app.objects() == std::vector<std::string>{"/bin/app"});
+    CHECK(of("8").samples() == 1);
+    CHECK(of("worker").samples() == 1);
+    const auto other = of("other");
+    CHECK(other.objects() == std::vector<std::string>{"/bin/other"});
+    // An address without a name is where it is in its file.
+    CHECK(rows_of(other.report()) ==
+          std::map<std::string, double>{{"./bin/other:h", 50}, {"./bin/other:0x2020", 50}});
+    CHECK(of("nobody").samples() == 0);
+    CHECK(of("nobody").processes().seen() == "app (2 samples), other (2 samples)");
+}
+
+TEST_CASE("text of perf script is told from that of a report") {
+    CHECK(is_perf_script_text(kSeveral));
+    CHECK(is_perf_script_text("# a header\napp 12 1.5:  7 cycles:  1010 f+0x1 (/bin/app)\n"));
+    CHECK_FALSE(is_perf_script_text("# Overhead  Symbol\n    12.00%  [.] f\n"));
+    CHECK_FALSE(is_perf_script_text(""));
+    PerfSamples samples;
+    samples.add("app 12 1.5:  7 cycles:  1010 operator() (/tmp/my app (1)/app)\n");
+    CHECK(rows_of(samples.report()) ==
+          std::map<std::string, double>{{"./tmp/my app (1)/app:operator()", 100}});
 }

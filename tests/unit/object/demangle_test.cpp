@@ -31,6 +31,29 @@ TEST_CASE("clones stay visible") {
     CHECK(split_clone("f").suffix.empty());
 }
 
+TEST_CASE("the body of a coroutine belongs to the function that starts it") {
+    constexpr const char* kByGcc = "_Z3genPZ3genliE14_Z3genli.Frame.actor";
+    CHECK(split_clone(kByGcc).base == "_Z3genli");
+    CHECK(split_clone(kByGcc).suffix == ".actor");
+    CHECK(split_clone("_Z3genPZ3genliE14_Z3genli.Frame.actor.cold").suffix == ".actor.cold");
+    CHECK(display_name(kByGcc, true) == "gen(long, int) [clone .actor]");
+    CHECK(display_name("_Z3genli.resume", true) == "gen(long, int) [clone .resume]");
+    // The number before the name of the frame must be its length.
+    CHECK(split_clone("_Z3genPZ3genliE15_Z3genli.Frame.actor").base == "_Z3genPZ3genliE15_Z3genli");
+    CHECK(split_clone("_Z1f.Frame.actor").base == "_Z1f");
+}
+
+TEST_CASE("names of D and of OCaml") {
+    CHECK(display_name("_D1d5churnFlAyaZl") == "d.churn");
+    CHECK(display_name("_D1d5churnFlAyaZl", true) == "d.churn(long, immutable(char)[])");
+    CHECK(display_name("_D1d__T1STlZQf5twiceMFNaNbNiNflZl").find("twice") != std::string::npos);
+    CHECK(display_name("_Dmain") == "_Dmain");
+    CHECK(display_name("camlStdlib__List__map_12") == "Stdlib.List.map_12");
+    CHECK(display_name("camlStdlib__$3e$3e_7") == "Stdlib.>>_7");
+    CHECK(display_name("caml_alloc") == "caml_alloc");
+    CHECK_NOTHROW(demangle("camlA__$"));
+}
+
 TEST_CASE("Rust names, legacy and v0") {
     const auto legacy = demangle("_ZN4core3fmt5write17h0123456789abcdefE");
     CHECK(legacy.brief == "core::fmt::write");

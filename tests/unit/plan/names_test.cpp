@@ -66,7 +66,7 @@ std::vector<std::string> names_of(const Plan& plan) {
 
 TEST_CASE("a plain name finds its function, and its other names") {
     const Plan plan = plan_for("second_name");
-    CHECK(only_function(plan).name == "second_name");
+    CHECK(only_function(plan).name == "second_name (also first_name)");
     CHECK(only_function(plan).aliases == std::vector<std::string>{"first_name"});
     CHECK(only_function(plan).object == 1);
     CHECK(only_answer(plan).verdict == ListVerdict::wrapped);
@@ -78,6 +78,18 @@ TEST_CASE("two names of one function plan it once and answer twice") {
     CHECK(plan.functions.size() == 1);
     REQUIRE(plan.answers.size() == 2);
     CHECK(plan.answers[1].verdict == ListVerdict::wrapped);
+}
+
+TEST_CASE("a pattern of a module matches its file name, its path or its soname") {
+    CHECK(only_function(plan_for("libsym*.so:second_name")).object == 1);
+    CHECK(only_function(plan_for("*/libsymbols.so:second_name")).object == 1);
+    CHECK(only_answer(plan_for("libother.so*:second_name")).awaits_module);
+}
+
+TEST_CASE("functions that are one code have all of its names, and that is said") {
+    const Plan plan = plan_for({"first_name"}, {kNames, fixture("libsymbols.so")});
+    CHECK(only_function(plan).name == "first_name (also second_name)");
+    CHECK(only_answer(plan).reason == "second_name is the same code: calls of both are in one row");
 }
 
 TEST_CASE("modules are file names or sonames; others are source files") {

@@ -59,6 +59,34 @@ TEST_CASE("sampled functions are named, and how to have every call") {
           "call)\n");
 }
 
+TEST_CASE("what is to be said of many entries is said once") {
+    Plan plan = plan_of(1, 0);
+    const auto add = [&](const std::string& name, ListVerdict verdict, const std::string& reason) {
+        Answer answer;
+        answer.entry.text = name;
+        answer.verdict = verdict;
+        answer.function = "libapp.so:" + name;
+        answer.reason = reason;
+        plan.answers.push_back(answer);
+    };
+    for (int i = 0; i < 182; ++i)
+        add("f" + std::to_string(i), ListVerdict::refused,
+            "reads its return address (at +" + std::to_string(i) + "), which would point into the recorder");
+    add("short", ListVerdict::refused, "shorter than the patch (3 of 5 bytes), without padding behind it");
+    for (int i = 0; i < 4; ++i)
+        add("g" + std::to_string(i), ListVerdict::wrapped,
+            std::to_string(i + 1) + " inlined copies will not be seen: in h" + std::to_string(i));
+    CHECK(
+        answer_of(plan) ==
+        "rdam: 182 entries of the list are skipped: reads its return address, which would point into the "
+        "recorder: f0, f1, f2, f3, f4, … and 177 more (--verbose prints all)\n"
+        "rdam: 'short': skipped libapp.so:short: shorter than the patch (3 of 5 bytes), without padding "
+        "behind it\n"
+        "rdam: 4 entries of the list are wrapped with a remark: inlined copies will not be seen: g0, g1, g2, "
+        "g3 (--verbose prints all)\n"
+        "rdam: 1 function wrapped in the libraries of /usr/bin/app\n");
+}
+
 TEST_CASE("a library that is not there yet has one line, however many of its functions are listed") {
     Plan plan = plan_of(1, 0);
     for (const char* name : {"open", "close"}) {

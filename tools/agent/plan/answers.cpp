@@ -15,9 +15,16 @@
 namespace rdam::agent {
 namespace {
 
-std::string line(const Answer& answer) {
+/// The remarks on a wrapped function; where all is asked for, why it has no parameters.
+std::string remarks(const Answer& answer, bool verbose) {
+    std::string why = explain(answer);
+    if (!verbose || answer.unproven.empty()) return why;
+    return fmt::format("{}{}no parameters: {}", why, why.empty() ? "" : "; ", printable(answer.unproven));
+}
+
+std::string line(const Answer& answer, bool verbose) {
     const std::string entry = printable(answer.entry.text);
-    const std::string why = explain(answer);
+    const std::string why = remarks(answer, verbose);
     switch (answer.verdict) {
         case ListVerdict::wrapped:
             return fmt::format("rdam: '{}': wrapped {}{}{}\n", entry, printable(answer.function),
@@ -100,7 +107,44 @@ const char* verbose_option(const Configuration& configuration) {
     return configuration.run.empty() ? "RDAM_VERBOSE=1" : "--verbose";
 }
 
-/// One line for each entry of the list and what became of it; all of them where that is asked for.
+/// What many reasons of a kind have in common: no numbers, nothing in brackets, and nothing behind a colon.
+std::string kind_of_reason(std::string_view reason) {
+    std::string kind;
+    int depth = 0;
+    for (const char c : reason.substr(0, reason.find(": "))) {
+        if (c == '(') ++depth;
+        if (depth == 0 && (c < '0' || c > '9') && !(c == ' ' && (kind.empty() || kind.back() == ' ')))
+            kind += c;
+        if (c == ')' && depth > 0) --depth;
+    }
+    for (auto at = kind.find(" ,"); at != std::string::npos; at = kind.find(" ,"))
+        kind.erase(at, 1);
+    while (kind.ends_with(' '))
+        kind.pop_back();
+    return kind;
+}
+
+/// Entries of the list of which the same is to be said.
+struct Alike {
+    std::string lines;
+    std::vector<std::string> names;
+};
+
+/// As many lines as there are entries are read; of more there is one.
+std::string text_of(const Alike& alike, const std::string& kind, ListVerdict verdict,
+                    const Configuration& configuration) {
+    constexpr std::size_t kFew = 3;
+    if (alike.names.size() <= kFew) return alike.lines;
+    const char* const what = verdict == ListVerdict::refused     ? "are skipped"
+                             : verdict == ListVerdict::not_found ? "are not found"
+                                                                 : "are wrapped with a remark";
+    return fmt::format("rdam: {} entries of the list {}{}{}: {} ({} prints all)\n", alike.names.size(), what,
+                       kind.empty() ? "" : ": ", kind, some_names(alike.names),
+                       verbose_option(configuration));
+}
+
+/// One line for each entry of the list and what became of it, and one for many of which the same is to be
+/// said; all of them where that is asked for.
 std::string lines(const Plan& plan, const Configuration& configuration,
                   const std::function<bool(const Answer&)>& wanted) {
     using Group = std::pair<std::string_view, ListVerdict>;
@@ -110,19 +154,16 @@ std::string lines(const Plan& plan, const Configuration& configuration,
     };
     for (const Answer& answer : plan.answers)
         if (is_said(answer)) ++sizes[{answer.entry.text, answer.verdict}];
-    constexpr std::size_t kMaxLines = 100;
-    std::size_t said = 0;
     std::string text;
+    // In the order of the first of each kind.
+    std::vector<std::pair<std::string, ListVerdict>> order;
+    std::map<std::pair<std::string, ListVerdict>, Alike> kinds;
     for (const Answer& answer : plan.answers) {
         if (!is_said(answer)) continue;
         std::size_t& size = sizes[{answer.entry.text, answer.verdict}];
         if (size == 0) continue;
-        if (++said > kMaxLines && !configuration.verbose) {
-            size = 0;
-            continue;
-        }
         const std::size_t others = configuration.verbose ? 0 : std::exchange(size, 0) - 1;
-        std::string first = line(answer);
+        std::string first = line(answer, configuration.verbose);
         if (others > 0) {
             first.pop_back();
             first += fmt::format("; {} more of that name {} ({} says which)\n", others,
@@ -132,9 +173,26 @@ std::string lines(const Plan& plan, const Configuration& configuration,
                                                : "have such remarks",
                                  verbose_option(configuration));
         }
-        text += first;
+        if (configuration.verbose) {
+            text += first;
+            continue;
+        }
+        const std::pair key{kind_of_reason(printable(answer.reason)), answer.verdict};
+        const auto [alike, is_new] = kinds.try_emplace(key);
+        if (is_new) order.push_back(key);
+        alike->second.names.push_back(printable(answer.entry.text));
+        alike->second.lines += first;
     }
-    if (said > kMaxLines && !configuration.verbose)
+    if (configuration.verbose) return text;
+    constexpr std::size_t kMaxLines = 100;
+    std::size_t said = 0;
+    for (const auto& key : order) {
+        const std::string more = text_of(kinds[key], key.first, key.second, configuration);
+        const auto lines_of_kind = static_cast<std::size_t>(std::ranges::count(more, '\n'));
+        said += lines_of_kind;
+        if (said <= kMaxLines) text += more;
+    }
+    if (said > kMaxLines)
         text += fmt::format("rdam: … {} more such line{} ({} prints all)\n", said - kMaxLines,
                             plural_ending(said - kMaxLines), verbose_option(configuration));
     return text;

@@ -96,6 +96,7 @@ Result<std::string> generate(const ProgramModel& program, const Request& request
     if (request.kind == "fish") return generate_fish(program);
     if (request.kind == "markdown") return generate_markdown(program);
     if (request.command.empty() || request.command == program.name) return generate_man(program);
+    if (request.command == "list") return generate_list_man();
     for (const CommandModel& command : program.commands) {
         if (command.name == request.command) return generate_man(program, command);
     }
@@ -131,7 +132,8 @@ Run add_generate(CLI::App& app) {
     app.add_option("KIND", request->kind, "What to write")
         ->required()
         ->check(one_of({"man", "bash", "zsh", "fish", "markdown"}));
-    app.add_option("COMMAND", request->command, "For man: the subcommand to describe (default: rdam itself)");
+    app.add_option("COMMAND", request->command,
+                   "For man: the subcommand to describe, or list (default: rdam itself)");
     return [request, &app]() -> Result<int> {
         const Result<std::string> text = generate(model_of(*app.get_parent()), *request);
         if (!text) return tl::unexpected{text.error()};

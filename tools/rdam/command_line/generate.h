@@ -70,6 +70,8 @@ std::string generate_help(const ProgramModel& program, const CommandModel& comma
 /// The page rdam.1, or rdam-<command>.1.
 std::string generate_man(const ProgramModel& program);
 std::string generate_man(const ProgramModel& program, const CommandModel& command);
+/// The page of the list of functions.
+std::string generate_list_man();
 std::string generate_markdown(const ProgramModel& program);
 std::string generate_bash(const ProgramModel& program);
 std::string generate_zsh(const ProgramModel& program);

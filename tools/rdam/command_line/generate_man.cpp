@@ -3,12 +3,10 @@
 #include <utility>
 
 #include "tools/rdam/command_line/generate.h"
+#include "tools/rdam/command_line/roff.h"
 
 namespace rdam {
 
-namespace {
-
-/// Text as roff input: nothing in it is taken for a request, a hyphen stays the ASCII one that can be copied.
 std::string roff(std::string_view text) {
     std::string out;
     bool line_start = true;
@@ -31,6 +29,8 @@ std::string roff(std::string_view text) {
     }
     return out;
 }
+
+namespace {
 
 /// As a sentence: the description of an option may or may not end with a full stop.
 std::string sentence(std::string_view text) {
@@ -119,6 +119,7 @@ std::string see_also(const ProgramModel& program, std::string_view but) {
         if (command.name != but) pages.push_back(program.name + "-" + command.name);
     }
     pages.emplace_back("perf-report");
+    if (but == "record" || but == "hot") out += ".BR rdam\\-list (5),\n";
     for (std::size_t i = 0; i < pages.size(); ++i) {
         out += fmt::format(".BR {} (1){}\n", roff(pages[i]), i + 1 < pages.size() ? "," : "");
     }

@@ -49,9 +49,11 @@ Prose record_prose() {
              "variables, semaphores, blocking I/O.",
              "A list has one function per line: name, module:name (module is the file name of an executable "
              "or library) or file.c:name. C++ functions may be written with or without their parameters. "
-             "Names may contain the wildcards * and ?. A # begins a comment. A wildcard name without a "
-             "module matches functions of the executable; module:name matches those of a library. "
-             "region:name is a region that the program marks in its source.",
+             "Names and modules may contain the wildcards * and ?. A # begins a comment. A wildcard name "
+             "without "
+             "a module matches functions of the executable; module:name matches those of a library. "
+             "region:name is a region that the program marks in its source. rdam-list(5) has the whole "
+             "grammar.",
              "-f work refers to a list only if a text file of that name exists. ./work always refers to the "
              "file, and work, (with the comma) to the function.",
              "A ~ in front of an entry (~mix, ~libfoo.so:mix) samples the function's calls in time windows "
@@ -131,8 +133,16 @@ Prose hot_prose() {
     return {
         .description =
             {"Turns a perf profile into a list for rdam record: the functions with more than 1 % of the "
-             "samples. It reads a perf.data file (by running perf script) or the output of perf report "
-             "--stdio, from a file or from standard input.",
+             "samples. It reads a perf.data file or a folder of perf record --threads (by running perf "
+             "script), "
+             "or the output of perf report --stdio or perf script, from a file or from standard input.",
+             "An entry has the linkage name of the sampled function, which tells it from its overloads and "
+             "from "
+             "the compiler's copies of it, and the name that can be read as a comment. The text of a report "
+             "has "
+             "only readable names: rdam record then wraps all functions that a name means (rdam-list(5)).",
+             "A recording of the whole machine (perf record -a) has the samples of many processes: --process "
+             "counts those of one, by its name or number.",
              "If call chains were recorded (perf record -g), time in the kernel is credited to the innermost "
              "function of the program or its libraries. Sleeping threads are not sampled, so rdam hot adds "
              "the functions in which the program can wait and marks them as such.",
@@ -156,6 +166,8 @@ Prose hot_prose() {
         .examples =
             {{"perf record -g ./app\nrdam hot perf.data > hot.txt", "List the hot functions of a program:"},
              {"perf report --stdio | rdam hot - > hot.txt", "The same from the text of a report:"},
+             {"perf record -a -g sleep 10\nrdam hot --process mysqld perf.data > hot.txt",
+              "The hot functions of a server that is running:"},
              {"rdam hot --eztrace perf.data > plugin.tpl\neztrace_create_plugin -o plugin plugin.tpl && "
               "make -C plugin\neztrace -l plugin -t rdam_plugin ./app\nrdam analyze "
               "app_trace/eztrace_log.otf2",

@@ -1,0 +1,60 @@
+#include "wrappers/hot/resolved_addresses.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "wrappers/hot/hot_functions.h"
+#include "wrappers/hot/kernel_frames.h"
+#include "wrappers/object/object_file.h"
+#include "wrappers/text/text_lines.h"
+
+namespace rdam {
+namespace {
+
+class Names {
+  public:
+    /// Empty: none is known.
+    std::string_view at(std::string_view path, std::uint64_t offset) {
+        const ObjectFile* file = opened(path);
+        const auto address = file == nullptr ? std::nullopt : address_of(*file, offset);
+        const Symbol* symbol = address ? file->covering(*address) : nullptr;
+        return symbol != nullptr && symbol->kind == SymbolKind::function ? symbol->name : std::string_view{};
+    }
+
+  private:
+    const ObjectFile* opened(std::string_view path) {
+        const auto [known, is_new] = files_.try_emplace(std::string(path));
+        if (is_new) {
+            if (auto file = ObjectFile::open(known->first)) known->second = std::move(*file);
+        }
+        return known->second ? &*known->second : nullptr;
+    }
+
+    /// The link-time address of what is so far into the file.
+    static std::optional<std::uint64_t> address_of(const ObjectFile& file, std::uint64_t offset) {
+        for (const GElf_Phdr& segment : read_segments(file.image()))
+            if (segment.p_type == PT_LOAD && offset >= segment.p_offset &&
+                offset - segment.p_offset < segment.p_filesz)
+                return segment.p_vaddr + (offset - segment.p_offset);
+        return std::nullopt;
+    }
+
+    std::map<std::string, std::optional<ObjectFile>, std::less<>> files_;
+};
+
+}  // namespace
+
+void resolve_addresses(PerfReport& report) {
+    Names names;
+    constexpr std::string_view kPrefix = "0x";
+    for (PerfRow& row : report.rows) {
+        if (row.level != '.' || !row.module.starts_with('/') || is_no_file(row.module)) continue;
+        if (!row.symbol.starts_with(kPrefix)) continue;
+        const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16);
+        const auto name = offset ? names.at(row.module, *offset) : std::string_view{};
+        if (!name.empty()) row.symbol = report.restored.emplace_back(name);
+    }
+}
+
+}  // namespace rdam
