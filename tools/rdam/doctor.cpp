@@ -17,6 +17,7 @@
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/runtime/managed_code.h"
 #include "wrappers/support/child_process.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
@@ -153,6 +154,22 @@ Finding look_at_libc(const trace::TraceInfo& info) {
     return {kWhat, Finding::State::works, "found"};
 }
 
+/// Code that rdam record refuses whatever the list says.
+std::vector<Finding> look_at_runtimes(const std::string& path) {
+    std::vector<Finding> findings;
+    const auto object = ObjectFile::open(path);
+    if (!object) return findings;
+    const ManagedCode managed{*object};
+    for (const ManagedRuntime* runtime : managed.runtimes()) {
+        findings.push_back(
+            {"its functions", Finding::State::missing,
+             fmt::format("{}: each function of it {}", runtime->name, runtime->reason),
+             "name functions of C libraries and of the runtime, which is written in C: rdam record -f "
+             "write,pthread_mutex_lock"});
+    }
+    return findings;
+}
+
 std::vector<Finding> look_at_program(const std::string& name) {
     const auto program = find_program({name});
     if (!program) return {{"program", Finding::State::fails, program.error().message}};
@@ -162,6 +179,7 @@ std::vector<Finding> look_at_program(const std::string& name) {
                             ? fmt::format("{} can be recorded, and so can what it starts", program->path)
                             : fmt::format("{} can be recorded", program->path)});
     if (program->starts_others) return findings;
+    std::ranges::move(look_at_runtimes(program->path), std::back_inserter(findings));
     if (const auto lack = lacks_symbols(program->path))
         findings.push_back({"its symbols", Finding::State::missing, *lack,
                             "compile with -g for parameters and for source lines in call stacks"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "wrappers/prototype/entry_places.h"
 #include "wrappers/prototype/type_layout.h"
 #include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
@@ -196,6 +197,41 @@ void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototy
     }
 }
 
+/// Compilers drop, split and reorder the parameters of functions whose callers they know, and attributes give
+/// functions conventions of which debug information says nothing. Where the parameters are at the entry
+/// tells.
+void check_places(Dwarf_Die function, std::uint64_t address, const std::vector<Dwarf_Die>& parameters,
+                  bool is_llvm, Prototype& prototype) {
+    ArgumentAllocator allocator;
+    PassedAs pointer;
+    pointer.integer_registers = 1;
+    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
+    const std::size_t known = std::min(parameters.size(), prototype.parameters.size());
+    bool silent = false;
+    for (std::size_t index = 0; index < known; ++index) {
+        PrototypeParameter& parameter = prototype.parameters[index];
+        const ArgumentPlace place = allocator.place(parameter.passed);
+        if (place.kind == ArgumentPlace::Kind::nowhere) continue;
+        switch (evidence_at_entry(function, parameters[index], address, place)) {
+            case EntryEvidence::agrees:
+                break;
+            case EntryEvidence::silent:
+                parameter.unproven = silent = true;
+                if (place.kind == ArgumentPlace::Kind::stack) prototype.stack_unproven = true;
+                break;
+            case EntryEvidence::contradicts:
+                if (prototype.doubt.empty()) {
+                    prototype.doubt = fmt::format(
+                        "at its entry, parameter {} is not where the usual calling convention puts it",
+                        parameter.name);
+                }
+                return;
+        }
+    }
+    // Who drops parameters that nobody reads drops results, too.
+    if (silent && is_llvm) prototype.result.scalar.reset();
+}
+
 }  // namespace
 
 std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint64_t address,
@@ -227,6 +263,7 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     if (parameters.size() >= kMaxParameters) prototype.doubt = "more parameters than can be followed";
     set_result(function->die, prototype);
     if (compilation.is_llvm) doubt_split_integers(wide_integers, prototype);
+    check_places(function->die, address, parameters, compilation.is_llvm, prototype);
     return description;
 }
 
