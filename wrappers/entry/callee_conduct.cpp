@@ -53,11 +53,11 @@ struct Registers {
             const auto index = kept(operand.reg.value);
             if (!index) continue;
             const bool writes = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-            // Pushed, or copied whole to somewhere else.
+            // Pushed, or copied whole to somewhere else, while it is still the caller's.
             const bool moves =
                 decoded.mnemonic == ZYDIS_MNEMONIC_PUSH || decoded.mnemonic == ZYDIS_MNEMONIC_MOV ||
                 decoded.mnemonic == ZYDIS_MNEMONIC_MOVQ || decoded.mnemonic == ZYDIS_MNEMONIC_XCHG;
-            if (!writes && moves && operand.size == 64) saved.set(*index);
+            if (!writes && moves && operand.size == 64 && !written[*index]) saved.set(*index);
             if (writes && !restores) written.set(*index);
             if (writes && decoded.mnemonic == ZYDIS_MNEMONIC_XCHG) saved.set(*index);
         }
@@ -162,6 +162,8 @@ bool CalleeConduct::keeps_registers(const CodeRange& function, int depth) {
 }
 
 bool CalleeConduct::has_spoiling_neighbours(const CodeRange& function) {
+    // The C library has some in assembly (longjmp, clone), to which nothing jumps in place of returning.
+    if (file_.soname().starts_with("libc.so")) return false;
     const std::uint64_t block = function.begin / kBlock;
     for (std::uint64_t index = block == 0 ? 0 : block - 1; index <= block + 1; ++index) {
         const auto known = spoiling_.find(index);

@@ -107,6 +107,30 @@ Compilation compilation_of(const OriginChain& chain) {
     return result;
 }
 
+/// Whether the unit of a function describes types or parameters at all. With -g1 it does not, and every
+/// function looks as if it had none.
+bool describes_types(Dwarf_Die function) {
+    Dwarf_Die unit;
+    Dwarf_Die child;
+    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr || dwarf_child(&unit, &child) != 0)
+        return false;
+    do {
+        switch (dwarf_tag(&child)) {
+            case DW_TAG_base_type:
+            case DW_TAG_pointer_type:
+            case DW_TAG_structure_type:
+            case DW_TAG_class_type:
+            case DW_TAG_typedef:
+            case DW_TAG_imported_unit:
+                return true;
+            default:
+                break;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    // Where nothing has a type, nothing may need one.
+    return has_flag(function, DW_AT_prototyped);
+}
+
 /// Suffixes that leave the parameters as they are; every other one is a copy made for some callers.
 bool keeps_signature(std::string_view suffix) {
     constexpr std::array<std::string_view, 4> kHarmless{".lto_priv", ".localalias", ".default", ".llvm"};
@@ -127,6 +151,8 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
     if (!compilation.is_c && !compilation.is_cplusplus) return "neither C nor C++";
+    if (declared.parameters.empty() && !describes_types(chain.dies.back()))
+        return "debug information without parameters (-g1)";
     // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
     // that.
     if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {

@@ -1,6 +1,7 @@
 #include "wrappers/refused/refused_functions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,14 @@ PlanRequest request_for(const HotReport& report) {
     request.has_executable = false;
     request.record_arguments = false;
     return request;
+}
+
+/// perf prints camlList__map_12 as List.map_12, and OCaml 5's camlList.map_12 as well.
+std::vector<std::string> names_of_ocaml(const std::string& printed) {
+    std::string old = "caml" + printed;
+    for (std::size_t at = old.find('.'); at != std::string::npos; at = old.find('.', at))
+        old.replace(at, 1, "__");
+    return {std::move(old), "caml" + printed};
 }
 
 class Judge {
@@ -55,7 +64,18 @@ class Judge {
 
   private:
     std::vector<Candidate> meant_by(const HotFunction& function) {
-        auto list = parse_function_list(list_entry_text(function.module, function.name) + "\n", "");
+        auto candidates = named(function.module, function.name);
+        if (!candidates.empty() || function.name.empty() || std::isupper(function.name.front()) == 0)
+            return candidates;
+        for (const std::string& name : names_of_ocaml(function.name)) {
+            candidates = named(function.module, name);
+            if (!candidates.empty()) break;
+        }
+        return candidates;
+    }
+
+    std::vector<Candidate> named(const std::string& module, const std::string& name) {
+        auto list = parse_function_list(list_entry_text(module, name) + "\n", "");
         if (!list || list->entries.size() != 1) return {};
         auto candidates = resolver_.resolve(list->entries.front()).candidates;
         // Without a file there is nothing that could be judged.

@@ -51,17 +51,28 @@ class Table {
     std::span<const std::uint8_t> bytes_;
 };
 
+/// The value of a symbol of the table that a relocation section refers to.
+std::uint64_t value_of_symbol(const ObjectFile& file, const ElfSection& relocations, std::uint64_t index) {
+    // The null section is not in the list.
+    const std::size_t table = relocations.header.sh_link - std::size_t{1};
+    if (relocations.header.sh_link == 0 || table >= file.sections().size()) return 0;
+    return Table{section_bytes(file.sections()[table])}.read<Elf64_Sym>(index * sizeof(Elf64_Sym)).st_value;
+}
+
 /// What the dynamic linker writes into the section, by offset.
 std::map<std::uint64_t, std::uint64_t> relocated_words(const ObjectFile& file, const ElfSection& target) {
     std::map<std::uint64_t, std::uint64_t> words;
     for (const ElfSection& section : file.sections()) {
         if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0) continue;
-        const auto bytes = section_bytes(section);
-        for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
-            Elf64_Rela entry;
-            std::memcpy(&entry, bytes.data() + at, sizeof entry);
-            if (ELF64_R_TYPE(entry.r_info) == R_X86_64_RELATIVE && target.contains(entry.r_offset))
-                words[entry.r_offset - target.header.sh_addr] = static_cast<std::uint64_t>(entry.r_addend);
+        const Table table{section_bytes(section)};
+        for (std::size_t at = 0; table.holds(at, sizeof(Elf64_Rela)); at += sizeof(Elf64_Rela)) {
+            const auto entry = table.read<Elf64_Rela>(at);
+            if (!target.contains(entry.r_offset)) continue;
+            auto value = static_cast<std::uint64_t>(entry.r_addend);
+            const auto type = ELF64_R_TYPE(entry.r_info);
+            if (type == R_X86_64_64) value += value_of_symbol(file, section, ELF64_R_SYM(entry.r_info));
+            if (type == R_X86_64_64 || type == R_X86_64_RELATIVE)
+                words[entry.r_offset - target.header.sh_addr] = value;
         }
     }
     return words;

@@ -1,6 +1,6 @@
 program fibonacci;
 {$mode objfpc}
-uses sysutils;
+uses cthreads, sysutils;
 var calls, caught, i, sum: longint;
 function fib(n: longint): longint;
 begin

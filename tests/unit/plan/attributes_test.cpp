@@ -46,6 +46,12 @@ TEST_CASE("ordinary functions keep their stack frame and all values") {
     }
 }
 
+TEST_CASE("where debug information has no parameters, nothing is taken for proven") {
+    const auto function = plan_of(ATTRIBUTES_G1, "ordinary");
+    CHECK(function.frame == Frame::shadow);
+    CHECK(function.parameters.empty());
+}
+
 #ifdef DROPPED
 TEST_CASE("no value is shown of a function whose parameter clang has dropped") {
     const auto function = plan_of(DROPPED, "takes_two");
