@@ -172,8 +172,13 @@ std::vector<Finding> look_at_runtimes(const std::string& path) {
 
 std::vector<Finding> look_at_program(const std::string& name) {
     const auto program = find_program({name});
-    if (!program) return {{"program", Finding::State::fails, program.error().message}};
     std::vector<Finding> findings;
+    if (!program) {
+        findings.push_back({"program", Finding::State::fails, program.error().message});
+        // A library may be asked about, too: an image that Mono has compiled ahead of time.
+        std::ranges::move(look_at_runtimes(name), std::back_inserter(findings));
+        return findings;
+    }
     findings.push_back({"program", Finding::State::works,
                         program->starts_others
                             ? fmt::format("{} can be recorded, and so can what it starts", program->path)

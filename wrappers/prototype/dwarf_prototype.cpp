@@ -234,16 +234,19 @@ void check_places(Dwarf_Die function, std::uint64_t address, const std::vector<D
     if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
     const std::size_t known = std::min(parameters.size(), prototype.parameters.size());
     bool silent = false;
+    bool silent_on_stack = false;
+    bool agreed = false;
     for (std::size_t index = 0; index < known; ++index) {
         PrototypeParameter& parameter = prototype.parameters[index];
         const ArgumentPlace place = allocator.place(parameter.passed);
         if (place.kind == ArgumentPlace::Kind::nowhere) continue;
-        switch (evidence_at_entry(function, parameters[index], address, place)) {
+        switch (evidence_at_entry(function, parameters[index], address, place, is_llvm)) {
             case EntryEvidence::agrees:
+                agreed = true;
                 break;
             case EntryEvidence::silent:
                 parameter.unproven = silent = true;
-                if (place.kind == ArgumentPlace::Kind::stack) prototype.stack_unproven = true;
+                silent_on_stack = silent_on_stack || place.kind == ArgumentPlace::Kind::stack;
                 break;
             case EntryEvidence::contradicts:
                 if (prototype.doubt.empty()) {
@@ -254,6 +257,9 @@ void check_places(Dwarf_Die function, std::uint64_t address, const std::vector<D
                 return;
         }
     }
+    // What is dropped makes less of the stack needed, not more; only another convention would, if nothing
+    // speaks for the usual one.
+    prototype.stack_unproven = silent_on_stack && !agreed;
     // Who drops parameters that nobody reads drops results, too.
     if (silent && is_llvm) prototype.result.scalar.reset();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 
 namespace rdam {
@@ -32,6 +33,23 @@ Location location_at(Dwarf_Die die, unsigned attribute_name, std::uint64_t addre
     if (dwarf_attr_integrate(&die, attribute_name, &attribute) == nullptr) return location;
     if (dwarf_getlocation_addr(&attribute, address, &location.operations, &location.count, 1) != 1) return {};
     return location;
+}
+
+/// The first of those that begin at the first instruction. gcc may give several, all but the last of them for
+/// no byte of code at all: the last is where the parameter will be behind the instructions that follow.
+Location location_on_entry(Dwarf_Die die, std::uint64_t first_instruction) {
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(&die, DW_AT_location, &attribute) == nullptr) return {};
+    Location location;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    std::ptrdiff_t offset = 0;
+    while ((offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &location.operations,
+                                        &location.count)) > 0) {
+        if (begin == first_instruction) return location;
+    }
+    return location_at(die, DW_AT_location, first_instruction);
 }
 
 std::optional<unsigned> register_of(const Dwarf_Op& operation) {
@@ -68,6 +86,14 @@ EntryEvidence compare(unsigned reg, const ArgumentPlace& place) {
     }
 }
 
+/// Nothing is passed there, in any of the conventions that gcc knows.
+bool is_kept_by_callees(unsigned reg) {
+    constexpr unsigned kRbx = 3;
+    constexpr unsigned kR12 = 12;
+    constexpr unsigned kR15 = 15;
+    return reg == kRbx || reg == kRbp || (reg >= kR12 && reg <= kR15);
+}
+
 /// Bytes behind the return address, where the first argument on the stack is; nothing: not to be told.
 std::optional<std::int64_t> behind_return_address(Dwarf_Die function, std::int64_t offset) {
     const Location base = location_at(function, DW_AT_frame_base, 0);
@@ -89,12 +115,13 @@ EntryEvidence compare_frame(Dwarf_Die function, std::int64_t offset, const Argum
 }  // namespace
 
 EntryEvidence evidence_at_entry(Dwarf_Die function, Dwarf_Die parameter, std::uint64_t first_instruction,
-                                const ArgumentPlace& place) {
-    const Location location = location_at(parameter, DW_AT_location, first_instruction);
+                                const ArgumentPlace& place, bool is_llvm) {
+    const Location location = location_on_entry(parameter, first_instruction);
     if (location.count == 0) return EntryEvidence::silent;
     const Dwarf_Op& first = location.operations[0];
     const bool whole = location.count == 1 || location.operations[1].atom == DW_OP_piece;
-    if (const auto reg = register_of(first); reg && whole) return compare(*reg, place);
+    if (const auto reg = register_of(first); reg && whole)
+        return is_kept_by_callees(*reg) && !is_llvm ? EntryEvidence::silent : compare(*reg, place);
     if (first.atom == DW_OP_fbreg && whole)
         return compare_frame(function, static_cast<std::int64_t>(first.number), place);
     if (const auto reg = address_register_of(first); reg && whole && *reg != kRsp && *reg != kRbp)

@@ -18,8 +18,10 @@ enum class EntryEvidence : std::uint8_t {
 };
 
 /// What the location of `parameter` at the first instruction of `function` says about `place`. A slot in the
-/// function's own frame agrees: in code that is not optimized, parameters are stored there, unchanged.
+/// function's own frame agrees: in code that is not optimized, parameters are stored there, unchanged. clang
+/// passes parameters in any register (`preserve_none`), gcc does not, but may say early that they are where
+/// they will be.
 EntryEvidence evidence_at_entry(Dwarf_Die function, Dwarf_Die parameter, std::uint64_t first_instruction,
-                                const ArgumentPlace& place);
+                                const ArgumentPlace& place, bool is_llvm);
 
 }  // namespace rdam

@@ -19,6 +19,7 @@ MS double doubles(double a, long b, double c, long d, double e) {
 int main(int argc, char** argv) {
     const long n = atol(argv[argc - 1]);
     long sum = 0;
-    for (long i = 0; i < n; i++) sum += six(i, 2, 3, 4, 5, 6.0) + home(i & 1, 2) + (long)doubles(1, 2, 3, 4, 5);
+    for (long i = 0; i < n; i++)
+        sum += six(i, 2, 3, 4, 5, 6.0) + home(i & 1, 2) + (long)doubles(1, 2, 3, 4, 5);
     printf("%ld\n", sum);
 }

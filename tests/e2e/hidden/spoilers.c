@@ -1,4 +1,5 @@
-// Compiled so that rbx, rbp and r12 to r15 are no callee's to save, as gcc 14's no_callee_saved_registers does for single functions.
+// Compiled so that rbx, rbp and r12 to r15 are no callee's to save, as gcc 14's no_callee_saved_registers
+// does for single functions.
 volatile long calls_of_vm, calls_of_op, calls_of_last, calls_of_next;
 #define NI __attribute__((noinline, noclone))
 

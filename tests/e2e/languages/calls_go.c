@@ -3,6 +3,7 @@
 long GoWork(long n);
 int main(int argc, char** argv) {
     long sum = 0;
-    for (int i = 0; i < 100; i++) sum += GoWork(atol(argv[argc - 1]));
+    for (int i = 0; i < 100; i++)
+        sum += GoWork(atol(argv[argc - 1]));
     printf("%ld\n", sum);
 }
