@@ -23,6 +23,7 @@
 #include "tools/rdam/record/program.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/runtime/managed_code.h"
 #include "wrappers/support/child_process.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
@@ -209,12 +210,34 @@ Finding describe_starter(const Program& program) {
                     subject, program.is_script ? "" : " runs scripts", name, kOthers)};
 }
 
+/// Code that rdam record refuses whatever the list says.
+std::vector<Finding> look_at_runtimes(const std::string& path) {
+    std::vector<Finding> findings;
+    const auto object = ObjectFile::open(path);
+    if (!object) return findings;
+    const ManagedCode managed{*object};
+    for (const ManagedRuntime* runtime : managed.runtimes()) {
+        findings.push_back(
+            {"its functions", Finding::State::missing,
+             fmt::format("{}: each function of it {}", runtime->name, runtime->reason),
+             "name functions of C libraries and of the runtime, which is written in C: rdam record -f "
+             "write,pthread_mutex_lock"});
+    }
+    return findings;
+}
+
 std::vector<Finding> look_at_program(const std::string& name) {
     const auto program = find_program({name});
-    if (!program) return {{"program", Finding::State::fails, program.error().message}};
     std::vector<Finding> findings;
+    if (!program) {
+        findings.push_back({"program", Finding::State::fails, program.error().message});
+        // A library may be asked about, too: an image that Mono has compiled ahead of time.
+        std::ranges::move(look_at_runtimes(name), std::back_inserter(findings));
+        return findings;
+    }
     if (program->starts_others) return {describe_starter(*program)};
     findings.push_back({"program", Finding::State::works, fmt::format("{} can be recorded", program->path)});
+    std::ranges::move(look_at_runtimes(program->path), std::back_inserter(findings));
     if (const auto lack = lacks_symbols(program->path))
         findings.push_back({"its symbols", Finding::State::missing, *lack,
                             "compile with -g for parameters and for source lines in call stacks"});

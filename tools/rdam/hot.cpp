@@ -22,6 +22,7 @@
 #include "wrappers/eztrace/plugin.h"
 #include "wrappers/hot/hot_report.h"
 #include "wrappers/leaf/small_leaves.h"
+#include "wrappers/refused/refused_functions.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -111,6 +112,7 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     request.waits = !arguments.no_waits;
     auto report = read_hot_report(request);
     if (!report) return tl::unexpected(report.error());
+    leave_out_refused(*report, Catalogue::builtin());
     mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))
         fmt::print(stderr, "rdam hot: {}\n", printable(line));
@@ -118,6 +120,11 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     if (text.empty() && arguments.eztrace && !report->hot.functions.empty())
         return fail("{}: there is no function that EZTrace could wrap; record with rdam record instead",
                     request.input);
+    const bool refused = std::ranges::any_of(
+        report->hot.left_out, [](const LeftOutLine& line) { return line.why == LeftOut::refused; });
+    if (text.empty() && refused)
+        return fail("{}: rdam record would skip every function above {} %; name others with rdam record -f",
+                    request.input, request.options.min_percent);
     if (text.empty())
         return fail("{}: no function above {} % is left; lower --min-percent", request.input,
                     request.options.min_percent);

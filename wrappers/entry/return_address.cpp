@@ -1,42 +1,12 @@
 #include "wrappers/entry/return_address.h"
 
 #include <Zydis/Zydis.h>
-#include <dwarf.h>
 
-#include <cstdlib>
-
+#include "wrappers/entry/stack_rows.h"
 #include "wrappers/relocate/instruction.h"
 
 namespace rdam {
 namespace {
-
-/// DWARF's numbers of the registers that frames are addressed by.
-constexpr unsigned kRbp = 6;
-constexpr unsigned kRsp = 7;
-
-/// A run of instructions with one rule for where the frame is.
-struct Row {
-    CodeRange code;
-    unsigned base = 0;  ///< register, DWARF's number
-    std::int64_t offset = 0;
-    bool known = false;
-};
-
-Row row_at(Dwarf_CFI* tables, std::uint64_t address) {
-    Row row;
-    Dwarf_Frame* frame = nullptr;
-    if (dwarf_cfi_addrframe(tables, address, &frame) != 0) return row;
-    Dwarf_Op* operations = nullptr;
-    std::size_t count = 0;
-    dwarf_frame_info(frame, &row.code.begin, &row.code.end, nullptr);
-    if (dwarf_frame_cfa(frame, &operations, &count) == 0 && count == 1 && operations[0].atom == DW_OP_bregx) {
-        row.base = static_cast<unsigned>(operations[0].number);
-        row.offset = static_cast<std::int64_t>(operations[0].number2);
-        row.known = true;
-    }
-    std::free(frame);  // NOLINT(*-no-malloc): libdw says so
-    return row;
-}
 
 struct Instruction {
     ZydisDecodedInstruction decoded;
@@ -86,7 +56,7 @@ ReturnAddressReads::ReturnAddressReads(const ObjectFile& file)
 std::optional<std::uint64_t> ReturnAddressReads::first_in(const CodeRange& function) const {
     if (!tables_) return std::nullopt;
     const auto body = file_.code(function.begin, function.size());
-    Row row;
+    StackRow row;
     std::uint64_t stack_moved = function.begin;  // behind the last instruction that moved the stack pointer
     Instruction instruction;
     for (std::size_t offset = 0; offset < body.size();) {
@@ -98,11 +68,11 @@ std::optional<std::uint64_t> ReturnAddressReads::first_in(const CodeRange& funct
         }
         const std::uint64_t address = function.begin + offset;
         if (instruction.is_worth_a_look()) {
-            if (!row.code.contains(address)) row = row_at(tables_.get(), address);
+            if (!row.code.contains(address)) row = stack_row_at(tables_.get(), address);
             // Hand-written code may move the stack without telling the tables.
-            const bool by_rsp = row.base == kRsp && stack_moved <= row.code.begin;
-            const auto base = row.base == kRbp ? ZYDIS_REGISTER_RBP : ZYDIS_REGISTER_RSP;
-            if (row.known && (by_rsp || row.base == kRbp) && instruction.reads(base, row.offset - 8))
+            const bool by_rsp = row.base == kDwarfRsp && stack_moved <= row.code.begin;
+            const auto base = row.base == kDwarfRbp ? ZYDIS_REGISTER_RBP : ZYDIS_REGISTER_RSP;
+            if (row.known && (by_rsp || row.base == kDwarfRbp) && instruction.reads(base, row.offset - 8))
                 return offset;
         }
         offset += instruction.decoded.length;

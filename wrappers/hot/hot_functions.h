@@ -29,6 +29,7 @@ enum class LeftOut : std::uint8_t {
     guest,       ///< in a virtual machine
     module,      ///< in a module that was not asked for
     unwritable,  ///< its name cannot be written in a list
+    refused,     ///< what the recorder refuses in every run of the program
 };
 
 struct LeftOutLine {
@@ -38,6 +39,7 @@ struct LeftOutLine {
     double percent = 0;       ///< own
     double with_callees = 0;  ///< the largest Children of its rows; = percent where that is not printed
     std::size_t rows = 0;
+    std::string reason = {};  ///< of what is refused
 };
 
 struct HotOptions {

@@ -193,6 +193,8 @@ std::string reason_text(const LeftOutLine& line, bool credited) {
             return "not in a requested module";
         case LeftOut::unwritable:
             return "its name cannot be written in a list";
+        case LeftOut::refused:
+            return "rdam record would skip it: " + line.reason;
     }
     return {};
 }

@@ -51,7 +51,9 @@ std::string ObjectSet::exclusion_by_content(std::size_t index) const {
             "{} is not the file that was loaded (build-id {}, loaded {}): start the program again",
             object.path, file.build_id().empty() ? "none" : file.build_id(), object.build_id);
     }
-    if (file.is_go()) return "is Go code, whose stacks move: it cannot be wrapped";
+    // A library of Go code says which of its code that is; what cgo compiled lies behind it.
+    if (file.is_go() && file.named("runtime.etext").empty())
+        return "is Go code, whose stacks move: it cannot be wrapped";
     return {};
 }
 

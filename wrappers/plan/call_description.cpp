@@ -40,7 +40,7 @@ std::uint16_t word_of(const ArgumentPlace& place, const plan::Recording& recordi
 
 bool can_be_recorded(const PrototypeParameter& parameter, const ArgumentPlace& place) {
     using Kind = ArgumentPlace::Kind;
-    if (!parameter.scalar) return false;
+    if (!parameter.scalar || parameter.unproven) return false;
     if (place.kind == Kind::stack) return place.index / 8 < plan::kMaxStackWords;
     return place.kind == Kind::integer_register || place.kind == Kind::vector_register;
 }
@@ -82,8 +82,8 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
         const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
         if (can_be_recorded(prototype.parameters[index], place)) scalars.push_back({index, place});
     }
-    const bool exact =
-        !prototype.variadic && !allocator.over_aligned() && allocator.stack_bytes() <= plan::kMaxStackBytes;
+    const bool exact = !prototype.variadic && !prototype.stack_unproven && !allocator.over_aligned() &&
+                       allocator.stack_bytes() <= plan::kMaxStackBytes;
     if (exact) {
         call.frame = plan::Frame::stack;
         call.stack_bytes = static_cast<std::uint32_t>(allocator.stack_bytes());

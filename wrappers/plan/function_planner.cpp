@@ -9,6 +9,7 @@
 #include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/prototype/dwarf_prototype.h"
+#include "wrappers/relocate/instruction.h"
 #include "wrappers/text/demangle.h"
 #include "wrappers/text/internal_names.h"
 
@@ -52,6 +53,40 @@ const Symbol* surrounding(const ObjectFile& file, std::uint64_t address) {
     return address - before->address < before->size ? before : nullptr;
 }
 
+/// Whether the code before `address`, from the start of the function around it on, runs into it.
+bool falls_into(const ObjectFile& file, std::uint64_t begin, std::uint64_t address) {
+    const auto body = file.code(begin, address - begin);
+    bool falls = true;
+    for (std::uint32_t offset = 0; offset < body.size();) {
+        const auto decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) return true;
+        if (decoded.instruction->decoded.mnemonic != ZYDIS_MNEMONIC_INT3)
+            falls = decoded.instruction->falls_through();
+        offset = decoded.instruction->end();
+    }
+    return falls;
+}
+
+/// The function that an entry of a jump table leads to, which calls through pointers go through where
+/// control-flow integrity is checked (clang -fsanitize=cfi): a jump and padding, eight bytes of a table that
+/// goes by the names of all functions in it. Empty: it is none.
+std::string jump_table_target(const ObjectFile& file, std::uint64_t address) {
+    constexpr std::uint64_t kLongestEntry = 16;  // with endbr64 before the jump
+    const auto code = file.code(address, kLongestEntry);
+    std::uint32_t offset = 0;
+    if (const auto first = relocation::decode_at(code, 0);
+        first.instruction && first.instruction->decoded.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+        offset = first.instruction->end();
+    const auto jump = relocation::decode_at(code, offset);
+    if (!jump.instruction || jump.instruction->flow != relocation::Flow::jump) return {};
+    const std::uint32_t end = jump.instruction->end();
+    if (end >= code.size() || code[end] != 0xcc) return {};
+    for (const Symbol& symbol : file.at(address + *jump.instruction->branch_target())) {
+        if (symbol.name.ends_with(".cfi")) return std::string{symbol.name};
+    }
+    return {};
+}
+
 Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
     const ElfSection* section = file.code_section(address);
     if (section == nullptr) return fail("there is no code at its address {:#x}", address);
@@ -61,12 +96,23 @@ Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
             return fail("is the cold part of a function, which is jumped to and not called");
         }
     }
+    if (const std::string target = jump_table_target(file, address); !target.empty()) {
+        return fail(
+            "is an entry of the jump table for control-flow integrity, where only calls through pointers "
+            "come "
+            "by: list {}, the function itself",
+            target);
+    }
     if (const Symbol* around = surrounding(file, address)) {
-        return fail("lies in the middle of {}, which falls through into it", display_name(around->name));
+        return fail("lies in the middle of {}, {}", display_name(around->name),
+                    falls_into(file, around->address, address) ? "which falls through into it"
+                                                               : "whose code it is part of");
     }
     const auto frame = file.frames().find(address);
     if (frame && frame->begin != address) {
-        return fail("lies in the middle of the function at {:#x}, which falls through into it", frame->begin);
+        return fail("lies in the middle of the function at {:#x}, {}", frame->begin,
+                    falls_into(file, frame->begin, address) ? "which falls through into it"
+                                                            : "whose code it is part of");
     }
     if (only_labels_at(file, address) && !frame) {
         return fail("is a label in hand-written code, not known to be a function");
@@ -96,9 +142,10 @@ void FunctionPlanner::prepare(const std::vector<Candidate>& candidates) {
     for (const Candidate& candidate : candidates) {
         const ObjectFile* file = objects_.file(candidate.object);
         if (file == nullptr || !candidate.refusal.empty()) continue;
-        if (const auto extent = file->extent(candidate.address)) {
-            extents[candidate.object].emplace(candidate.address, *extent);
-        }
+        const auto extent = file->extent(candidate.address);
+        if (!extent) continue;
+        if (const auto part = wrapped_part(*file, candidate.object, *extent))
+            extents[candidate.object].emplace(part->begin, *part);
     }
     for (const auto& [object, by_address] : extents) {
         std::vector<CodeRange> functions;
@@ -106,6 +153,24 @@ void FunctionPlanner::prepare(const std::vector<Candidate>& candidates) {
             functions.push_back(extent);
         entry_points_[object] = EntryPoints::scan(*objects_.file(object), std::move(functions));
     }
+}
+
+std::string FunctionPlanner::refusal_by_kind(const Candidate& candidate) {
+    const ObjectFile* file = objects_.file(candidate.object);
+    if (file != nullptr && objects_.why_excluded(candidate.object).empty()) {
+        const auto managed = managed_code_.try_emplace(candidate.object, *file).first;
+        if (const ManagedRuntime* runtime = managed->second.at(candidate.address))
+            return std::string{runtime->reason};
+    }
+    return candidate.refusal;
+}
+
+Result<CodeRange> FunctionPlanner::wrapped_part(const ObjectFile& file, std::size_t object,
+                                                const CodeRange& extent) {
+    const auto hooks = entry_hooks_.try_emplace(object, file).first;
+    const auto behind = hooks->second.behind(extent);
+    if (!behind) return tl::unexpected{behind.error()};
+    return CodeRange{extent.begin + *behind, extent.end};
 }
 
 FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Candidate& candidate) const {
@@ -168,7 +233,8 @@ std::string FunctionPlanner::why_undescribed(std::size_t object) {
     return "the debug information does not describe it, and it is not in the catalogue";
 }
 
-void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, FunctionPlan& function) {
+void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, const CodeRange& extent,
+                               FunctionPlan& function) {
     Prototype prototype;
     prototype.doubt = why_undescribed(candidate.object);
     std::vector<std::string> keys;
@@ -201,6 +267,11 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, F
     }
     function.unproven = prototype.doubt;
     CallDescription call = describe_call(prototype, keys, request_.record_arguments);
+    const auto conduct = conduct_.try_emplace(candidate.object, *objects_.file(candidate.object)).first;
+    if (call.frame == plan::Frame::stack && !conduct->second.suits_stack_frame(extent, call.stack_bytes)) {
+        call.frame = plan::Frame::shadow;
+        call.stack_bytes = 0;
+    }
     function.frame = call.frame;
     function.stack_bytes = call.stack_bytes;
     function.recording = call.recording;
@@ -208,11 +279,9 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, F
     function.result = std::move(call.result);
 }
 
-Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
-    if (!candidate.refusal.empty()) return fail("{}", candidate.refusal);
+Result<FunctionPlan> FunctionPlanner::place(const Candidate& candidate, const Known& known) {
     const ObjectFile& file = *objects_.file(candidate.object);
     if (auto placed = check_place(file, candidate.address); !placed) return tl::unexpected{placed.error()};
-    const Known known = look_up(file, candidate);
     if (!known.refusal.empty()) return fail("{}", known.refusal);
     const auto extent = file.extent(candidate.address);
     if (!extent) return fail("there is no code at its address {:#x}", candidate.address);
@@ -228,18 +297,39 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
         return fail("reads its return address (at +{}), which would point into the recorder", *at);
     }
 
+    const auto part = wrapped_part(file, candidate.object, *extent);
+    if (!part) return tl::unexpected{part.error()};
     FunctionPlan function;
     function.object = candidate.object;
-    function.address = candidate.address;
-    function.size = extent->size();
-    auto prologue =
-        move_prologue(body, extent->begin, padding_behind(file, *extent),
-                      entry_points_[candidate.object].inside(*extent), padding_before(file, *extent));
+    function.address = part->begin;
+    function.size = part->size();
+    const auto rest = body.subspan(part->begin - extent->begin);
+    auto prologue = move_prologue(rest, part->begin, padding_behind(file, *part),
+                                  entry_points_[candidate.object].inside(*part), padding_before(file, *part));
     if (!prologue) return tl::unexpected{prologue.error()};
+    if (entry_hooks_.at(candidate.object).overwritten_by_xray(rest, prologue->original.size()))
+        return fail(
+            "is so short that the jump to the recorder and XRay's sled at its end would overwrite each "
+            "other");
     function.prologue = std::move(*prologue);
-    set_names(file, candidate, function);
-    set_call(candidate, known, function);
     return function;
+}
+
+Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
+    if (const std::string refusal = refusal_by_kind(candidate); !refusal.empty()) return fail("{}", refusal);
+    const ObjectFile& file = *objects_.file(candidate.object);
+    const Known known = look_up(file, candidate);
+    auto function = place(candidate, known);
+    if (!function) return function;
+    set_names(file, candidate, *function);
+    set_call(candidate, known, *file.extent(candidate.address), *function);
+    return function;
+}
+
+std::string FunctionPlanner::refusal(const Candidate& candidate) {
+    if (std::string refusal = refusal_by_kind(candidate); !refusal.empty()) return refusal;
+    const auto function = place(candidate, look_up(*objects_.file(candidate.object), candidate));
+    return function ? std::string{} : function.error().message;
 }
 
 std::vector<std::string> FunctionPlanner::count_inlined_copies(std::vector<FunctionPlan>& functions) {

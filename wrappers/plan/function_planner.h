@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "wrappers/entry/callee_conduct.h"
+#include "wrappers/entry/entry_hooks.h"
 #include "wrappers/entry/entry_points.h"
 #include "wrappers/entry/return_address.h"
 #include "wrappers/lookup/entry_resolver.h"
 #include "wrappers/lookup/object_set.h"
 #include "wrappers/plan/planner.h"
+#include "wrappers/runtime/managed_code.h"
 
 namespace rdam {
 
@@ -23,9 +26,15 @@ class FunctionPlanner {
     /// Looks at each object's code once for all functions that will be planned.
     void prepare(const std::vector<Candidate>& candidates);
 
+    /// Why no function like the candidate can be wrapped: what it belongs to, or how it was found. Empty: it
+    /// may be. Asks nothing of prepare().
+    std::string refusal_by_kind(const Candidate& candidate);
+
     /// The error is the reason for refusing, without the function's name. The candidate must have been
     /// prepared.
     Result<FunctionPlan> plan(const Candidate& candidate);
+    /// Why plan() would refuse, without looking for the function's prototype; empty: it would not.
+    std::string refusal(const Candidate& candidate);
 
     /// Counts the inlined copies of all functions, each object's debug information being searched once. The
     /// result says where the copies are ("3 inlined copies will not be seen: in f, g"), in the order of
@@ -41,16 +50,24 @@ class FunctionPlanner {
             nullptr;  ///< of an exported function that this internal one belongs to
         std::string refusal;
     };
+    /// All but the names and the call.
+    Result<FunctionPlan> place(const Candidate& candidate, const Known& known);
     Known look_up(const ObjectFile& file, const Candidate& candidate) const;
     void set_names(const ObjectFile& file, const Candidate& candidate, FunctionPlan& function) const;
     std::string why_undescribed(std::size_t object);
-    void set_call(const Candidate& candidate, const Known& known, FunctionPlan& function);
+    void set_call(const Candidate& candidate, const Known& known, const CodeRange& extent,
+                  FunctionPlan& function);
+    /// The part of the function behind what other tools have at its entry (EntryHooks).
+    Result<CodeRange> wrapped_part(const ObjectFile& file, std::size_t object, const CodeRange& extent);
 
     const PlanRequest& request_;
     const Catalogue& catalogue_;
     ObjectSet& objects_;
     std::map<std::size_t, EntryPoints> entry_points_;                 // by object
     std::map<std::size_t, ReturnAddressReads> return_address_reads_;  // by object
+    std::map<std::size_t, ManagedCode> managed_code_;                 // by object
+    std::map<std::size_t, EntryHooks> entry_hooks_;                   // by object
+    std::map<std::size_t, CalleeConduct> conduct_;                    // by object
 };
 
 }  // namespace rdam

@@ -146,7 +146,7 @@ class PlanMaker {
     /// The first entry that means a function decides its name; a refusal depends on how it was found.
     const Result<std::size_t>& outcome_of(const Candidate& candidate) {
         if (!candidate.refusal.empty()) {
-            refusal_ = fail("{}", candidate.refusal);
+            refusal_ = fail("{}", planner_.refusal_by_kind(candidate));
             return refusal_;
         }
         const auto known = outcomes_.find(key_of(candidate));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "wrappers/prototype/entry_places.h"
 #include "wrappers/prototype/type_layout.h"
 #include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
@@ -106,6 +107,30 @@ Compilation compilation_of(const OriginChain& chain) {
     return result;
 }
 
+/// Whether the unit of a function describes types or parameters at all. With -g1 it does not, and every
+/// function looks as if it had none.
+bool describes_types(Dwarf_Die function) {
+    Dwarf_Die unit;
+    Dwarf_Die child;
+    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr || dwarf_child(&unit, &child) != 0)
+        return false;
+    do {
+        switch (dwarf_tag(&child)) {
+            case DW_TAG_base_type:
+            case DW_TAG_pointer_type:
+            case DW_TAG_structure_type:
+            case DW_TAG_class_type:
+            case DW_TAG_typedef:
+            case DW_TAG_imported_unit:
+                return true;
+            default:
+                break;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    // Where nothing has a type, nothing may need one.
+    return has_flag(function, DW_AT_prototyped);
+}
+
 /// Suffixes that leave the parameters as they are; every other one is a copy made for some callers.
 bool keeps_signature(std::string_view suffix) {
     constexpr std::array<std::string_view, 4> kHarmless{".lto_priv", ".localalias", ".default", ".llvm"};
@@ -114,23 +139,6 @@ bool keeps_signature(std::string_view suffix) {
         return suffix.starts_with(harmless) &&
                suffix.find_first_not_of("0123456789.", harmless.size()) == std::string_view::npos;
     });
-}
-
-/// Whether the unit describes no types at all: then (-g1) its functions have parameters that it does not
-/// tell.
-bool lacks_types(Dwarf_Die function) {
-    Dwarf_Die unit;
-    Dwarf_Die child;
-    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr || dwarf_child(&unit, &child) != 0)
-        return true;
-    do {
-        const int tag = dwarf_tag(&child);
-        if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type || tag == DW_TAG_structure_type ||
-            tag == DW_TAG_class_type || tag == DW_TAG_typedef || tag == DW_TAG_imported_unit ||
-            tag == DW_TAG_enumeration_type || tag == DW_TAG_subroutine_type)
-            return false;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return true;
 }
 
 /// What makes the parameters as written differ from those in the code, apart from their types.
@@ -144,7 +152,7 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
     }
     if (!compilation.is_c && !compilation.is_cplusplus)
         return "neither C nor C++, whose conventions alone are known";
-    if (declared.parameters.empty() && lacks_types(chain.dies.back()))
+    if (declared.parameters.empty() && !describes_types(chain.dies.back()))
         return "the debug information has no parameters (-g1)";
     // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
     // that.
@@ -216,6 +224,47 @@ void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototy
     }
 }
 
+/// Compilers drop, split and reorder the parameters of functions whose callers they know, and attributes give
+/// functions conventions of which debug information says nothing. Where the parameters are at the entry
+/// tells.
+void check_places(Dwarf_Die function, std::uint64_t address, const std::vector<Dwarf_Die>& parameters,
+                  bool is_llvm, Prototype& prototype) {
+    ArgumentAllocator allocator;
+    PassedAs pointer;
+    pointer.integer_registers = 1;
+    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
+    const std::size_t known = std::min(parameters.size(), prototype.parameters.size());
+    bool silent = false;
+    bool silent_on_stack = false;
+    bool agreed = false;
+    for (std::size_t index = 0; index < known; ++index) {
+        PrototypeParameter& parameter = prototype.parameters[index];
+        const ArgumentPlace place = allocator.place(parameter.passed);
+        if (place.kind == ArgumentPlace::Kind::nowhere) continue;
+        switch (evidence_at_entry(function, parameters[index], address, place, is_llvm)) {
+            case EntryEvidence::agrees:
+                agreed = true;
+                break;
+            case EntryEvidence::silent:
+                parameter.unproven = silent = true;
+                silent_on_stack = silent_on_stack || place.kind == ArgumentPlace::Kind::stack;
+                break;
+            case EntryEvidence::contradicts:
+                if (prototype.doubt.empty()) {
+                    prototype.doubt = fmt::format(
+                        "at its entry, parameter {} is not where the usual calling convention puts it",
+                        parameter.name);
+                }
+                return;
+        }
+    }
+    // What is dropped makes less of the stack needed, not more; only another convention would, if nothing
+    // speaks for the usual one.
+    prototype.stack_unproven = silent_on_stack && !agreed;
+    // Who drops parameters that nobody reads drops results, too.
+    if (silent && is_llvm) prototype.result.scalar.reset();
+}
+
 }  // namespace
 
 std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint64_t address,
@@ -247,6 +296,7 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     if (parameters.size() >= kMaxParameters) prototype.doubt = "more parameters than can be followed";
     set_result(function->die, prototype);
     if (compilation.is_llvm) doubt_split_integers(wide_integers, prototype);
+    check_places(function->die, address, parameters, compilation.is_llvm, prototype);
     return description;
 }
 

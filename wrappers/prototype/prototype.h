@@ -22,6 +22,7 @@ struct PrototypeParameter {
     std::string type;  ///< as in the source; empty: not known
     PassedAs passed;
     std::optional<ScalarType> scalar;
+    bool unproven = false;  ///< nothing says that it is there when the function is entered: no value is known
 };
 
 struct PrototypeResult {
@@ -40,6 +41,7 @@ struct Prototype {
     std::vector<PrototypeParameter> parameters;  ///< in the order in which they are passed
     PrototypeResult result;
     bool variadic = false;
+    bool stack_unproven = false;  ///< how much the caller passes on the stack may differ
     /// Empty: the layout is certain. Else why it is not ("K&R definition", "a 32-byte vector"): nothing may
     /// be derived from the parameters then.
     std::string doubt;

@@ -1,0 +1,3 @@
+long in_c(long x) {
+    return x * 3 + 1;
+}

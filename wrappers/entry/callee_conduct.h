@@ -1,0 +1,61 @@
+// Whether a function's own code keeps what the System V convention promises its caller.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// What the instructions of a function reveal. Functions with attributes such as `no_callee_saved_registers`,
+/// `preserve_none` and `ms_abi` are described in debug information like any other.
+struct Conduct {
+    bool spoils_registers = false;  ///< writes rbx, rbp or r12 to r15 and saves it nowhere
+    bool pops_arguments = false;    ///< `ret n`
+    /// How far behind the return address it reads or writes through the stack or frame pointer, as far as the
+    /// unwind tables tell where that address is. What the caller passed on the stack is that large, at least.
+    std::uint64_t stack_bytes = 0;
+    bool jumps_anywhere = false;  ///< through a register or memory: perhaps to another function
+};
+
+/// Thread-compatible. Looks at each function once, and at those that it jumps to in place of returning.
+class CalleeConduct {
+  public:
+    /// `file` must outlive this.
+    explicit CalleeConduct(const ObjectFile& file);
+
+    /// A frame of the recorder's own, which keeps its address in rbp and has a copy of the arguments on the
+    /// stack, is safe: the code keeps all registers that it must, returns as it should, and uses no more than
+    /// `stack_bytes` of what the caller put on the stack.
+    bool suits_stack_frame(const CodeRange& function, std::uint64_t stack_bytes);
+
+    /// Of the function alone.
+    const Conduct& of(const CodeRange& function);
+
+  private:
+    struct Looked {
+        Conduct conduct;
+        std::vector<std::uint64_t> tail_calls;  // of functions in the same object
+    };
+    struct End {
+        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
+    };
+    const Looked& look_at(const CodeRange& function);
+    Looked examine(const CodeRange& function) const;
+    bool keeps_registers(const CodeRange& function, int depth);
+    bool has_spoiling_neighbours(const CodeRange& function);
+    std::optional<CodeRange> other_function_at(const CodeRange& function, std::uint64_t target) const;
+
+    const ObjectFile& file_;
+    std::unique_ptr<Dwarf_CFI, End> tables_;
+    std::map<std::uint64_t, Looked> looked_;  // by the function's first address
+    std::map<std::uint64_t, bool> spoiling_;  // by block of code
+};
+
+}  // namespace rdam
