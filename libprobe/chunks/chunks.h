@@ -37,6 +37,10 @@ void announce_events();
 /// Counts one event that is not going to be recorded.
 void count_dropped(ThreadState& thread);
 
+/// Under a filter: counts one event of a handler that has interrupted the bookkeeping of its thread, and
+/// leaves all as it is. Each such event moves the cursor on: it must not leave its chunk.
+void drop_disturbed(ThreadState& thread);
+
 /// Points the cursor at no chunk: the next event takes the slow path.
 void park(ThreadState& thread);
 

@@ -112,7 +112,8 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
     return period != 0;
 }
 
-/// A child on the thread's memory has counted its last call down: the stack is for the thread's next one.
+/// A child on the thread's memory has counted its last call down, or a handler in the middle of something:
+/// the stack is for the thread's next one.
 void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
     Pair& pair = thread.pairs[pair_index(key)];
@@ -192,6 +193,10 @@ std::uint64_t make_room(std::uint32_t last) {
     }
     const sys::BlockSignals blocked;
     if (!rdam_guard.active()) return 0;
+    if (blocked.nested()) {
+        drop_disturbed(thread);
+        return 0;
+    }
     // A signal handler may have been here first.
     if (thread.cursor % shm::kChunkSize <= last) return 1;
     if (ready(thread) && change_chunk(thread)) return 1;
@@ -205,7 +210,7 @@ std::uint64_t make_room(std::uint32_t last) {
 void release_pairs(ThreadState& thread) {
     while (PairTable* const table = thread.pair_table) {
         thread.pair_table = table->smaller;
-        sys::call(SYS_munmap, sys::word(table), static_cast<long>(pair_table_bytes(table->capacity)));
+        unmap_private(table, pair_table_bytes(table->capacity));
     }
 }
 
@@ -219,7 +224,7 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
     // Programs with more call sites than the small table has places come here often: two system calls less.
     if (rdam::probe::count_kept(thread, *entry, return_address)) return 0;
     const rdam::sys::BlockSignals blocked;
-    if (thread.vfork_cursor != 0) {
+    if (thread.vfork_cursor != 0 || blocked.nested()) {
         rdam::probe::put_back_pair(thread, *entry, return_address);
         return 0;
     }
