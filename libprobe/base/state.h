@@ -136,6 +136,9 @@ struct ThreadState {
     std::uint64_t vfork_signals = 0;
     std::uint64_t vfork_tree = 0;
     std::uint32_t vfork_regions = 0;
+    /// The child has a stack of its own, and nothing was done when the maker went on: it does so itself, at
+    /// its next event.
+    bool vfork_alone = false;
     bool lent = false;  ///< another task runs on this memory permanently: neither is recorded
     /// What the thread's filter was before the system call that is being made (chunks/sandbox.h), or before a
     /// child on its memory.

@@ -149,6 +149,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
 
 void end_thread(ThreadState& thread) {
     if (thread.slot == nullptr) return;
+    if (thread.vfork_alone) come_back(thread);
     shm::ThreadSlot& slot = *thread.slot;
     shm::ThreadSlot::End end = {.end = read_clock(), .numbers = 0};
     tell_begin(thread);
@@ -228,6 +229,17 @@ void announce_events() {
         if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
         control.has_events.store(1);
     }
+}
+
+bool come_back(ThreadState& thread) {
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    if (!thread.vfork_alone || here < thread.stack.low || here >= thread.stack.high) return false;
+    thread.vfork_alone = false;
+    thread.tree = thread.vfork_tree;
+    thread.regions = thread.vfork_regions;
+    thread.cursor = thread.vfork_cursor;
+    thread.vfork_cursor = 0;
+    return true;
 }
 
 void drop_disturbed(ThreadState& thread) {

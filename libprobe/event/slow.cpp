@@ -186,7 +186,7 @@ bool ready(ThreadState& thread) {
 /// 1: the thread's next record may be taken, at up to `last` of its chunk.
 std::uint64_t make_room(std::uint32_t last) {
     ThreadState& thread = rdam_thread;
-    if (thread.vfork_cursor != 0) {
+    if (thread.vfork_cursor != 0 && !come_back(thread)) {
         // Each call moves the cursor on: it must not come round to where records are handed out.
         park(thread);
         return 0;
@@ -223,6 +223,7 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
     auto& thread = rdam_thread;
     // Programs with more call sites than the small table has places come here often: two system calls less.
     if (rdam::probe::count_kept(thread, *entry, return_address)) return 0;
+    if (thread.vfork_alone) rdam::probe::come_back(thread);
     const rdam::sys::BlockSignals blocked;
     if (thread.vfork_cursor != 0 || blocked.nested()) {
         rdam::probe::put_back_pair(thread, *entry, return_address);

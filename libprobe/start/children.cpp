@@ -97,6 +97,20 @@ std::uint64_t flags_of(std::uint64_t number, std::uint64_t first, std::uint64_t 
     return is_filtered() && first != 0 ? CLONE_VM : 0;
 }
 
+/// Whether the child does not go on on its maker's.
+bool has_own_stack(std::uint64_t number, std::uint64_t first, std::uint64_t second) {
+    if (number == SYS_clone) return second != 0;
+    std::uint64_t stack = 0;
+    constexpr std::uint64_t kStackInArguments = 40;
+    return number == SYS_clone3 &&
+           read_memory(&stack, first + kStackInArguments, sizeof stack) == sizeof stack && stack != 0;
+}
+
+bool is_on_stack(const ThreadState& thread) {
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    return here >= thread.stack.low && here < thread.stack.high;
+}
+
 /// From here on two tasks run on one thread's data, at the same time: neither can be recorded.
 void give_up_thread(ThreadState& thread) {
     if (!rdam_guard.active() || thread.lent) return;
@@ -152,6 +166,13 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
         give_up_thread(thread);
         return 0;
     }
+    // Under a filter it is made where libc makes it, with nothing done behind it. That the maker goes on is
+    // seen where the child has a stack of its own.
+    const bool alone = is_filtered();
+    if (alone && (!has_own_stack(number, first, second) || !is_on_stack(thread))) {
+        give_up_thread(thread);
+        return 0;
+    }
     const std::uint64_t all = ~std::uint64_t{0};
     set_signals(SIG_BLOCK, all, &thread.vfork_signals);
     rdam_guard.lends.store(1);
@@ -162,7 +183,8 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
     // What the child calls is not the maker's, but is counted in its storage.
     if (thread.slot != nullptr) publish_calls(thread, *thread.slot);
     park(thread);
-    return 1;
+    thread.vfork_alone = alone;
+    return alone ? 0 : 1;
 }
 
 void rdam_in_child() {

@@ -150,6 +150,7 @@ void forget_parent(ThreadState& thread) {
     thread.end_rounds = 0;
     thread.tree = 0;
     thread.vfork_cursor = 0;
+    thread.vfork_alone = false;
     thread.lent = false;
     thread.stacks.clear();
     forget_counter(thread);
