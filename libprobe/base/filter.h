@@ -22,6 +22,7 @@ struct FilterCall {
     enum class Effect : std::uint8_t { none, one, all, none_again };
     Effect effect = Effect::none;  ///< which threads it puts under a filter; none_again: the thread is free
     bool returns_tid = false;      ///< a positive result is no success
+    bool stops_counter = false;    ///< the thread may not read the time-stamp counter any more
 };
 
 }  // namespace rdam::probe

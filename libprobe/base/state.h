@@ -139,7 +139,8 @@ struct ThreadState {
     /// The child has a stack of its own, and nothing was done when the maker went on: it does so itself, at
     /// its next event.
     bool vfork_alone = false;
-    bool lent = false;  ///< another task runs on this memory permanently: neither is recorded
+    bool lent = false;       ///< another task runs on this memory permanently: neither is recorded
+    bool clockless = false;  ///< `lent`, but because it may not read the time-stamp counter any more
     /// What the thread's filter was before the system call that is being made (chunks/sandbox.h), or before a
     /// child on its memory.
     FilterCall filter_call;

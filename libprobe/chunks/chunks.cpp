@@ -260,7 +260,10 @@ void count_dropped(ThreadState& thread) {
     if (thread.slot != nullptr)
         thread.slot->dropped.tell(++thread.dropped);
     else if (globals.control != nullptr)
-        (thread.lent ? globals.control->lent : globals.control->dropped).add(1);
+        (thread.clockless ? globals.control->counterless
+         : thread.lent    ? globals.control->lent
+                          : globals.control->dropped)
+            .add(1);
 }
 
 void park(ThreadState& thread) {

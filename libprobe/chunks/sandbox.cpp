@@ -27,7 +27,7 @@ constinit std::atomic<std::uint32_t> preparing;
 constinit std::atomic<std::uint32_t> prepared;
 
 FilterCall filter_of_seccomp(std::uint64_t operation, std::uint64_t flags, std::uint64_t program) {
-    if (operation == SECCOMP_SET_MODE_STRICT) return {.effect = Effect::one};
+    if (operation == SECCOMP_SET_MODE_STRICT) return {.effect = Effect::one, .stops_counter = true};
     // Without a program it is the question whether there is such a call.
     if (operation != SECCOMP_SET_MODE_FILTER || program == 0) return {};
     if ((flags & SECCOMP_FILTER_FLAG_TSYNC) == 0) return {.effect = Effect::one};
@@ -38,9 +38,10 @@ FilterCall filter_of_prctl(std::uint64_t option, std::uint64_t mode, std::uint64
     constexpr std::uint64_t kOn = 1;
     switch (static_cast<int>(option)) {
         case PR_SET_SECCOMP:
-            if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program != 0))
-                return {.effect = Effect::one};
-            return {};
+            if (mode == SECCOMP_MODE_STRICT) return {.effect = Effect::one, .stops_counter = true};
+            return {.effect = mode == SECCOMP_MODE_FILTER && program != 0 ? Effect::one : Effect::none};
+        case PR_SET_TSC:
+            return {.stops_counter = mode == PR_TSC_SIGSEGV};
         case PR_SET_SYSCALL_USER_DISPATCH:
             return {.effect = mode == kOn ? Effect::one : Effect::none_again};
         default:
@@ -81,6 +82,19 @@ void prepare(ThreadState& thread) {
     prepared.store(1);
 }
 
+/// The thread will not be able to read its clock.
+void stop(ThreadState& thread) {
+    if (!rdam_guard.active() || thread.lent || in_shared_child(thread) ||
+        globals.settings.clock == shm::Clock::monotonic)
+        return;
+    const sys::BlockSignals blocked;
+    if (blocked.nested()) return;
+    end_thread(thread);
+    thread.lent = true;
+    thread.clockless = true;
+    thread.shadow_free = nullptr;
+}
+
 }  // namespace
 
 FilterCall filter_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, std::uint64_t third) {
@@ -90,6 +104,7 @@ FilterCall filter_call(std::uint64_t number, std::uint64_t first, std::uint64_t 
 }
 
 void before_filter(ThreadState& thread, const FilterCall& call) {
+    if (call.stops_counter) stop(thread);
     if (call.effect != Effect::one && call.effect != Effect::all) return;
     thread.filtered_before = rdam_filtering.filtered;
     thread.all_filtered_before = rdam_all_filtered.load();

@@ -304,6 +304,7 @@ struct Control {
     std::atomic<std::uint32_t> filter_seen;
     std::atomic<std::uint32_t> clockless;  ///< kFilterSeen: nothing is recorded from then on, as the clock is
                                            ///< a system call
+    ToldCount counterless;                 ///< events of threads that may not read the time-stamp counter
     ToldCount filtered_changes;            ///< of the list of libraries, which nobody could be asked about
     ToldCount filtered_forks;              ///< fork children
     ToldCount disturbed;  ///< events of signal handlers that interrupted the recorder's bookkeeping

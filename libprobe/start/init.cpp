@@ -152,6 +152,7 @@ void forget_parent(ThreadState& thread) {
     thread.vfork_cursor = 0;
     thread.vfork_alone = false;
     thread.lent = false;
+    thread.clockless = false;
     thread.stacks.clear();
     forget_counter(thread);
     release_pairs(thread);
@@ -283,6 +284,8 @@ bool shared_memory_is_there() {
 
 __attribute__((destructor)) void end() {
     if (globals.control == nullptr || !rdam_guard.active()) return;
+    // The agent knows by itself when the process ends.
+    if (rdam_thread.clockless) return rdam_guard.deactivate();
     // Under a filter nobody can say. A program that unmaps what is not its own crashes at its next event,
     // too.
     if (!is_filtered() && !shared_memory_is_there()) {

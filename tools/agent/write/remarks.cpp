@@ -23,6 +23,11 @@ void add_filter_remarks(const shm::Control& control, trace::TraceInfo& info) {
         info.remarks.emplace_back(
             "the program filters its system calls (seccomp): nothing is recorded from then on, as the "
             "monotonic clock is a system call");
+    if (const std::uint64_t events = control.counterless.hear().value; events > 0)
+        info.remarks.push_back(fmt::format(
+            "{} events of threads that may not read the time-stamp counter (seccomp's strict mode, "
+            "PR_SET_TSC) are not in the trace",
+            events));
     add(control.filtered_changes, "change of its libraries (dlopen, dlclose) went unrecorded",
         "changes of its libraries (dlopen, dlclose) went unrecorded");
     add(control.filtered_forks, "process that it forked since is not recorded",
