@@ -65,6 +65,11 @@ class Restricted(Case):
                 functions = self.analyze()["functions"]
                 self.assertEqual({stack["truncated"] for each in functions for stack in each["stacks"]}, {False})
 
+    def test_process_vm_readv_that_kills(self):
+        self.assert_complete(self.record(["process_vm_readv"], "--stack-period=1", "-o", "trace.bin", error=None))
+        functions = self.analyze()["functions"]
+        self.assertEqual({stack["truncated"] for each in functions for stack in each["stacks"]}, {False})
+
     def test_what_tells_that_the_program_has_ended(self):
         for call in ("pidfd_open", "poll"):
             with self.subTest(call=call):

@@ -1,6 +1,6 @@
 // Forbids itself every system call but those that it needs, then calls `work` often.
-//   forbids CALLS [HOW]: fail, the others fail from then on (if not given); kill, they end the program; strict,
-//   the kernel's own list
+//   forbids CALLS [HOW]: fail, the others fail from then on (if not given); kill, they end the program;
+//   strict, the kernel's own list
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
