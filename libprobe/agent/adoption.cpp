@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <linux/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "libprobe/agent/ancestors.h"
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
+#include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/sandbox.h"
 
 namespace rdam::probe {
 namespace {
@@ -42,6 +46,13 @@ bool mark() {
     return sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, sys::word(&limit), 0) == 0;
 }
 
+/// The thread's name, for when it cannot be asked for. The kernel has just read it.
+void keep_name(ThreadState& thread, std::uint64_t name) {
+    const auto* from = reinterpret_cast<const char*>(name);
+    for (std::size_t i = 0; i + 1 < sizeof thread.name && (i == 0 || thread.name[i - 1] != '\0'); ++i)
+        thread.name[i] = from[i];
+}
+
 /// A descendant that has just looked for the mark in vain is about to make its agent an orphan, which takes
 /// it some milliseconds.
 void let_descendants_finish() {
@@ -66,7 +77,8 @@ void watch_adoption() {
 }
 
 void before_prctl(std::uint64_t option, std::uint64_t argument) {
-    if (static_cast<int>(option) == PR_SET_CHILD_SUBREAPER && argument != 0 && mark())
+    // Under a filter nothing can be told to others, nor can they start an agent.
+    if (static_cast<int>(option) == PR_SET_CHILD_SUBREAPER && argument != 0 && !is_filtered() && mark())
         let_descendants_finish();
 }
 
@@ -88,11 +100,20 @@ extern "C" __attribute__((visibility("default"))) int prctl(int option, unsigned
                                                             unsigned long second, unsigned long third,
                                                             unsigned long fourth) {
     using namespace rdam::probe;
-    before_prctl(static_cast<std::uint64_t>(option), first);
-    if (real_prctl != nullptr) return real_prctl(option, first, second, third, fourth);
+    const auto number = static_cast<std::uint64_t>(option);
+    before_prctl(number, first);
+    const FilterCall filter = filter_call(SYS_prctl, number, first, second);
+    before_filter(rdam_thread, filter);
+    if (real_prctl != nullptr) {
+        const int result = real_prctl(option, first, second, third, fourth);
+        after_filter(rdam_thread, filter, result);
+        if (result == 0 && option == PR_SET_NAME) keep_name(rdam_thread, first);
+        return result;
+    }
     const auto word = [](unsigned long value) { return static_cast<long>(value); };
     const long result =
-        rdam::sys::call(SYS_prctl, option, word(first), word(second), word(third), word(fourth));
+        rdam::sys::kernel(SYS_prctl, option, word(first), word(second), word(third), word(fourth));
+    after_filter(rdam_thread, filter, result);
     if (!rdam::sys::failed(result)) return static_cast<int>(result);
     errno = static_cast<int>(-result);
     return -1;

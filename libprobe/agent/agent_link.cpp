@@ -16,6 +16,7 @@
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/agent/starter.h"
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunk_pool.h"
@@ -262,11 +263,13 @@ void begin_standing(std::uint32_t chunks) {
         standing.places[i].store(kNotThere);
     for (std::atomic<std::uint8_t>& taken : standing.slots)
         taken.store(0);
-    for (auto* const count : {&standing.fresh_chunks, &standing.ring_tail, &standing.waiters,
-                              &standing.out_of_memory, &standing.threads_started, &standing.threads_ended})
+    for (auto* const count :
+         {&standing.fresh_chunks, &standing.ring_tail, &standing.waiters, &standing.out_of_memory,
+          &standing.threads_started, &standing.threads_ended, &standing.opened})
         count->store(0);
     standing.ended = 0;
     standing.chunks = chunks;
+    globals.calls_opened.store(0);
     globals.late_asked = 0;
 }
 
@@ -410,6 +413,8 @@ bool ask_for_late_plan(std::uint32_t serial) {
 void wait_for_agent_end() {
     shm::Control& control = *globals.control;
     control.process_state.store(shm::ProcessState::ending);
+    // The agent sees the end of the process, and says itself what there is to say.
+    if (is_filtered()) return;
     call_agent();
     Progress progress(control);
     for (;;) {

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "libprobe/base/filter.h"
+#include "libprobe/base/reserve.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 
@@ -49,7 +51,53 @@ std::size_t text_size(const char* text) {
     return strlen(text);
 }
 
+namespace {
+
+/// How much of what is at that address is known to be there: it is between the stack pointer and the end of
+/// the thread's stack, or in the same page as the former. libc puts thread-local storage right above the
+/// stacks that it makes.
+std::uint64_t known_to_be_there(std::uint64_t from) {
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    if (from < here) return 0;
+    const Stack& stack = rdam_thread.stack;
+    const auto storage = reinterpret_cast<std::uint64_t>(&rdam_thread);
+    std::uint64_t end = (here | (sys::kPage - 1)) + 1;
+    if (here >= stack.low && here < stack.high) {
+        const bool above = storage >= stack.high && storage - stack.high < sys::kPage;
+        end = above ? storage : stack.high;
+    }
+    return from < end ? end - from : 0;
+}
+
+/// One page, or less. Waiting for a word to change that is not what it is returns at once, and says whether
+/// it is there.
+bool is_there(std::uint64_t address) {
+    const long result = sys::futex_wait(reinterpret_cast<const void*>(address & ~std::uint64_t{3}), 0, 0);
+    return result != -EFAULT && result != -EPERM;
+}
+
+/// Where a filter may forbid the system call that reads memory: page by page.
+std::uint32_t read_pages(char* to, std::uint64_t from, std::uint32_t size) {
+    std::uint32_t done = 0;
+    while (done < size && is_there(from + done)) {
+        const std::uint64_t rest = sys::kPage - ((from + done) & (sys::kPage - 1));
+        const std::uint32_t piece = rest < size - done ? static_cast<std::uint32_t>(rest) : size - done;
+        copy_bytes(to + done, reinterpret_cast<const void*>(from + done), piece);
+        done += piece;
+    }
+    return done;
+}
+
+}  // namespace
+
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
+    const std::uint64_t there = known_to_be_there(from);
+    if (there >= size || is_filtered()) {
+        const std::uint32_t copied = there < size ? static_cast<std::uint32_t>(there) : size;
+        copy_bytes(to, reinterpret_cast<const void*>(from), copied);
+        return copied;
+    }
+    if (globals.filtered_start) return read_pages(static_cast<char*>(to), from, size);
     iovec remote[shm::kMaxStackCopy / sys::kPage + 1];
     std::size_t pieces = 0;
     // The kernel copies whole pieces, or none of one: a piece ends with its page.
@@ -91,9 +139,33 @@ void say_lines(const char* text, std::size_t size) {
 }
 
 void* map_private(std::size_t size) {
+    if (is_filtered()) return take_reserved(size);
     const long address =
         sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
+}
+
+void unmap_private(void* memory, std::size_t size) {
+    if (is_filtered() || is_reserved(memory))
+        keep_reserved(memory, size);
+    else
+        sys::call(SYS_munmap, sys::word(memory), static_cast<long>(size));
+}
+
+std::uint32_t own_tid() {
+    if (!is_filtered()) return sys::gettid();
+    std::uint32_t tid = 0;
+    if (globals.tid_offset != 0)
+        asm("movl %%fs:(%1), %0" : "=r"(tid) : "r"(std::uint64_t{globals.tid_offset}));
+    return tid;
+}
+
+void find_tid_offset() {
+    // glibc's struct pthread: the same place in every release since 2.4.
+    constexpr std::uint64_t kOffset = 0x2d0;
+    std::uint32_t tid = 0;
+    asm("movl %%fs:(%1), %0" : "=r"(tid) : "r"(kOffset));
+    if (tid == sys::gettid()) globals.tid_offset = kOffset;
 }
 
 void* find_next(const char* name) {

@@ -12,11 +12,20 @@ void zero_bytes(void* to, std::size_t size);
 std::size_t text_size(const char* text);
 
 /// Copies `size` bytes from an address of this process that may not be there, or not all of it: the bytes
-/// copied, up to the first page that is missing. One system call. At most 16 KiB.
+/// copied, up to the first page that is missing, or not known to be there where system calls are filtered.
+/// At most 16 KiB. No system call for what is on the thread's own stack.
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
-/// Memory of this process alone, all of it there; nullptr: there is none.
+/// Memory of this process alone, all of it there; nullptr: there is none. Under a filter, some that was
+/// reserved (reserve.h).
 void* map_private(std::size_t size);
+/// Gives it back.
+void unmap_private(void* memory, std::size_t size);
+
+/// The number of the calling thread; 0: not known.
+std::uint32_t own_tid();
+/// Finds out how to know it under a filter. In the first thread, before there is one.
+void find_tid_offset();
 
 /// dlsym(RTLD_NEXT, name): before the program runs.
 void* find_next(const char* name);

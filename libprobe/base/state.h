@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/layout.h"
 #include "libprobe/format/shared.h"
 #include "libprobe/pack/packer.h"
@@ -133,7 +134,18 @@ struct ThreadState {
     std::uint64_t vfork_signals = 0;
     std::uint64_t vfork_tree = 0;
     std::uint32_t vfork_regions = 0;
-    bool lent = false;  ///< another task runs on this memory permanently: neither is recorded
+    /// The child has a stack of its own, and nothing was done when the maker went on: it does so itself, at
+    /// its next event.
+    bool vfork_alone = false;
+    bool lent = false;       ///< another task runs on this memory permanently: neither is recorded
+    bool clockless = false;  ///< `lent`, but because it may not read the time-stamp counter any more
+    /// What the thread's filter was before the system call that is being made (chunks/sandbox.h), or before a
+    /// child on its memory.
+    FilterCall filter_call;
+    std::uint32_t filtered_before = 0;
+    std::uint32_t all_filtered_before = 0;
+    std::uint32_t vfork_filtered = 0;
+    char name[16] = {};                        ///< its creator's, where it could not ask for its own
     shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
     /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
     alignas(64) std::uint64_t gate_calls[shm::kCallCounters] = {};
@@ -185,6 +197,8 @@ struct Standing {
     std::atomic<std::uint32_t> out_of_memory;
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;
+    /// All chunks are accessible, whether they have memory or not (chunks/sandbox.h).
+    std::atomic<std::uint32_t> opened;
     std::uint64_t ended = 0;                            ///< ticks
     std::atomic<std::uint8_t> slots[shm::kMaxThreads];  ///< 1: a thread that lives has it
     std::atomic<std::uint8_t> places[shm::kMaxChunks];  ///< ChunkPlace
@@ -227,6 +241,12 @@ struct Globals {
     int (*init_attributes)(void*) = nullptr;
     std::uint32_t thread_key = 0;
     bool has_thread_key = false;
+    /// System calls were filtered when the program started.
+    bool filtered_start = false;
+    /// Where in its control block libc keeps a thread's number; 0: not known.
+    std::uint32_t tid_offset = 0;
+    /// Memory of the counts of calls is there for all threads.
+    std::atomic<std::uint32_t> calls_opened{0};
 };
 
 extern Globals globals;

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/clock/clock.h"
@@ -19,6 +20,7 @@ shm::PublishedCalls* place_of(const shm::ThreadSlot& slot) {
     auto* all =
         reinterpret_cast<shm::PublishedCalls*>(reinterpret_cast<char*>(globals.control) + shm::kCallsOffset);
     shm::PublishedCalls* own = all + (&slot - globals.control->threads);
+    if (globals.calls_opened.load() != 0) return own;
     const std::uint64_t page = reinterpret_cast<std::uint64_t>(own) & ~(sys::kPage - 1);
     const bool is_there =
         sys::call(SYS_madvise, static_cast<long>(page), sys::kPage, MADV_POPULATE_WRITE) == 0;
@@ -98,7 +100,16 @@ void publish_calls(ThreadState& thread, shm::ThreadSlot& slot) {
     if (thread.published != nullptr) publish(slot, *thread.published, thread.gate_calls, given);
 }
 
+void open_call_counts() {
+    if (globals.call_counters.load() == 0) return;
+    const long area = sys::word(globals.control) + static_cast<long>(shm::kCallsOffset);
+    if (sys::call(SYS_madvise, area, shm::kCallsSize, MADV_POPULATE_WRITE) == 0)
+        globals.calls_opened.store(1);
+}
+
 void publish_others() {
+    // Nobody could say whether the storage of another thread is still there.
+    if (is_filtered()) return;
     shm::Control& control = *globals.control;
     const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
     if (given == 0) return;

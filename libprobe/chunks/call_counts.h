@@ -28,6 +28,9 @@ void publish_calls(ThreadState& thread, shm::ThreadSlot& slot);
 /// `slot` is the thread's from now on, and shows nothing of the one before.
 void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot);
 
+/// From now on without a system call.
+void open_call_counts();
+
 /// The same for all other live threads, if the program ends before they do.
 void publish_others();
 /// The calls are again as they were when they were last published.

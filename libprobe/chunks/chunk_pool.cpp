@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
@@ -35,23 +36,39 @@ void push(std::uint32_t entry) {
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
     tell_tail();
     const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
+    if (is_filtered()) return;
     if (due || globals.settings.values[settings::Id::max_overhead] != 0 || standing.waiters.load() != 0)
         wake_agent();
+}
+
+/// 0: the chunk is accessible, and its memory is there.
+long give_memory(std::uint32_t chunk) {
+    const long place = sys::word(&header_of(chunk));
+    const long done = standing.opened.load() != 0
+                          ? 0
+                          : sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
+    return done == 0 ? sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE) : done;
+}
+
+/// Under a filter: chunks behind these have no memory yet.
+std::uint32_t ready_chunks() {
+    if (standing.opened.load() == 0) return 0;
+    const std::uint32_t ready = globals.control->ready_chunks.load();
+    return ready < standing.chunks ? ready : standing.chunks;
 }
 
 /// Takes a chunk that has not been used yet. Its pages are populated here, by the thread that will write to
 /// them: a lack of memory is an error here, and would be a SIGBUS later.
 std::uint32_t take_fresh() {
     std::uint32_t fresh = standing.fresh_chunks.load();
+    const bool filtered = is_filtered();
+    const std::uint32_t end = filtered ? ready_chunks() : standing.chunks;
     do {
-        if (fresh >= standing.chunks) return shm::kNone;
+        if (fresh >= end) return shm::kNone;
     } while (!standing.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     // Before anything that takes time: a thread may be killed here, and others have chunks behind this one.
     globals.control->fresh_chunks.count_up();
-    const long place = sys::word(&header_of(fresh));
-    long done = sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
-    if (done == 0) done = sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE);
-    if (done != 0) {
+    if (const long done = filtered ? 0 : give_memory(fresh); done != 0) {
         standing.out_of_memory.store(1);
         globals.control->out_of_memory.store(static_cast<std::uint32_t>(-done));
         // Not even its header is there to be looked at.
@@ -105,18 +122,53 @@ void count_waiters(std::uint32_t change) {
     globals.control->waiters.store(standing.waiters.fetch_add(change) + change);
 }
 
+/// With nothing on its way to the agent no chunk will come back: each belongs to a thread that may never fill
+/// it.
+bool may_come_back(const shm::Control& control, bool held) {
+    return control.ring_head.load() != standing.ring_tail.load() || held ||
+           static_cast<std::uint32_t>(control.free_chunks.load()) != 0;
+}
+
+/// A thread under a filter cannot sleep. The agent looks ten times a second whether anybody waits, and makes
+/// room then; a thread that it leaves waiting does not do so again.
+std::uint32_t take_or_spin(shm::ChunkKind kind, std::uint64_t& waited) {
+    constexpr std::uint64_t kPatience = std::uint64_t{1} << 31;  // ticks: a second, or less
+    constexpr int kPauses = 64;
+    static constinit std::atomic<std::uint32_t> in_vain;
+    shm::Control& control = *globals.control;
+    const auto take = [&] {
+        const std::uint32_t chunk = take_any(kind);
+        if (chunk != shm::kNone) in_vain.store(0, std::memory_order_relaxed);
+        return chunk;
+    };
+    std::uint32_t chunk = take();
+    if (chunk != shm::kNone || globals.settings.values[settings::Id::when_full] != 0 || in_vain.load() != 0)
+        return chunk;
+    const bool more = standing.opened.load() != 0 && standing.fresh_chunks.load() < standing.chunks;
+    if (!more && !may_come_back(control, control.held.load() != 0)) return chunk;
+    count_waiters(1);
+    tell_tail();
+    waited = 1;
+    const std::uint64_t begin = __builtin_ia32_rdtsc();
+    while (chunk == shm::kNone && __builtin_ia32_rdtsc() - begin < kPatience) {
+        for (int i = 0; i < kPauses; ++i)
+            __builtin_ia32_pause();
+        chunk = take();
+    }
+    count_waiters(~0u);
+    if (chunk == shm::kNone) in_vain.store(1);
+    return chunk;
+}
+
 std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
+    if (is_filtered()) return take_or_spin(kind, waited);
     shm::Control& control = *globals.control;
     for (;;) {
         const std::uint32_t ticket = control.free_futex.load();
         if (const std::uint32_t chunk = take_any(kind); chunk != shm::kNone) return chunk;
         if (globals.settings.values[settings::Id::when_full] != 0) return shm::kNone;
-        // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
-        // never fill it.
         const bool held = control.held.load() != 0;
-        if (control.ring_head.load() == standing.ring_tail.load() && !held &&
-            static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
-            return shm::kNone;
+        if (!may_come_back(control, held) || is_about_to_be_filtered()) return shm::kNone;
         count_waiters(1);
         tell_tail();
         if (waited == 0) call_agent();
@@ -156,6 +208,17 @@ std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint6
     return chunk;
 }
 
+void populate_chunks() {
+    constexpr std::uint32_t kAhead = 32;
+    const std::uint32_t fresh = standing.fresh_chunks.load();
+    const std::uint32_t left = standing.chunks - fresh;
+    const std::uint32_t count = left < kAhead ? left : kAhead;
+    if (count == 0 ||
+        sys::call(SYS_madvise, sys::word(&header_of(fresh)),
+                  static_cast<long>(std::uint64_t{count} * shm::kChunkSize), MADV_POPULATE_WRITE) == 0)
+        globals.control->ready_chunks.store(fresh + count);
+}
+
 void release(std::uint32_t chunk) {
     shm::Control& control = *globals.control;
     standing.places[chunk].store(kAway);
@@ -177,7 +240,7 @@ void hand_over_thread(const shm::ThreadSlot& slot) {
 void wake_agent() {
     shm::Control& control = *globals.control;
     control.work_futex.fetch_add(1);
-    if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+    if (control.agent_sleeps.load() != 0 && !is_filtered()) sys::futex_wake(&control.work_futex, 1);
 }
 
 void call_agent() {

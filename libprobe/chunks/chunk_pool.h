@@ -15,6 +15,9 @@ shm::ChunkHeader& header_of(std::uint32_t chunk);
 /// of records is all zeros. shm::kNone: there is none. `waited` becomes 1 if there was a wait.
 std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint64_t& waited);
 
+/// Gives fresh chunks their memory, before a filter forbids it.
+void populate_chunks();
+
 /// Gives a chunk back that the agent has not seen.
 void release(std::uint32_t chunk);
 

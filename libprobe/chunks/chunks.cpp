@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/call_counts.h"
@@ -15,9 +16,11 @@ namespace {
 
 constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belongs to no chunk
 
-/// Where the next record of the chunk would have begun; 0: the cursor has left the chunk permanently.
-std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
-    const std::uint64_t used = thread.cursor - reinterpret_cast<std::uint64_t>(&head);
+/// Parks the cursor: a handler that comes from here on does not write into the chunk. Where the next record
+/// of the chunk would have begun; 0: the cursor has left the chunk permanently.
+std::uint32_t stop_at(ThreadState& thread, const shm::ChunkHeader& head) {
+    const std::uint64_t cursor = std::atomic_ref{thread.cursor}.exchange(kParked);
+    const std::uint64_t used = cursor - reinterpret_cast<std::uint64_t>(&head);
     return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
 }
 
@@ -33,7 +36,7 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     const std::uint32_t chunk = thread.own.chunk;
     if (chunk == shm::kNone) return;
     shm::ChunkHeader& head = header_of(chunk);
-    const std::uint32_t used = used_of(thread, head);
+    const std::uint32_t used = stop_at(thread, head);
     head.state.store(shm::ChunkState::packing);
     const bool packed = used != 0 && pack_records(thread, used, waited);
     ++thread.own.sequence;
@@ -100,17 +103,20 @@ void tell_begin(ThreadState& thread) {
     shm::ThreadSlot& slot = *thread.slot;
     shm::ThreadSlot::Begin begin = {
         .index = thread.own.index,
-        .tid = sys::gettid(),
+        .tid = own_tid(),
         .start = thread.own.start,
         .counting = thread.ended ? 0 : reinterpret_cast<std::uint64_t>(thread.gate_calls),
         .name = {}};
-    sys::call(SYS_prctl, PR_GET_NAME, sys::word(begin.name));
+    if (sys::call(SYS_prctl, PR_GET_NAME, sys::word(thread.name)) != 0)
+        thread.name[sizeof thread.name - 1] = 0;
+    copy_bytes(begin.name, thread.name, sizeof begin.name);
     slot.begin = begin;
     slot.begin_check = shm::check_of(&begin, sizeof begin, 0);
 }
 
 bool begin_thread(ThreadState& thread, std::uint64_t start) {
     shm::Control& control = *globals.control;
+    if (is_filtered() && own_tid() == 0) return false;
     const std::uint32_t hint = control.thread_hint.load(std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
         const std::uint32_t at = (hint + i) % shm::kMaxThreads;
@@ -143,6 +149,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
 
 void end_thread(ThreadState& thread) {
     if (thread.slot == nullptr) return;
+    if (thread.vfork_alone) come_back(thread);
     shm::ThreadSlot& slot = *thread.slot;
     shm::ThreadSlot::End end = {.end = read_clock(), .numbers = 0};
     tell_begin(thread);
@@ -181,7 +188,7 @@ void take_all_rates() {
 
 bool change_chunk(ThreadState& thread) {
     const std::uint64_t begin = read_clock();
-    if (globals.control->notice_size.load(std::memory_order_relaxed) != 0) print_notice();
+    if (globals.control->notice_size.load(std::memory_order_relaxed) != 0 && !is_filtered()) print_notice();
     if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
@@ -202,9 +209,13 @@ bool change_chunk(ThreadState& thread) {
 
 std::uint64_t* take_record(ThreadState& thread, std::uint32_t size) {
     if (thread.cursor % shm::kChunkSize + size > shm::kChunkLimit && !change_chunk(thread)) return nullptr;
-    auto* slot = reinterpret_cast<std::uint64_t*>(thread.cursor);
-    thread.cursor += size;
-    return slot;
+    // One instruction: under a filter a handler may come, whose events take what follows. Behind the limit
+    // there is room for it.
+    std::uint64_t at = size;
+    asm volatile("xadd %0, %1" : "+r"(at), "+m"(thread.cursor) : : "memory");
+    if ((at & (shm::kChunkSize - 1)) <= shm::kChunkLimit) return reinterpret_cast<std::uint64_t*>(at);
+    park(thread);
+    return nullptr;
 }
 
 void announce_events() {
@@ -212,11 +223,36 @@ void announce_events() {
     shm::Control& control = *globals.control;
     if (control.has_events.exchange(1) == 0) wake_agent();
     // From here on a reader finds the trace, and waits until it is closed, even if the program is killed in a
-    // moment.
+    // moment. Under a filter there is no waiting: the agent looks by itself.
+    if (is_filtered()) return;
     while (control.file_futex.load() == 0) {
         if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
         control.has_events.store(1);
     }
+}
+
+bool come_back(ThreadState& thread) {
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    if (!thread.vfork_alone || here < thread.stack.low || here >= thread.stack.high) return false;
+    thread.vfork_alone = false;
+    thread.tree = thread.vfork_tree;
+    thread.regions = thread.vfork_regions;
+    thread.cursor = thread.vfork_cursor;
+    thread.vfork_cursor = 0;
+    return true;
+}
+
+void drop_disturbed(ThreadState& thread) {
+    if (!rdam_guard.active()) return;
+    globals.control->disturbed.add(1);
+    if (thread.slot == nullptr || thread.own.chunk == shm::kNone) return park(thread);
+    const auto begin = reinterpret_cast<std::uint64_t>(&header_of(thread.own.chunk));
+    const std::uint64_t used = thread.cursor - begin;
+    constexpr std::uint64_t kFull = shm::kChunkLimit + sizeof(std::uint64_t);
+    if (used > shm::kChunkSize)
+        park(thread);
+    else if (used > shm::kChunkLimit)
+        thread.cursor = begin + kFull;
 }
 
 void count_dropped(ThreadState& thread) {
@@ -226,7 +262,10 @@ void count_dropped(ThreadState& thread) {
     if (thread.slot != nullptr)
         thread.slot->dropped.tell(++thread.dropped);
     else if (globals.control != nullptr)
-        (thread.lent ? globals.control->lent : globals.control->dropped).add(1);
+        (thread.clockless ? globals.control->counterless
+         : thread.lent    ? globals.control->lent
+                          : globals.control->dropped)
+            .add(1);
 }
 
 void park(ThreadState& thread) {

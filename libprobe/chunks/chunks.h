@@ -37,6 +37,14 @@ void announce_events();
 /// Counts one event that is not going to be recorded.
 void count_dropped(ThreadState& thread);
 
+/// A thread that lent its memory to a child with a stack of its own has its own again, if it is on its stack
+/// (ThreadState::vfork_alone). False: the child runs, or it cannot be known.
+bool come_back(ThreadState& thread);
+
+/// Under a filter: counts one event of a handler that has interrupted the bookkeeping of its thread, and
+/// leaves all as it is. Each such event moves the cursor on: it must not leave its chunk.
+void drop_disturbed(ThreadState& thread);
+
 /// Points the cursor at no chunk: the next event takes the slow path.
 void park(ThreadState& thread);
 

@@ -132,6 +132,16 @@ bool pack_records(ThreadState& thread, std::uint32_t used, std::uint64_t& waited
     }
 }
 
+void make_packers() {
+    constexpr std::uint32_t kAhead = 16;
+    for (std::uint32_t i = 0; i < kAhead; ++i) {
+        Place& place = places[i];
+        if (place.taken.exchange(1) != 0) continue;
+        if (place.packer.load() == nullptr) place.packer.store(make_packer());
+        place.taken.store(0);
+    }
+}
+
 void forget_packers() {
     for (Place& place : places) {
         if (pack::Packer* packer = place.packer.load(); packer != nullptr) packer->clear();

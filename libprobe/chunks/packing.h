@@ -25,6 +25,9 @@ void publish_pack(ThreadState& thread, shm::PackHeader* place, shm::PackHeader h
 /// Hands the thread's packed chunk over, if it has one.
 void hand_over_packed(ThreadState& thread);
 
+/// More packers than threads pack at the same time, before a filter forbids to map them.
+void make_packers();
+
 /// In a fork child: those of its threads that packed are not there.
 void forget_packers();
 

@@ -2,7 +2,6 @@
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "libprobe/base/sys.h"
 
@@ -10,12 +9,6 @@ namespace rdam::probe {
 namespace {
 
 constinit CounterPage first_page;  ///< what became of the first thread's
-constinit bool was_filtered;       ///< system calls were filtered (seccomp) when the program started
-
-bool is_filtered() {
-    return sys::call(SYS_prctl, PR_GET_SECCOMP) != 0;
-}
-
 /// On Intel's processors with two kinds of cores, each kind has a counter of its own.
 bool has_unlike_processors() {
     static constexpr char kSecondKind[] = "/sys/bus/event_source/devices/cpu_atom";
@@ -47,7 +40,6 @@ CounterPage start_counter(ThreadState& thread) {
 
 void choose_counting(ThreadState& thread) {
     if (globals.settings.values[settings::Id::counters] == 0) return;
-    was_filtered = is_filtered();
     first_page = has_unlike_processors() ? CounterPage{.why = shm::Counters::unlike} : start_counter(thread);
     if (thread.counter == 0) return;
     rdam_guard.counters.store(~std::uint64_t{0});
@@ -65,8 +57,6 @@ void tell_counting() {
 
 void begin_counter(ThreadState& thread) {
     if (!globals.counting || thread.counter != 0) return;
-    // A filter of the program's own may end the program for a system call that it does not make itself.
-    if (!was_filtered && is_filtered()) return;
     start_counter(thread);
 }
 
@@ -74,6 +64,7 @@ void end_counter(ThreadState& thread) {
     if (thread.counter == 0) return;
     const std::uint64_t page = thread.counter;
     thread.counter = 0;
+    // Under a filter the page stays: the next thread of this process may not get one.
     sys::call(SYS_munmap, static_cast<long>(page), sys::kPage);
 }
 

@@ -77,6 +77,7 @@ void write_count(std::uint64_t at, std::uint32_t displacement) {
 }
 
 void forget_parents_gates() {
+    // Under a filter nothing is recorded in the child, whatever its gates say.
     for (std::uint32_t i = 0; i < globals.gate_copies; ++i) {
         const long place = sys::mmap(globals.gates[i], shm::kGatesSize, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

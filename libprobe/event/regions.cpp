@@ -33,10 +33,14 @@ bool same_name(const shm::Region& region, const char* name) {
     return region.name[i] == '\0';
 }
 
-/// The number of the region called `name`, which gets one if there is room; shm::kNone: there is none. Two
-/// places that give a name different numbers of values are one region with the number of the first.
+constexpr std::uint32_t kNotNow = shm::kNone - 1;
+
+/// The number of the region called `name`, which gets one if there is room; shm::kNone: there is none;
+/// kNotNow: the thread is in the middle of giving one. Two places that give a name different numbers of
+/// values are one region with the number of the first.
 std::uint32_t number_of(const rdam_region& place) {
     const sys::BlockSignals blocked;
+    if (blocked.nested()) return kNotNow;
     while (region_lock.exchange(1) != 0)
         sys::call(SYS_sched_yield);
     const std::uint32_t count = region_count.load();
@@ -63,6 +67,10 @@ std::uint32_t function_of(rdam_region& place) {
     constexpr std::uint32_t kUnrecorded = ~0u;
     if (place.number == 0) {
         const std::uint32_t number = number_of(place);
+        if (number == kNotNow) {
+            drop_disturbed(rdam_thread);
+            return 0;
+        }
         place.number = number == shm::kNone ? kUnrecorded : number + 1;
     }
     return place.number == kUnrecorded ? 0 : shm::kFirstRegion + place.number - 1;

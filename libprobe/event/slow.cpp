@@ -108,7 +108,8 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
     return period != 0;
 }
 
-/// A child on the thread's memory has counted its last call down: the stack is for the thread's next one.
+/// A child on the thread's memory has counted its last call down, or a handler in the middle of something:
+/// the stack is for the thread's next one.
 void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
     Pair& pair = thread.pairs[pair_index(key)];
@@ -177,13 +178,17 @@ bool ready(ThreadState& thread) {
 /// 1: the thread's next record may be taken, at up to `last` of its chunk.
 std::uint64_t make_room(std::uint32_t last) {
     ThreadState& thread = rdam_thread;
-    if (thread.vfork_cursor != 0) {
+    if (thread.vfork_cursor != 0 && !come_back(thread)) {
         // Each call moves the cursor on: it must not come round to where records are handed out.
         park(thread);
         return 0;
     }
     const sys::BlockSignals blocked;
     if (!rdam_guard.active()) return 0;
+    if (blocked.nested()) {
+        drop_disturbed(thread);
+        return 0;
+    }
     // A signal handler may have been here first.
     if (thread.cursor % shm::kChunkSize <= last) return 1;
     if (ready(thread) && change_chunk(thread)) return 1;
@@ -197,7 +202,7 @@ std::uint64_t make_room(std::uint32_t last) {
 bool begin_recording(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
     const sys::BlockSignals blocked;
-    return ready(thread);
+    return !blocked.nested() && ready(thread);
 }
 
 std::uint64_t* reserve_record(std::uint64_t size) {
@@ -212,7 +217,7 @@ std::uint64_t* reserve_record(std::uint64_t size) {
 void release_pairs(ThreadState& thread) {
     while (PairTable* const table = thread.pair_table) {
         thread.pair_table = table->smaller;
-        sys::call(SYS_munmap, sys::word(table), static_cast<long>(pair_table_bytes(table->capacity)));
+        unmap_private(table, pair_table_bytes(table->capacity));
     }
 }
 
@@ -225,8 +230,9 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
     auto& thread = rdam_thread;
     // Programs with more call sites than the small table has places come here often: two system calls less.
     if (rdam::probe::count_kept(thread, *entry, return_address)) return 0;
+    if (thread.vfork_alone) rdam::probe::come_back(thread);
     const rdam::sys::BlockSignals blocked;
-    if (thread.vfork_cursor != 0) {
+    if (thread.vfork_cursor != 0 || blocked.nested()) {
         rdam::probe::put_back_pair(thread, *entry, return_address);
         return 0;
     }

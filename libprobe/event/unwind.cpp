@@ -99,6 +99,10 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
     if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
+    if (blocked.nested()) {
+        rdam::probe::drop_disturbed(thread);
+        return kContinueUnwind;
+    }
     std::uint32_t function = rdam::shm::kInnermostFunction;
     const UnwoundFrame frame = frame_of(context);
     if (frame.entry != nullptr) {

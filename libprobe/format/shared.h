@@ -300,6 +300,19 @@ struct Control {
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;  ///< chunks that the agent keeps for a record that is not written yet
 
+    /// A thread is under a system call filter (libprobe/base/filter.h): it wakes nobody, and takes fresh
+    /// chunks only below `ready_chunks`.
+    std::atomic<std::uint32_t> filtered;      ///< kFilterSeen: it is
+    std::atomic<std::uint32_t> ready_chunks;  ///< written by the agent once `filtered`: so many have memory
+    /// Written by the agent, kFilterSeen: there is a filter that the process has not told of.
+    std::atomic<std::uint32_t> filter_seen;
+    std::atomic<std::uint32_t> clockless;  ///< kFilterSeen: nothing is recorded from then on, as the clock is
+                                           ///< a system call
+    ToldCount counterless;                 ///< events of threads that may not read the time-stamp counter
+    ToldCount filtered_changes;            ///< of the list of libraries, which nobody could be asked about
+    ToldCount filtered_forks;              ///< fork children
+    ToldCount disturbed;  ///< events of signal handlers that interrupted the recorder's bookkeeping
+
     /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];
 
@@ -316,6 +329,7 @@ struct Control {
 };
 inline constexpr std::uint32_t kEndedThread = 0x80000000;
 inline constexpr std::uint32_t kGaveUp = 0x6c6f7374;
+inline constexpr std::uint32_t kFilterSeen = 0x53454343;
 static_assert(sizeof(Control) <= kGatesOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -8,11 +8,12 @@
 #define RDAM_SYS_CLONE 56
 #define RDAM_SYS_VFORK 58
 #define RDAM_SYS_PRCTL 157
+#define RDAM_SYS_SECCOMP 317
 #define RDAM_SYS_CLONE3 435
 
         .text
 
-// Calls a C++ function of the recorder with (rax, rdi, rsi); rax is its result. Keeps everything else but rcx and r11.
+// Calls a C++ function of the recorder with (rax, rdi, rsi, rdx); rax is its result. Keeps everything else but rcx and r11.
 .macro CALL_KEEPING function
         push    %rbp
         mov     %rsp, %rbp
@@ -22,6 +23,7 @@
         push    %r8
         push    %r9
         push    %r10
+        mov     %rdx, %rcx
         mov     %rsi, %rdx
         mov     %rdi, %rsi
         mov     %rax, %rdi
@@ -37,15 +39,21 @@
         pop     %rbp
 .endm
 
-// rax = the number of a system call that may make a process, or make this one adopt orphans.
+// Makes the system call where libc would: a filter may look at where calls come from. Nothing is done behind it.
+.macro CALL_IN_LIBC name
+        mov     rdam_\name\()_back(%rip), %rcx
+        sub     $2, %rcx                  // its instruction is still there
+        jmp     *%rcx
+.endm
+
+// rax = the number of a system call that may make a process.
 .macro MAKE_PROCESS name
         push    %rax
         CALL_KEEPING rdam_before_child
         test    %eax, %eax
         pop     %rax
         jnz     1f
-        syscall
-        jmp     *rdam_\name\()_back(%rip)
+        CALL_IN_LIBC \name
 1:      syscall
         test    %rax, %rax
         jz      2f
@@ -55,6 +63,21 @@
         jmp     *rdam_\name\()_back(%rip)
 2:      CALL_KEEPING rdam_in_child
         xor     %eax, %eax
+        jmp     *rdam_\name\()_back(%rip)
+.endm
+
+// rax = the number of a system call that may make this process adopt orphans, or put its threads under a filter.
+.macro CONTROL_PROCESS name
+        push    %rax
+        CALL_KEEPING rdam_before_control
+        test    %eax, %eax
+        pop     %rax
+        jnz     1f
+        CALL_IN_LIBC \name
+1:      syscall
+        push    %rax
+        CALL_KEEPING rdam_after_control
+        pop     %rax
         jmp     *rdam_\name\()_back(%rip)
 .endm
 
@@ -98,10 +121,12 @@ BEGIN_SITE syscall
         cmp     $RDAM_SYS_CLONE3, %rax
         je      3f
         cmp     $RDAM_SYS_PRCTL, %rax
-        je      3f
-        syscall
-        jmp     *rdam_syscall_back(%rip)
+        je      4f
+        cmp     $RDAM_SYS_SECCOMP, %rax
+        je      4f
+        CALL_IN_LIBC syscall
 3:      MAKE_PROCESS syscall
+4:      CONTROL_PROCESS syscall
 END_SITE syscall
 
         .section .note.GNU-stack, "", @progbits

@@ -4,10 +4,12 @@
 #include <signal.h>
 
 #include "libprobe/agent/adoption.h"
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/chunks/chunks.h"
+#include "libprobe/chunks/sandbox.h"
 #include "libprobe/code/code_memory.h"
 #include "libprobe/start/threads.h"
 
@@ -27,10 +29,14 @@ extern std::uint64_t rdam_vfork_back;
 extern std::uint64_t rdam_syscall_back;
 
 // Called by children.S: around the system call `number`. `before` says whether the maker's thread has been
-// parked; for a prctl, which makes no child, it never is.
+// parked.
 std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t second);
 void rdam_in_child();
 void rdam_after_child();
+// The same around prctl and seccomp. `before` says whether the other is wanted.
+std::uint64_t rdam_before_control(std::uint64_t number, std::uint64_t first, std::uint64_t second,
+                                  std::uint64_t third);
+void rdam_after_control(std::uint64_t result);
 }
 
 namespace rdam::probe {
@@ -84,10 +90,25 @@ std::uint64_t flags_of(std::uint64_t number, std::uint64_t first, std::uint64_t 
     if (number == SYS_vfork) return CLONE_VM | CLONE_VFORK;
     if (number == SYS_clone) return first;
     std::uint64_t flags = 0;
-    if (number == SYS_clone3 && size >= sizeof flags &&
-        read_memory(&flags, first, sizeof flags) == sizeof flags)
-        return flags;
-    return 0;
+    if (number != SYS_clone3 || size < sizeof flags) return 0;
+    if (read_memory(&flags, first, sizeof flags) == sizeof flags) return flags;
+    // Not on the thread's stack, where libc has them, and under a filter nobody could say whether they are
+    // there at all: the worst is assumed.
+    return is_filtered() && first != 0 ? CLONE_VM : 0;
+}
+
+/// Whether the child does not go on on its maker's.
+bool has_own_stack(std::uint64_t number, std::uint64_t first, std::uint64_t second) {
+    if (number == SYS_clone) return second != 0;
+    std::uint64_t stack = 0;
+    constexpr std::uint64_t kStackInArguments = 40;
+    return number == SYS_clone3 &&
+           read_memory(&stack, first + kStackInArguments, sizeof stack) == sizeof stack && stack != 0;
+}
+
+bool is_on_stack(const ThreadState& thread) {
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    return here >= thread.stack.low && here < thread.stack.high;
 }
 
 /// From here on two tasks run on one thread's data, at the same time: neither can be recorded.
@@ -101,6 +122,12 @@ void give_up_thread(ThreadState& thread) {
           << " shares its thread-local storage with a process it created (clone): calls of either are no "
              "longer recorded")
         .print();
+}
+
+/// Nobody could start its agent.
+void count_child(std::uint64_t flags) {
+    if ((flags & CLONE_THREAD) == 0 && is_filtered() && rdam_guard.active() && !in_shared_child(rdam_thread))
+        globals.control->filtered_forks.add(1);
 }
 
 void set_signals(int how, const std::uint64_t& set, std::uint64_t* before) {
@@ -129,11 +156,8 @@ void watch_children() {
 // the child's begins with the child's mask.
 std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t second) {
     using namespace rdam::probe;
-    if (number == SYS_prctl) {
-        before_prctl(first, second);
-        return 0;
-    }
     const std::uint64_t flags = flags_of(number, first, second);
+    if ((flags & CLONE_VM) == 0) count_child(flags);
     if ((flags & CLONE_VM) == 0 || (flags & CLONE_SETTLS) != 0) return 0;
     auto& thread = rdam_thread;
     if (in_shared_child(thread)) return 0;
@@ -141,16 +165,25 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
         give_up_thread(thread);
         return 0;
     }
+    // Under a filter it is made where libc makes it, with nothing done behind it. That the maker goes on is
+    // seen where the child has a stack of its own.
+    const bool alone = is_filtered();
+    if (alone && (!has_own_stack(number, first, second) || !is_on_stack(thread))) {
+        give_up_thread(thread);
+        return 0;
+    }
     const std::uint64_t all = ~std::uint64_t{0};
     set_signals(SIG_BLOCK, all, &thread.vfork_signals);
     rdam_guard.lends.store(1);
+    thread.vfork_filtered = rdam_filtering.filtered;
     thread.vfork_tree = thread.tree;
     thread.vfork_regions = thread.regions;
     thread.vfork_cursor = thread.cursor;
     // What the child calls is not the maker's, but is counted in its storage.
     if (thread.slot != nullptr) publish_calls(thread, *thread.slot);
     park(thread);
-    return 1;
+    thread.vfork_alone = alone;
+    return alone ? 0 : 1;
 }
 
 void rdam_in_child() {
@@ -163,6 +196,21 @@ void rdam_after_child() {
     thread.regions = thread.vfork_regions;
     thread.cursor = thread.vfork_cursor;
     thread.vfork_cursor = 0;
+    rdam_filtering.filtered = thread.vfork_filtered;
     rdam::probe::take_back_calls(thread);
     rdam::probe::set_signals(SIG_SETMASK, thread.vfork_signals, nullptr);
+}
+
+std::uint64_t rdam_before_control(std::uint64_t number, std::uint64_t first, std::uint64_t second,
+                                  std::uint64_t third) {
+    using namespace rdam::probe;
+    if (number == SYS_prctl) before_prctl(first, second);
+    rdam_thread.filter_call = filter_call(number, first, second, third);
+    before_filter(rdam_thread, rdam_thread.filter_call);
+    return rdam_thread.filter_call.effect != FilterCall::Effect::none ? 1 : 0;
+}
+
+void rdam_after_control(std::uint64_t result) {
+    using namespace rdam::probe;
+    after_filter(rdam_thread, rdam_thread.filter_call, static_cast<long>(result));
 }

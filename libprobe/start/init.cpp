@@ -3,17 +3,20 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "libprobe/agent/adoption.h"
 #include "libprobe/agent/agent_link.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/settled.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/chunks/packing.h"
+#include "libprobe/chunks/sandbox.h"
 #include "libprobe/clock/clock.h"
 #include "libprobe/clock/counter.h"
 #include "libprobe/code/gates.h"
@@ -150,16 +153,24 @@ void forget_parent(ThreadState& thread) {
     thread.tree = 0;
     forget_place(thread);
     thread.vfork_cursor = 0;
+    thread.vfork_alone = false;
     thread.lent = false;
+    thread.clockless = false;
     thread.stacks.clear();
     forget_counter(thread);
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
 }
 
+/// In the parent, behind fork: the child is under its filter and can have no agent.
+void count_child() {
+    if (is_filtered() && rdam_guard.active()) globals.control->filtered_forks.add(1);
+}
+
 /// In the thread that was forked. The recorder may be started by another one, which cannot reach this one's
 /// data. The child's budget is its own, and a function whose gate stays closed would never wake the recorder.
 void begin_child() {
+    forget_callers();
     const sys::BlockSignals blocked;
     forget_parent(rdam_thread);
     if (globals.settings.values[settings::Id::max_overhead] != 0)
@@ -200,7 +211,7 @@ void begin_recording() {
         past_wrappers();
         watch_libraries();
         watch_children();
-        __register_atfork(nullptr, nullptr, begin_child, nullptr);
+        __register_atfork(nullptr, count_child, begin_child, nullptr);
         globals.patched = true;
     }
     close_shared_areas(*globals.control);
@@ -241,7 +252,13 @@ bool same_plan() {
     return true;
 }
 
+bool is_filtered_by_kernel() {
+    return sys::call(SYS_prctl, PR_GET_SECCOMP) > 0;
+}
+
 bool prepare(int argc, char** argv, char** environment) {
+    globals.filtered_start = is_filtered_by_kernel();
+    find_tid_offset();
     if (!read_settings(environment) || !gather_request(argc, argv)) return false;
     prepare_threads();
     return connect_agent(false);
@@ -285,7 +302,11 @@ bool shared_memory_is_there() {
 
 __attribute__((destructor)) void end() {
     if (globals.control == nullptr || !rdam_guard.active()) return;
-    if (!shared_memory_is_there()) {
+    // The agent knows by itself when the process ends.
+    if (rdam_thread.clockless) return rdam_guard.deactivate();
+    // Under a filter nobody can say. A program that unmaps what is not its own crashes at its next event,
+    // too.
+    if (!is_filtered() && !shared_memory_is_there()) {
         rdam_guard.deactivate();
         Line line;
         (line << "the program unmapped the recorder's memory, or mapped its own over it: events not written "
@@ -296,6 +317,7 @@ __attribute__((destructor)) void end() {
     {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();
+        if (blocked.nested()) return;
         standing.ended = read_clock();
         globals.control->ended.tell(standing.ended);
         end_thread(rdam_thread);
@@ -308,7 +330,9 @@ __attribute__((destructor)) void end() {
 bool start_as_first() {
     // No handler has run in a child that libc knows nothing of: what it has are its parent's numbers.
     if (rdam_thread.slot != nullptr) forget_calls(rdam_thread);
+    forget_callers();
     forget_parent(rdam_thread);
+    forget_sandbox();
     globals.control = nullptr;
     globals.settings.strict = 0;  // it runs already
     if (globals.settings.values[settings::Id::children] == 0 || !globals.patched || !connect_agent(true) ||
@@ -326,6 +350,10 @@ bool start_as_first() {
 
 bool start_in_fork_child() {
     std::uint32_t expected = 0;
+    if (is_filtered()) {
+        rdam_guard.initialised.store(kSettled);
+        return false;
+    }
     if (!rdam_guard.initialised.compare_exchange_strong(expected, 2 * sys::gettid())) return false;
     const bool started = start_as_first();
     rdam_guard.initialised.store(kSettled);

@@ -5,6 +5,7 @@
 #include "libprobe/agent/agent_link.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/settled.h"
 #include "libprobe/base/state.h"
@@ -118,6 +119,14 @@ void ask_and_apply() {
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }
 
+/// Whether there is an object that has not been seen.
+bool is_list_changed() {
+    for (const Namespace* one = namespaces(); one != nullptr; one = next_of(one))
+        for (const link_map* map = one->debug.r_map; map != nullptr; map = map->l_next)
+            if (map->l_addr != 0 && !is_loaded(map->l_addr)) return true;
+    return false;
+}
+
 /// Four bytes or more that do nothing, as assemblers put them between functions.
 bool is_long_nop(const std::uint8_t* code) {
     std::uint32_t at = 0;
@@ -159,6 +168,11 @@ void rdam_link_map_changed() {
     using namespace rdam::probe;
     if (globals.control == nullptr || !is_consistent() || in_shared_child(rdam_thread)) return;
     const rdam::sys::BlockSignals blocked;
+    if (is_filtered()) {
+        // Nobody can be asked, and no code can be changed.
+        if (rdam_guard.active() && is_list_changed()) globals.control->filtered_changes.add(1);
+        return;
+    }
     // A fork child that has called nothing yet: its libraries are as much its own as those of its parent
     // were.
     if (!rdam_guard.active() && !start_in_fork_child()) return;

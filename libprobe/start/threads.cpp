@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
@@ -27,6 +28,8 @@ struct Start {
     Routine routine = nullptr;
     void* argument = nullptr;
     std::uint64_t stack_size = 0;  ///< 0: it is not known
+    std::uint32_t filtered = 0;    ///< the creator is under a filter, and so is what it creates
+    char name[16] = {};            ///< the creator's, which the new thread begins with
 };
 constexpr std::uint32_t kStarts = 512;
 constexpr std::size_t kStackOfProbes = 16384;  ///< for frames between the program's own
@@ -47,6 +50,8 @@ void* run_thread(void* data) {
     auto& start = *static_cast<Start*>(data);
     const Routine routine = start.routine;
     void* const argument = start.argument;
+    rdam_filtering.filtered = start.filtered;
+    copy_bytes(rdam_thread.name, start.name, sizeof start.name);
     const Stack stack = stack_of(reinterpret_cast<std::uint64_t>(&data), start.stack_size);
     start.taken.store(0);
     watch_stack(rdam_thread, stack);
@@ -124,11 +129,13 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
     if (real_create == nullptr) find_libc();
     pthread_attr_t larger;
     attributes = with_room(attributes, larger);
-    Start* start = rdam_guard.active() ? take_start() : nullptr;
+    Start* start = rdam_guard.active() || rdam_filtering.filtered != 0 ? take_start() : nullptr;
     if (start == nullptr) return real_create(thread, attributes, routine, argument);
     start->routine = routine;
     start->argument = argument;
     start->stack_size = stack_size(attributes);
+    start->filtered = rdam_filtering.filtered;
+    copy_bytes(start->name, rdam_thread.name, sizeof start->name);
     const int result = real_create(thread, attributes, run_thread, start);
     if (result != 0) start->taken.store(0);
     return result;

@@ -15,10 +15,12 @@
 #include <optional>
 
 #include "tools/agent/counters.h"
+#include "tools/agent/memory/ready_chunks.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/plan/planning.h"
+#include "tools/agent/process/filter_watch.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_title.h"
@@ -226,10 +228,10 @@ void record(const Job& job, MachineShare& machine) {
                       .rationed = rationed},
                      recording);
     info.process.machine_share = std::max(info.process.machine_share, stolen.now());
-    // A process that becomes another program has ended in order as far as this trace goes.
-    // `rdam record` itself says when there is no trace at all.
+    // A process that becomes another program has ended in order as far as this trace goes, and so has one
+    // that told its end and could not wait for us. `rdam record` itself says when there is no trace at all.
     const bool none_took = shared.control().none_took.load() != 0;
-    std::string text = recording.finish(watch.end() != End::exited,
+    std::string text = recording.finish(watch.end() != End::exited || told_end(shared.control()) != 0,
                                         configuration.top && configuration.run.empty() && !none_took);
     if (none_took && recording.file().writer() == nullptr) {
         const std::string reason =
@@ -266,7 +268,15 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     ThreadPriorities priorities(static_cast<pid_t>(process.pid));
     priorities.enlist();
     const auto has_ended = [&] { return watch.end() != End::none; };
-    Attendant attendant(shared.control(), priorities, has_ended);
+    const FilterWatch filters(process.pid);
+    ReadyChunks chunks(shared);
+    Attendant attendant(shared.control(), priorities, has_ended, [&] {
+        shm::Control& control = shared.control();
+        // What the process has told of it has also prepared for.
+        if (control.filtered.load() != shm::kFilterSeen && filters.more())
+            control.filter_seen.store(shm::kFilterSeen);
+        chunks.look();
+    });
     info.process = describe(process, configuration, shared.start());
     trace::NameLock name(configuration.output, name_of_run(info.process));
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);

@@ -1,6 +1,6 @@
 // Forbids itself every system call but those that it needs, then calls `work` often.
 //   forbids CALLS [HOW]: fail, the others fail from then on (if not given); kill, they end the program;
-//   enough, likewise, but those of the recorder are allowed; strict, the kernel's own list
+//   strict, the kernel's own list
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -17,9 +17,6 @@ __attribute__((noinline)) long work(long i) {
 }
 
 static const int needed[] = {SYS_write, SYS_exit, SYS_exit_group};
-// README.md names them.
-static const int of_recorder[] = {SYS_futex,    SYS_getpid,           SYS_madvise,       SYS_mmap,
-                                  SYS_mprotect, SYS_process_vm_readv, SYS_rt_sigprocmask};
 
 static unsigned short allow(struct sock_filter* rules, unsigned short size, const int* calls, size_t count) {
     for (size_t i = 0; i < count; ++i) {
@@ -35,8 +32,6 @@ static int forbid(const char* how) {
     struct sock_fprog program = {1, rules};
     if (!strcmp(how, "strict")) return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     program.len = allow(rules, program.len, needed, sizeof needed / sizeof needed[0]);
-    if (!strcmp(how, "enough"))
-        program.len = allow(rules, program.len, of_recorder, sizeof of_recorder / sizeof of_recorder[0]);
     rules[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, refused);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);

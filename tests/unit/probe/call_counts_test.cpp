@@ -18,6 +18,7 @@
 #include "tools/agent/memory/shared_memory.h"
 
 constinit __thread rdam::probe::ThreadState rdam_thread;
+constinit rdam::probe::Guard rdam_guard = {};
 
 namespace rdam::probe {
 

@@ -12,6 +12,8 @@
 #include "libprobe/base/state.h"
 #include "tests/unit/catch.h"
 
+constinit rdam::probe::Guard rdam_guard = {};
+
 namespace rdam::probe {
 
 constinit Globals globals;

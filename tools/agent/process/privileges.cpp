@@ -34,12 +34,12 @@ bool proc_is_of_our_namespace() {
     return size > 0 && std::to_string(getpid()) == std::string(text, static_cast<std::size_t>(size));
 }
 
+}  // namespace
+
 int open_status(std::uint32_t pid) {
     if (!proc_is_of_our_namespace()) return -1;
     return open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC);
 }
-
-}  // namespace
 
 std::optional<Credentials> parse_credentials(const std::string& status) {
     auto users = words_of(status, "Uid:");

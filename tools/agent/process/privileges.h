@@ -23,6 +23,9 @@ struct Credentials {
 /// From /proc/PID/status; nothing if that does not contain users and groups.
 std::optional<Credentials> parse_credentials(const std::string& status);
 
+/// A descriptor of /proc/PID/status; negative: it cannot be read, or is another process's.
+int open_status(std::uint32_t pid);
+
 /// Not thread-safe; changes the rights of all threads of the agent.
 class Privileges {
   public:

@@ -15,8 +15,9 @@ constexpr std::chrono::milliseconds kCalm{90};
 
 }  // namespace
 
-Attendant::Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended)
-    : control_(control), priorities_(priorities), ended_(std::move(ended)) {
+Attendant::Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended,
+                     std::function<void()> chore)
+    : control_(control), priorities_(priorities), ended_(std::move(ended)), chore_(std::move(chore)) {
     try {
         thread_ = std::thread([this] { attend(); });
     } catch (const std::system_error&) {
@@ -44,6 +45,7 @@ void Attendant::attend() {
     for (;;) {
         const std::uint32_t seen = control_.urgent_futex.load();
         look();
+        chore_();
         {
             const std::lock_guard guard(mutex_);
             if (stop_) return;

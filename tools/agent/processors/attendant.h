@@ -19,7 +19,10 @@ class Attendant {
   public:
     /// `ended` is asked, by any thread, whether the process is gone. All references must outlive this. At
     /// first the priority is the ordinary one.
-    Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended);
+    /// `chore` is done by its thread some ten times a second.
+    Attendant(
+        shm::Control& control, Priorities& priorities, std::function<bool()> ended,
+        std::function<void()> chore = [] {});
     ~Attendant();
     Attendant(const Attendant&) = delete;
     Attendant& operator=(const Attendant&) = delete;
@@ -43,6 +46,7 @@ class Attendant {
     shm::Control& control_;
     Priorities& priorities_;
     std::function<bool()> ended_;
+    std::function<void()> chore_;
     Urgency urgency_;
     std::chrono::steady_clock::time_point last_urgent_{};
     std::atomic<bool> urgent_{true};

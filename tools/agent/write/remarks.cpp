@@ -9,6 +9,35 @@
 
 namespace rdam::agent {
 
+namespace {
+
+/// What could not be recorded because it would have taken a system call.
+void add_filter_remarks(const shm::Control& control, trace::TraceInfo& info) {
+    const auto add = [&info](const shm::ToldCount& count, const char* one, const char* many) {
+        const std::uint64_t value = count.hear().value;
+        if (value > 0)
+            info.remarks.push_back(fmt::format("the program filters its system calls (seccomp): {} {}", value,
+                                               value == 1 ? one : many));
+    };
+    if (control.clockless.load() == shm::kFilterSeen)
+        info.remarks.emplace_back(
+            "the program filters its system calls (seccomp): nothing is recorded from then on, as the "
+            "monotonic clock is a system call");
+    if (const std::uint64_t events = control.counterless.hear().value; events > 0)
+        info.remarks.push_back(fmt::format(
+            "{} events of threads that may not read the time-stamp counter (seccomp's strict mode, "
+            "PR_SET_TSC) are not in the trace",
+            events));
+    add(control.filtered_changes, "change of its libraries (dlopen, dlclose) went unrecorded",
+        "changes of its libraries (dlopen, dlclose) went unrecorded");
+    add(control.filtered_forks, "process that it forked since is not recorded",
+        "processes that it forked since are not recorded");
+    add(control.disturbed, "event of a signal handler is not in the trace",
+        "events of signal handlers are not in the trace");
+}
+
+}  // namespace
+
 void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info) {
     const auto dropped = control.dropped.hear();
     const auto lent = control.lent.hear();
@@ -34,6 +63,7 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
             "{} calls are not in the trace: functions that are called without a frame of the recorder's "
             "(docs/recorder.md) were called from more than {} places; record fewer functions",
             without_site.value, shm::kCallSites));
+    add_filter_remarks(control, info);
     if (control.gave_up.load() == shm::kGaveUp)
         info.remarks.emplace_back(
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "

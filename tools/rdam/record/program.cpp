@@ -124,20 +124,13 @@ bool say_if_forbidden(pid_t pid, int signal) {
     std::string line;
     while (std::getline(status, line) && !line.starts_with("Seccomp:")) {
     }
-    // Strict mode, a filter; newer kernels: seccomp has ended it, whichever it was.
+    // A filter; newer kernels: seccomp has ended it, whichever it was.
     const char mode = line.empty() ? '0' : line.back();
-    if (signal == SIGKILL && (mode == '1' || mode == '3')) {
-        std::fputs(
-            "rdam: the program was killed by seccomp's strict mode, which forbids the recorder's system "
-            "calls: record it without that mode\n",
-            stderr);
-        return true;
-    }
     if (signal == SIGSYS && (mode == '2' || mode == '3')) {
         std::fputs(
             "rdam: the program was killed for a system call that its seccomp filter forbids (SIGSYS): if "
-            "this does not happen without rdam, let the filter allow the recorder's system calls "
-            "(docs/limits.md)\n",
+            "this does not happen without rdam, let a filter that is there before the program starts allow "
+            "what the recorder needs then (docs/limits.md)\n",
             stderr);
         return true;
     }

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+"""Programs that filter their own system calls (seccomp): the recorder makes none in a thread under a filter."""
+
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, Case
+
+CALLS = 20_000
+
+
+class Sandboxed(Case):
+    """Every system call whose instruction lies in librdam.so ends the program."""
+
+    def run_plain(self, way: str, calls=CALLS) -> list[str]:
+        self.command = (PROGRAMS / "sandboxed", way, calls, PROGRAMS / "libplugin.so")
+        plain = self.run_in_folder(*self.command)
+        if plain.returncode in (10, 11, 12, 13):
+            self.skipTest("no seccomp filter can be set here")
+        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        return plain.stdout.decode().split()
+
+    def said(self, done) -> dict[str, int]:
+        """What the program has counted itself."""
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        words = done.stdout.decode().split()
+        return {name: int(number) for name, number in zip(words[::2], words[1::2])}
+
+    def noted(self, notes: list[str], words: str) -> int:
+        found = [re.search(r"\(seccomp\): (\d+) " + words, note) for note in notes]
+        return sum(int(match.group(1)) for match in found if match)
+
+    def record(self, way: str, *options: str, functions="work,tiny,mix,brief,tick"):
+        self.run_plain(way)
+        done = self.rdam("record", "--stack-period=100", *options, "-o", "trace.bin", "-f", functions, "--", *self.command)
+        return self.said(done)
+
+    def check(self, way: str, *options: str):
+        """Threads that begin and end, handlers, full chunks, call stacks, shadow frames, a library and a fork."""
+        said = self.record(way, *options)
+        report = self.analyze()
+        self.assertEqual(report["trace"]["dropped"], 0)
+        counts = {f["name"]: f["occurrences"] for f in report["functions"]}
+        ticks, counted = said.pop("tick"), counts.pop("tick", 0)
+        self.assertEqual(counts, said)
+        notes = report["trace"]["notes"]
+        self.assertLessEqual(counted, ticks)
+        self.assertGreaterEqual(counted + self.noted(notes, "events? of"), ticks, notes)
+        self.assertEqual(self.noted(notes, "process that it forked"), 1, notes)
+        self.assertGreaterEqual(self.noted(notes, "changes? of its libraries"), 1, notes)
+        self.assertTrue(report["trace"]["clean_end"] if "clean_end" in report["trace"] else True)
+        work = next(f for f in report["functions"] if f["name"] == "work")
+        self.assertTrue(any(len(stack["frames"]) > 2 for stack in work["stacks"]), work["stacks"])
+
+    def test_filter_by_prctl(self):
+        self.check("prctl")
+
+    def test_filter_by_seccomp(self):
+        self.check("seccomp")
+
+    def test_filter_for_threads_that_are_there(self):
+        self.check("tsync")
+
+    def test_instruction_of_the_programs_own(self):
+        # The agent sees the first of two filters; no chunk but those in use is accessible then.
+        self.assertEqual(self.record("raw").keys(), {"work", "tiny", "mix", "brief", "tick"})
+
+    def test_a_small_buffer_is_waited_for(self):
+        self.check("prctl", "--buffer=4M")
+
+    def test_gates_and_a_budget(self):
+        said = self.record("prctl", functions="work,~tiny,mix,brief")
+        counts = self.counts()
+        self.assertEqual((counts["work"], counts["brief"]), (said["work"], said["brief"]))
+        self.record("prctl", "--max-overhead=10%")
+        self.record("prctl", "--counters=instructions")
+
+    def test_clock_that_is_a_system_call(self):
+        # What is open when the filter comes has none either: only its leave event would need the clock.
+        said = self.record("prctl", "--clock=monotonic")
+        report = self.analyze()
+        self.assertTrue(any("monotonic clock" in note for note in report["trace"]["notes"]))
+        self.assertLess(report["functions"][0]["occurrences"], said["work"])
+
+    def test_plain_preloading(self):
+        self.run_plain("prctl")
+        said = self.said(self.preload("work,tiny", *self.command))
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not self.finished():
+            time.sleep(0.1)
+        counts = self.counts()
+        self.assertEqual((counts["work"], counts["tiny"]), (said["work"], said["tiny"]))
+
+    def finished(self) -> bool:
+        return bool(self.traces()) and not list(self.folder.glob(".trace*.lock"))
+
+
+class Chromium(Case):
+    """With its sandbox, as an ordinary user."""
+
+    def test_dumps_its_page(self):
+        self.need("chromium", "runuser")
+        user = next((each for each in pwd.getpwall() if 1000 <= each.pw_uid < 60000), None)
+        if os.geteuid() != 0 or user is None:
+            self.skipTest("no ordinary user can be taken on here")
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="rdam-chromium-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        page = folder / "page.html"
+        page.write_text("<p id=a></p><script>a.textContent = 'sum ' + [...Array(1000).keys()].reduce((a, b) => a + b)</script>")
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        command = ("runuser", "-u", user.pw_name, "--", "env", f"HOME={folder}")
+        browser = ("chromium", "--headless", "--dump-dom", page.as_uri())
+        begin = time.monotonic()
+        try:
+            plain = self.run_in_folder(*command, *browser)
+        except subprocess.TimeoutExpired:
+            self.skipTest("chromium does not run here")
+        taken = time.monotonic() - begin
+        if b"sum 499500" not in plain.stdout or not os.access(LIBRDAM, os.R_OK):
+            self.skipTest("chromium shows no page to an ordinary user here: " + plain.stderr.decode()[-200:])
+        begin = time.monotonic()
+        done = self.run_in_folder(*command, "RDAM_BUFFER=64M", f"RDAM_OUTPUT={folder}/trace.bin", "RDAM_FUNCTIONS=pthread_mutex_lock,pthread_create,read,write,poll",
+                                  f"LD_PRELOAD={LIBRDAM}", *browser)
+        print(f"chromium: {taken:.1f} s, recorded {time.monotonic() - begin:.1f} s")
+        self.assertEqual((done.returncode, b"sum 499500" in done.stdout), (plain.returncode, True), done.stderr.decode())
+        self.assertTrue(list(folder.glob("trace*.bin")))
+
+
+if __name__ == "__main__":
+    unittest.main()
