@@ -92,7 +92,6 @@ void stop(ThreadState& thread) {
     end_thread(thread);
     thread.lent = true;
     thread.clockless = true;
-    thread.shadow_free = nullptr;
 }
 
 }  // namespace
