@@ -112,7 +112,8 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     request.waits = !arguments.no_waits;
     auto report = read_hot_report(request);
     if (!report) return tl::unexpected(report.error());
-    leave_out_refused(*report, Catalogue::builtin());
+    // EZTrace has ways of its own.
+    if (!arguments.eztrace) leave_out_refused(*report, Catalogue::builtin());
     mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))
         fmt::print(stderr, "rdam hot: {}\n", printable(line));

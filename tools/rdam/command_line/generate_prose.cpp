@@ -153,7 +153,8 @@ Prose hot_prose() {
              "outside them. Functions that may wait (a system call, a lock, a loop that polls memory) are "
              "never marked.",
              "Anything left out is listed on standard error with the reason: kernel symbols, addresses "
-             "without a symbol, functions that exist only inlined.",
+             "without a symbol, functions that exist only inlined, and functions that rdam record would "
+             "skip.",
              "With --eztrace, the same functions become a plug-in for EZTrace, with the types of their "
              "parameters from debug information or from what rdam knows of well-known functions; build it "
              "with "
@@ -347,7 +348,9 @@ Prose doctor_prose() {
              "switches, hardware counters, debug information of libc, sampling with perf. If something does "
              "not work, the next line says what the reports will lack or what to type.",
              "ok: it works. no: rdam works without it but reports less. FAILS: nothing can be recorded.",
-             "Given a PROGRAM, it also reports whether that program can be recorded, without running it."},
+             "Given a PROGRAM, it also reports whether that program can be recorded, without running it, and "
+             "which of its code is left alone because of the runtime it belongs to (OCaml, Haskell, Go, "
+             "...)."},
         .environment = {{"TMPDIR", "Where the short trace is kept in the meantime. Default: /tmp."}},
         .exit_status = {{"0", "Recording works (and PROGRAM can be recorded)."},
                         {"1", "It does not; the line marked FAILS says why."},
