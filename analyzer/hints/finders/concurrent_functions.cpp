@@ -52,6 +52,7 @@ class Search {
 
     std::string described(std::size_t thread) const {
         const score::ThreadRow& row = loss_.report.threads[thread];
+        if (row.fiber != 0) return row.name;
         return row.name.empty() ? fmt::format("thread {}", row.tid)
                                 : fmt::format("thread {} ({})", row.tid, row.name);
     }
