@@ -71,6 +71,7 @@ std::vector<trace::OffCpu> ProgramProcessors::marked(std::span<const trace::OffC
 Result<Absences> Absences::of(const trace::TraceReader& reader) {
     const double change = kChangeNs / trace::nanoseconds_per_tick(reader.info().clock);
     Absences times{reader, static_cast<std::uint64_t>(change)};
+    if (reader.info().switches.marked) return times;
     bool any = false;
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
         const auto intervals = reader.off_cpu(thread);

@@ -75,6 +75,8 @@ void BasicMatcher<Sink>::consume(const trace::Event& event) {
         case trace::EventKind::pause:
             pause(event);
             break;
+        case trace::EventKind::stack_switch:
+            break;  // a trace with these is read by rows (analyzer/inputs/rows)
     }
 }
 

@@ -43,7 +43,7 @@ std::string lost_by(const score::FunctionRow& row) {
 
 bool comparable(const score::FunctionRow& one, const score::FunctionRow& many) {
     const auto has_enough = [](const score::FunctionRow& row) {
-        return row.outermost >= kMinCalls && !row.few_windows;
+        return row.outermost >= kMinCalls && !row.unknown();
     };
     return has_enough(one) && has_enough(many) && one.threads.size() < many.threads.size() &&
            relative_loss(many) > 0;

@@ -11,6 +11,7 @@
 #include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/probes/probes.h"
+#include "analyzer/inputs/rows/rows.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
@@ -80,10 +81,12 @@ Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& 
     const Input* input = recognize(beginning);
     if (input == nullptr && beginning.unpacked && !is_own(beginning.text))
         return tl::unexpected{trace::not_a_trace(path + ", unpacked,", bytes_of(beginning.text))};
-    if (input == nullptr) return trace::TraceReader::open(path, options.waiting);
+    const Progress progress = options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {};
     try {
-        return input->read(
-            path, options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {});
+        if (input != nullptr) return input->read(path, progress);
+        auto reader = trace::TraceReader::open(path, options.waiting);
+        if (!reader || !switches_stacks(*reader)) return reader;
+        return divide_into_rows(*reader, path, progress);
     } catch (const std::bad_alloc&) {
         return fail("{} needs more memory than there is: analyze it on a larger machine", path);
     }

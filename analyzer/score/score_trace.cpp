@@ -223,6 +223,12 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
             "without --patterns, or record without --max-overhead");
+    if (settings.patterns && !info.process.copied_stacks.empty())
+        return fail(
+            "stacks of this program are copied away ({}), so which calls follow one another is not known; "
+            "analyze "
+            "without --patterns",
+            info.process.copied_stacks);
     resolved.baseline.step = info.clock.step_ticks;
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);

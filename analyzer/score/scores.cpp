@@ -116,6 +116,7 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
                                   .dropped = info.dropped,
                                   .unwritten = info.unwritten,
                                   .short_lived = lives.short_lived[t],
+                                  .fiber = info.fiber,
                                   .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
         report.events += analysis.events;
         report.unwritten += info.unwritten;
@@ -185,7 +186,9 @@ double at_a_time(const trace::TraceInfo& info, const Lives& lives,
     double wanting = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         if (!threads[t]->off_cpu) return processors;
-        wanting += time_wanting(*threads[t]->off_cpu, static_cast<double>(lives.whole[t]));
+        // A fiber has no life of its own: it is in those of the threads that run it.
+        const double life = info.threads[t].fiber == 0 ? static_cast<double>(lives.whole[t]) : 0;
+        wanting += life - static_cast<double>(threads[t]->off_cpu->blocked);
     }
     return std::max(wanting / lives.run, 1.0);
 }

@@ -17,6 +17,9 @@ enum class EventKind : std::uint8_t {
     leave,       ///< the frame of `function` was left, by return or by unwinding (`unwound`)
     pause,  ///< from `tsc` to `until` the thread was held by what is no doing of its calls (PauseReason):
             ///< never scored
+    stack_switch,  ///< the thread's events are on the stack `until` from here on: 0, its own, where it
+                   ///< begins; n, one of its own (a fiber's), the same number in whatever thread of the
+                   ///< process it runs
 };
 
 enum class PauseReason : std::uint8_t {
@@ -34,7 +37,7 @@ enum class PauseReason : std::uint8_t {
 /// reading of the clock).
 struct Event {
     std::uint64_t tsc = 0;           ///< ticks of the trace's clock
-    std::uint64_t until = 0;         ///< pause only: its end
+    std::uint64_t until = 0;         ///< pause: its end; stack_switch: the number of the stack
     std::uint64_t caller = 0;        ///< enter: the return address (run-time)
     std::uint64_t instructions = 0;  ///< enter, leave: those that the thread has executed so far outside the
                                      ///< kernel, by a hardware counter; 0: not known
@@ -63,7 +66,8 @@ struct OffCpu {
     // If preempted: which thread had the processor. A time to which this applies only in part is split into
     // consecutive ones.
     bool by_recorder = false;  ///< one of the recorder's own threads
-    bool by_program = false;   ///< another thread of the program; known by calls::Absences only
+    bool by_program = false;   ///< another thread of the program; known by calls::Absences, and where
+                               ///< SwitchInfo::marked
 };
 
 /// Whether the second is a part of the same time as the first, which comes right before it.
@@ -139,6 +143,8 @@ struct ThreadInfo {
     std::vector<CallCount> calls = {};  ///< of FunctionInfo::counted functions, rising; what is not here was
                                         ///< not called
     std::uint64_t calls_until = 0;      ///< ticks: `calls` goes up to then; 0: they are not known
+    std::uint64_t fiber = 0;  ///< no thread, but what ran on a stack of its own, with this number; `tid` is
+                              ///< one that no thread has
 };
 
 /// An answer given to an entry of the function list when the program started.
@@ -193,6 +199,8 @@ struct ProcessInfo {
     bool unwound_unseen = false;  ///< of another tool's trace: calls that are left by unwinding ended some
                                   ///< time before that, their ends were not seen
     std::vector<NodeInfo> nodes = {};  ///< those with processors; none: the machine does not tell
+    std::string copied_stacks = {};  ///< the library that copies stacks away ("greenlet"): which end belongs
+                                     ///< to which call is not known; empty: there is none
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
                                ///< took when the run began, 0…1; 0: not known
 };
@@ -216,6 +224,7 @@ struct SwitchInfo {
     std::string reason;       ///< of unavailable and stopped, a clause
     std::uint64_t until = 0;  ///< stopped: ticks; there is nothing later in the trace
     std::uint64_t lost = 0;   ///< records that the kernel, or the recorder, had no room for
+    bool marked = false;      ///< OffCpu::by_program is known: those of threads have been divided among rows
 };
 
 /// What is known of the instructions that calls execute (Event::instructions). Threads, and calls, may be

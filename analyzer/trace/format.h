@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
-inline constexpr std::uint16_t kMajor = 3;
+inline constexpr std::uint16_t kMajor = 4;
 inline constexpr std::uint16_t kMinor = 0;
 
 using Magic = std::array<std::uint8_t, 8>;
@@ -58,6 +58,8 @@ inline bool holds_events(std::uint8_t type) {
 inline constexpr std::uint16_t kGapBefore = 1;
 /// Flag of a packed event chunk: an unwound leave in it is that of whichever call is the innermost open one.
 inline constexpr std::uint16_t kInnermost = 2;
+/// The thread switches its stack in the chunk.
+inline constexpr std::uint16_t kSwitches = 4;
 
 /// The thread index of chunks that belong to no thread. Chunks of type off_cpu have a tid instead.
 inline constexpr std::uint32_t kNoThread = 0xffffffff;
@@ -165,6 +167,8 @@ enum class Column : std::size_t {
 };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 inline constexpr std::size_t kFirstColumns = 10;  ///< those of version 1.0
+/// In the column of pauses, in the place of a reason: it is no pause, but a switch of the stack.
+inline constexpr std::uint64_t kStackSwitch = 255;
 
 /// The columns of an off-CPU chunk (since version 1.2).
 enum class OffCpuColumn : std::size_t {
@@ -172,6 +176,7 @@ enum class OffCpuColumn : std::size_t {
     lengths,
     processors,
     recorder,  ///< since version 2.0
+    program,   ///< since version 4.0
     count
 };
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/inputs/rows/rows.h"
 #include "analyzer/trace/format.h"
 #include "analyzer/trace/read/reader.h"
 
@@ -53,7 +54,7 @@ void require(bool truth) {
 
 /// What reader.h guarantees of an event.
 void check(const Event& event, const TraceInfo& info) {
-    if (event.kind == EventKind::pause) return;
+    if (event.kind == EventKind::pause || event.kind == EventKind::stack_switch) return;
     require(event.function < info.functions.size());
     const FunctionInfo& function = info.functions[event.function];
     const bool leaves = event.kind == EventKind::leave;
@@ -116,6 +117,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(fd >= 0 && write(fd, file.data(), file.size()) == static_cast<ssize_t>(file.size()));
     const auto reader = TraceReader::open("/proc/self/fd/" + std::to_string(fd));
     if (reader) read_all(*reader);
+    if (reader && rdam::inputs::switches_stacks(*reader)) {
+        const auto rows = rdam::inputs::divide_into_rows(*reader, "fuzz", [](auto, auto) {});
+        require(rows.has_value());
+        require(!rdam::inputs::switches_stacks(*rows));
+        read_all(*rows);
+    }
     close(fd);
     return 0;
 }

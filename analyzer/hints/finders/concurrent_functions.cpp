@@ -52,8 +52,15 @@ class Search {
 
     std::string described(std::size_t thread) const {
         const score::ThreadRow& row = loss_.report.threads[thread];
+        if (row.fiber != 0) return row.name;
         return row.name.empty() ? fmt::format("thread {}", row.tid)
                                 : fmt::format("thread {} ({})", row.tid, row.name);
+    }
+
+    std::string another() const {
+        const bool fibers = std::ranges::any_of(loss_.report.threads,
+                                                [](const score::ThreadRow& row) { return row.fiber != 0; });
+        return fibers ? "another thread or fiber" : "another thread";
     }
 
     void tell(std::uint32_t function, const Overlap& overlap, double share, Hints& hints) const {
@@ -65,7 +72,7 @@ class Search {
             .text = fmt::format(
                 "for {:.0f} % of the time lost in {}(){}, {} is inside {}() (for {:.0f} % of the other time)",
                 100 * share, loss_.row.name, loser ? " by " + described(*loser) : "",
-                other ? described(*other) : "another thread", concurrent,
+                other ? described(*other) : another(), concurrent,
                 100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
             .share = share,
             .concurrent_function = concurrent};

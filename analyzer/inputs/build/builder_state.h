@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analyzer/inputs/build/temporary_trace.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/trace/codec/encoder.h"
 #include "analyzer/trace/codec/off_cpu.h"
@@ -19,15 +20,6 @@ namespace rdam::inputs {
 
 /// So that no event is at 0, which in a trace means "not known".
 inline constexpr std::uint64_t kOrigin = 1;
-
-/// Descriptors of one file without a name.
-struct TemporaryTrace {
-    int to_write = -1;
-    int to_read = -1;
-
-    /// Messages call the trace `name`.
-    static Result<TemporaryTrace> create(const std::string& name);
-};
 
 /// With Order::any: an event as it was given.
 struct GivenEvent {

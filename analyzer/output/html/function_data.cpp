@@ -100,6 +100,7 @@ Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
 }  // namespace
 
 std::string thread_name(const score::ThreadRow& thread) {
+    if (thread.fiber != 0) return page_name(thread.name);
     return thread.name.empty() ? fmt::format("{}", thread.tid)
                                : fmt::format("{} {}", thread.tid, page_name(thread.name));
 }
@@ -124,7 +125,7 @@ Json row_json(const score::FunctionRow& row) {
                     {"p99", nanoseconds(row.p99_ns)},
                     {"max", nanoseconds(row.max_ns)},
                     {"baseline", nanoseconds(row.baseline_ns)}});
-    if (row.few_windows) out["unknown"] = true;
+    if (row.unknown()) out["unknown"] = true;
     if (row.estimates_occurrences()) out["estimated"] = true;
     if (row.windowed) out["windowed"] = true;
     if (row.switched_off_ns) out["switched_off"] = true;

@@ -60,7 +60,7 @@ std::string marks_text(const score::Report& report) {
         if (any([&](const score::FunctionRow& row) { return score_mark(row) == each.mark; }))
             say(std::string{each.mark} + ": " + each.text);
     if (any([](const score::FunctionRow& row) { return row.estimates_occurrences(); })) say("~: an estimate");
-    if (any([](const score::FunctionRow& row) { return row.few_windows; }))
+    if (any([](const score::FunctionRow& row) { return row.unknown(); }))
         say("-: too little was seen for a score");
     return out.empty() ? out : out + ".";
 }

@@ -51,7 +51,7 @@ Json function_json(const score::OverallFunction& row) {
         {"affected", affected},
         {"processes", row.processes.size()}};
     if (!row.processes.empty()) out["worst"] = row.processes.front().process;
-    if (row.few_windows) out["unknown"] = true;
+    if (row.unknown()) out["unknown"] = true;
     if (row.estimates_occurrences) out["estimated"] = true;
     return out;
 }
@@ -70,7 +70,7 @@ std::vector<ProcessLoss> losses_of(const PageProcesses& processes) {
         for (const score::ProcessShare& part : row.processes) {
             ProcessLoss& own = all[part.process];
             own.lost_ns += part.lost_ns;
-            if (part.few_windows || part.rdam <= own.rdam) continue;
+            if (part.unknown || part.rdam <= own.rdam) continue;
             own.rdam = part.rdam;
             own.highest = &row;
         }

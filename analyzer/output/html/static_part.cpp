@@ -56,11 +56,11 @@ std::string row_html(const score::FunctionRow& row) {
     const std::string name =
         function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
     return "<tr>" + cell(fmt::format("{}", row.rank)) +
-           cell(row.few_windows ? "-" : score_mark(row) + score_text(row.rdam)) +
-           cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) + cell(name, false) +
+           cell(row.unknown() ? "-" : score_mark(row) + score_text(row.rdam)) +
+           cell(row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high)) + cell(name, false) +
            cell((row.estimates_occurrences() ? "~" : "") + grouped(row.occurrences)) +
            cell(time(row.min_ns)) + cell(time(row.median_ns)) + cell(time(row.p99_ns)) +
-           cell(row.few_windows ? "-" : time(row.lost_ns)) + "</tr>\n";
+           cell(row.unknown() ? "-" : time(row.lost_ns)) + "</tr>\n";
 }
 
 std::string ranking_html(const PageRun& run, const PageLimits& limits) {
@@ -100,11 +100,10 @@ std::string overall_html(const PageProcesses& processes, const PageLimits& limit
     score::Standing part = score::Standing::told;
     for (const score::OverallFunction& row : rows) {
         out += apart_html(functions, row, kColumns, part);
-        out += "<tr>" + cell(fmt::format("{}", row.rank)) +
-               cell(row.few_windows ? "-" : score_text(row.rdam)) +
-               cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) +
+        out += "<tr>" + cell(fmt::format("{}", row.rank)) + cell(row.unknown() ? "-" : score_text(row.rdam)) +
+               cell(row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high)) +
                cell(page_name(row.module, row.name), false) + cell(grouped(row.occurrences)) +
-               cell(row.few_windows ? "-" : human_time(row.lost_ns)) + cell(grouped(row.processes.size())) +
+               cell(row.unknown() ? "-" : human_time(row.lost_ns)) + cell(grouped(row.processes.size())) +
                "</tr>\n";
     }
     out += "</tbody>\n</table>\n";
@@ -131,7 +130,7 @@ std::string diff_html(const PageInput& input, const PageLimits& limits) {
         "<h2>Difference of the two recordings</h2>\n<table>\n<thead><tr><th>function</th><th>first</th>"
         "<th>second</th><th>verdict</th></tr></thead>\n<tbody>\n";
     const auto score = [](const score::FunctionRow* row) {
-        return row == nullptr || row->few_windows ? std::string{"-"} : score_text(row->rdam);
+        return row == nullptr || row->unknown() ? std::string{"-"} : score_text(row->rdam);
     };
     for (const score::DiffRow& row :
          input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript})))

@@ -9,13 +9,13 @@ namespace rdam::output {
 namespace {
 
 Json function_json(const score::FunctionRow& row) {
-    return {{"rdam", finite(row.rdam)},
-            {"rdam_low", finite(row.rdam_low)},
-            {"rdam_high", finite(row.rdam_high)},
-            {"rdam_all", finite(row.rdam_all)},
+    return {{"rdam", known(row.no_figures(), finite(row.rdam))},
+            {"rdam_low", known(row.no_figures(), finite(row.rdam_low))},
+            {"rdam_high", known(row.no_figures(), finite(row.rdam_high))},
+            {"rdam_all", known(row.no_figures(), finite(row.rdam_all))},
             {"occurrences", row.occurrences},
             {"median_ns", nanoseconds(row.median_ns)},
-            {"lost_ns", nanoseconds(row.lost_ns)},
+            {"lost_ns", known(row.no_figures(), nanoseconds(row.lost_ns))},
             {"sampled", row.sampled},
             {"windowed", row.windowed},
             {"lower_bound", row.lower_bound},

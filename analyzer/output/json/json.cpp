@@ -145,6 +145,7 @@ Json threads_json(const score::Report& report) {
                        {"crowded_ns", nanoseconds(row.crowded_ns)},
                        {"events", row.events},
                        {"short_lived", row.short_lived}});
+        if (row.fiber != 0) out.back()["fiber"] = row.fiber;
         if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
     }
     return out;
@@ -154,11 +155,11 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::ThreadShare& part : row.threads) {
         out.push_back({{"tid", report.threads[part.thread].tid},
-                       {"rdam", finite(part.rdam)},
-                       {"rdam_low", finite(part.rdam_low)},
-                       {"rdam_high", finite(part.rdam_high)},
+                       {"rdam", known(part.no_score, finite(part.rdam))},
+                       {"rdam_low", known(part.no_score, finite(part.rdam_low))},
+                       {"rdam_high", known(part.no_score, finite(part.rdam_high))},
                        {"occurrences", part.occurrences},
-                       {"lost_ns", nanoseconds(part.lost_ns)}});
+                       {"lost_ns", known(part.no_score, nanoseconds(part.lost_ns))}});
         if (part.few_windows) out.back()["few_windows"] = true;
     }
     return out;
@@ -187,12 +188,12 @@ Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
     for (const score::SequenceRow& sequence : row.sequences) {
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
                        {"name", sequence.name},
-                       {"rdam", finite(sequence.rdam)},
-                       {"rdam_low", finite(sequence.rdam_low)},
-                       {"rdam_high", finite(sequence.rdam_high)},
+                       {"rdam", known(row.copied_stacks, finite(sequence.rdam))},
+                       {"rdam_low", known(row.copied_stacks, finite(sequence.rdam_low))},
+                       {"rdam_high", known(row.copied_stacks, finite(sequence.rdam_high))},
                        {"occurrences", sequence.occurrences},
                        {"min_ns", nanoseconds(sequence.min_ns)},
-                       {"lost_ns", nanoseconds(sequence.lost_ns)},
+                       {"lost_ns", known(row.copied_stacks, nanoseconds(sequence.lost_ns))},
                        {"median_ns", nanoseconds(sequence.median_ns)},
                        {"p99_ns", nanoseconds(sequence.p99_ns)},
                        {"max_ns", nanoseconds(sequence.max_ns)}});
@@ -268,21 +269,21 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
                    const JsonOptions& options) {
     Json out{{"name", row.name},
              {"module", row.module},
-             {"rdam", finite(row.rdam)},
-             {"rdam_low", finite(row.rdam_low)},
-             {"rdam_high", finite(row.rdam_high)},
+             {"rdam", known(row.no_figures(), finite(row.rdam))},
+             {"rdam_low", known(row.no_figures(), finite(row.rdam_low))},
+             {"rdam_high", known(row.no_figures(), finite(row.rdam_high))},
              {"floor", finite(row.floor)},
              {"rank", row.rank},
              {"by_design", row.by_design},
-             {"rdam_all", finite(row.rdam_all)},
-             {"rdam_self", finite(row.rdam_self)},
-             {"rdam_flat", finite(row.rdam_flat)},
-             {"rdam_all_low", finite(row.rdam_all_low)},
-             {"rdam_all_high", finite(row.rdam_all_high)},
-             {"rdam_self_low", finite(row.rdam_self_low)},
-             {"rdam_self_high", finite(row.rdam_self_high)},
-             {"rdam_flat_low", finite(row.rdam_flat_low)},
-             {"rdam_flat_high", finite(row.rdam_flat_high)},
+             {"rdam_all", known(row.no_figures(), finite(row.rdam_all))},
+             {"rdam_self", known(row.no_figures(), finite(row.rdam_self))},
+             {"rdam_flat", known(row.no_figures(), finite(row.rdam_flat))},
+             {"rdam_all_low", known(row.no_figures(), finite(row.rdam_all_low))},
+             {"rdam_all_high", known(row.no_figures(), finite(row.rdam_all_high))},
+             {"rdam_self_low", known(row.no_figures(), finite(row.rdam_self_low))},
+             {"rdam_self_high", known(row.no_figures(), finite(row.rdam_self_high))},
+             {"rdam_flat_low", known(row.no_figures(), finite(row.rdam_flat_low))},
+             {"rdam_flat_high", known(row.no_figures(), finite(row.rdam_flat_high))},
              {"occurrences", row.occurrences},
              {"occurrences_error", finite(row.occurrences_error)},
              {"recorded", row.recorded},
@@ -295,7 +296,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"median_ns", nanoseconds(row.median_ns)},
              {"p99_ns", nanoseconds(row.p99_ns)},
              {"max_ns", nanoseconds(row.max_ns)},
-             {"lost_ns", nanoseconds(row.lost_ns)},
+             {"lost_ns", known(row.no_figures(), nanoseconds(row.lost_ns))},
              {"lower_bound", row.lower_bound},
              {"threads", shares_json(report, row)},
              {"sequences", sequences_json(row, symbols)},
@@ -309,6 +310,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"scored_sequences", row.scored_sequences},
              {"single_sequences", row.single_sequences},
              {"callers", callers_json(row, symbols, options.most_stacks)}};
+    if (row.no_figures()) out["no_score"] = no_score_reason(row);
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
     if (row.windowed) {
         out["windows_cover"] = finite(row.windows_cover);

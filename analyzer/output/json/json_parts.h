@@ -20,6 +20,11 @@ inline double nanoseconds(double value) {
     return std::round(finite(value) * 1000) / 1000;
 }
 
+/// Null for what is not known.
+inline Json known(bool unknown, double value) {
+    return unknown ? Json(nullptr) : Json(value);
+}
+
 /// The object of to_json().
 Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options);
 

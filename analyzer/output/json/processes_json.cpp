@@ -21,30 +21,31 @@ Json overall_json(const Processes& processes) {
 Json function_json(const score::OverallFunction& function, std::span<const score::Report> reports) {
     Json processes = Json::array();
     for (const score::ProcessShare& part : function.processes) {
-        processes.push_back({{"process", part.process},
-                             {"pid", reports[part.process].process.pid},
-                             {"rdam", finite(part.rdam)},
-                             {"rdam_low", finite(part.rdam_low)},
-                             {"rdam_high", finite(part.rdam_high)},
-                             {"occurrences", part.occurrences},
-                             {"median_ns", nanoseconds(part.median_ns)},
-                             {"lost_ns", nanoseconds(part.lost_ns)}});
+        processes.push_back(
+            {{"process", part.process},
+             {"pid", reports[part.process].process.pid},
+             {"rdam", known(part.unknown && !part.few_windows, finite(part.rdam))},
+             {"rdam_low", known(part.unknown && !part.few_windows, finite(part.rdam_low))},
+             {"rdam_high", known(part.unknown && !part.few_windows, finite(part.rdam_high))},
+             {"occurrences", part.occurrences},
+             {"median_ns", nanoseconds(part.median_ns)},
+             {"lost_ns", known(part.unknown && !part.few_windows, nanoseconds(part.lost_ns))}});
         if (part.few_windows) processes.back()["few_windows"] = true;
     }
     return {{"name", function.name},
             {"module", function.module},
             {"file", function.file},
-            {"rdam", finite(function.rdam)},
-            {"rdam_low", finite(function.rdam_low)},
-            {"rdam_high", finite(function.rdam_high)},
+            {"rdam", known(function.no_figures(), finite(function.rdam))},
+            {"rdam_low", known(function.no_figures(), finite(function.rdam_low))},
+            {"rdam_high", known(function.no_figures(), finite(function.rdam_high))},
             {"floor", finite(function.floor)},
             {"rank", function.rank},
             {"by_design", function.by_design},
-            {"rdam_all", finite(function.rdam_all)},
-            {"rdam_self", finite(function.rdam_self)},
+            {"rdam_all", known(function.no_figures(), finite(function.rdam_all))},
+            {"rdam_self", known(function.no_figures(), finite(function.rdam_self))},
             {"occurrences", function.occurrences},
             {"sampled", function.sampled},
-            {"lost_ns", nanoseconds(function.lost_ns)},
+            {"lost_ns", known(function.no_figures(), nanoseconds(function.lost_ns))},
             {"lower_bound", function.lower_bound},
             {"minimum_alone", function.minimum_alone},
             {"processes", processes}};

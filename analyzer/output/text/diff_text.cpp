@@ -16,13 +16,13 @@ namespace rdam::output {
 namespace {
 
 std::string side_text(const score::FunctionRow* row) {
-    if (row == nullptr || row->few_windows) return "-";
+    if (row == nullptr || row->unknown()) return "-";
     return fmt::format("{}{} [{}]", score_mark(*row), score_text(row->rdam),
                        interval_text(row->rdam_low, row->rdam_high));
 }
 
 std::string lost_text(const score::FunctionRow* row) {
-    return row == nullptr || row->few_windows ? "-" : percent(row->rdam_all);
+    return row == nullptr || row->unknown() ? "-" : percent(row->rdam_all);
 }
 
 std::string median_text(const score::FunctionRow* row) {
@@ -97,8 +97,7 @@ class DiffWriter {
         const std::string command = printable(command_text(side.report.process.command));
         line(style_.bold(fmt::format("{}: {}: {}", name, printable(side.file),
                                      command.empty() ? "(unknown program)" : command)));
-        line(fmt::format("   {}, {}, {}; {}", human_time(side.report.duration_ns),
-                         counted(side.report.threads.size(), "thread", "threads"),
+        line(fmt::format("   {}, {}, {}; {}", human_time(side.report.duration_ns), threads_text(side.report),
                          counted(side.report.events, "event", "events"), recording_cost(side.report)));
         for (const std::string& note : notes(side.report))
             line(style_.notable(fmt::format("note: {}: {}", name, printable(note))));

@@ -20,7 +20,7 @@ std::string bar_text(double share, std::size_t width);
 template <typename Row>
 std::string score_bar(const Row& row, const TextOptions& options) {
     constexpr std::size_t kRoomForLong = 100, kLong = 10, kShort = 4;
-    return row.few_windows ? "" : bar_text(row.rdam, options.width < kRoomForLong ? kShort : kLong);
+    return row.unknown() ? "" : bar_text(row.rdam, options.width < kRoomForLong ? kShort : kLong);
 }
 
 /// Its column. Columns with a higher `optional` are left out before it.

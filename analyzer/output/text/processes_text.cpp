@@ -208,14 +208,14 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row, options_),
-                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
+            table.add({row.unknown() ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row, options_),
+                       row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "",
                                    row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
-                       row.few_windows ? "-" : human_time(row.lost_ns),
-                       row.few_windows ? "-" : percent(row.rdam_all),
-                       row.few_windows ? fmt::format("-/{}", row.processes.size())
-                                       : fmt::format("{}/{}", affected, row.processes.size())});
+                       row.unknown() ? "-" : human_time(row.lost_ns),
+                       row.unknown() ? "-" : percent(row.rdam_all),
+                       row.unknown() ? fmt::format("-/{}", row.processes.size())
+                                     : fmt::format("{}/{}", affected, row.processes.size())});
         }
         std::string left_out;
         const auto lines = function_lines(table, options_, left_out);
@@ -271,8 +271,7 @@ class ProcessesWriter {
             std::vector<std::string> cells{name_of(row)};
             for (const std::size_t process : shown) {
                 const auto part = std::ranges::find(row.processes, process, &score::ProcessShare::process);
-                cells.push_back(part == row.processes.end() || part->few_windows ? "-"
-                                                                                 : score_text(part->rdam));
+                cells.push_back(part == row.processes.end() || part->unknown ? "-" : score_text(part->rdam));
             }
             table.add(std::move(cells));
         }

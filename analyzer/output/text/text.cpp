@@ -68,8 +68,7 @@ class TextWriter {
     void header() {
         const std::string command = printable(command_text(report_.process.command));
         line(style_.bold(command.empty() ? "(unknown program)" : command));
-        line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
-                         counted(report_.threads.size(), "thread", "threads"),
+        line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
         const score::Report* const report = &report_;
         if (const std::string settings = settings_line({&report, 1}); !settings.empty())
@@ -159,13 +158,13 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
-                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
+        table.add({row.unknown() ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
+                   row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high),
                    name_with_reason(function_name(row), row.by_design, options_), occurrences(row),
                    time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   row.few_windows ? "-" : time(row.lost_ns),
-                   row.few_windows ? fmt::format("-/{}", row.threads.size())
-                                   : fmt::format("{}/{}", affected, row.threads.size())});
+                   row.unknown() ? "-" : time(row.lost_ns),
+                   row.unknown() ? fmt::format("-/{}", row.threads.size())
+                                 : fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void histograms() {
@@ -192,7 +191,7 @@ class TextWriter {
             {{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}, {.title = "events"}}};
         for (const score::ThreadRow& row : report_.threads) {
             lives.add(
-                {fmt::format("{}", row.tid), printable(row.name), human_time(row.duration_ns),
+                {tid_text(row), printable(row.name), human_time(row.duration_ns),
                  grouped(row.events) + (row.short_lived ? " (short-lived: does not set the score)" : "")});
         }
         print_table(lives);
@@ -206,11 +205,10 @@ class TextWriter {
                          {.title = "lost"}}};
             for (const score::ThreadShare& part : row.threads) {
                 const score::ThreadRow& thread = report_.threads[part.thread];
-                table.add({part.few_windows ? "-" : score_text(part.rdam),
-                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
-                           fmt::format("{}", thread.tid), printable(thread.name),
-                           entered(row, part.occurrences),
-                           part.few_windows ? "-" : human_time(part.lost_ns)});
+                table.add({part.unknown() ? "-" : score_text(part.rdam),
+                           part.unknown() ? "-" : interval_text(part.rdam_low, part.rdam_high),
+                           tid_text(thread), printable(thread.name), entered(row, part.occurrences),
+                           part.unknown() ? "-" : human_time(part.lost_ns)});
             }
             print_table(table);
         }
@@ -229,11 +227,11 @@ class TextWriter {
                          {.title = "lost"}}};
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
-                table.add({part.few_windows ? "-" : score_text(part.rdam),
-                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
+                table.add({part.unknown ? "-" : score_text(part.rdam),
+                           part.unknown ? "-" : interval_text(part.rdam_low, part.rdam_high),
                            sequence_name(part), count(row, part.occurrences), human_time(part.min_ns),
                            human_time(part.median_ns), human_time(part.p99_ns),
-                           part.few_windows ? "-" : human_time(part.lost_ns)});
+                           part.unknown ? "-" : human_time(part.lost_ns)});
             }
             if (shown > 0) print_table(table);
             unlisted_sequences(row, shown);
@@ -295,9 +293,8 @@ class TextWriter {
         const std::vector<score::PatternRow> shown = units();
         for (const score::PatternRow& row : shown) {
             table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
-                       fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
-                       grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
-                       human_time(row.lost_ns)});
+                       tid_text(report_.threads[row.thread]), printable(row.name), grouped(row.occurrences),
+                       human_time(row.min_ns), human_time(row.median_ns), human_time(row.lost_ns)});
         }
         print_table(table);
         if (shown.size() < *report_.all_patterns) {

@@ -135,7 +135,8 @@ constexpr Kind kKinds[] = {
     {.sum = dropped_note},          {.sum = unwritten_note},   {.sum = abandoned_note},
     {.sum = too_deep_note},         {.sum = still_open_note},  {.sum = no_beginning_note},
     {.sum = bad_clock_note},        {.sum = too_long_note},    {.sum = switched_off_note},
-    {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = lost_switches_note},
+    {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = never_scored_note},
+    {.sum = copied_stacks_note},    {.sum = fibers_note},      {.sum = lost_switches_note},
     {.sum = stopped_switches_note}, {.sum = clock_step_note},  {.add = add_no_switches},
     {.sum = crowding_note},         {.add = add_machine},      {.add = add_agent},
     {.add = add_counters},          {.add = add_remarks},      {.add = add_refused},
@@ -243,6 +244,17 @@ std::string recording_cost(const score::Report& report) {
 std::string made_longer(const score::RecordingCost& cost) {
     return cost.slowdown < score::kMaxTold ? fmt::format("{} ×", rounded(cost.slowdown))
                                            : fmt::format("≥{:.0f} ×", score::kMaxTold);
+}
+
+std::string threads_text(const score::Report& report) {
+    const auto fibers = static_cast<std::uint64_t>(
+        std::ranges::count_if(report.threads, [](const score::ThreadRow& row) { return row.fiber != 0; }));
+    std::string text = counted(report.threads.size() - fibers, "thread", "threads");
+    return fibers == 0 ? text : text + ", " + counted(fibers, "fiber", "fibers");
+}
+
+std::string tid_text(const score::ThreadRow& row) {
+    return row.fiber != 0 ? "-" : fmt::format("{}", row.tid);
 }
 
 std::string command_text(const std::vector<std::string>& command) {

@@ -34,6 +34,12 @@ std::string recording_cost(const score::Report& report);
 /// "1.07 ×", in a table.
 std::string made_longer(const score::RecordingCost& cost);
 
+/// `5 threads`, `5 threads, 20 fibers`.
+std::string threads_text(const score::Report& report);
+
+/// `-` for a fiber, whose tid is made up.
+std::string tid_text(const score::ThreadRow& row);
+
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 

@@ -207,6 +207,44 @@ std::string few_windows_note(Reports reports) {
         score::kFewWindows, some_names(few));
 }
 
+std::string never_scored_note(Reports reports) {
+    const Rows never = rows_that(reports, [](const auto& row) { return row.never_scored; });
+    if (never.empty()) return {};
+    return fmt::format("No call was seen to begin and end, so the score is unknown: {}.", some_names(never));
+}
+
+std::string copied_stacks_note(Reports reports) {
+    std::vector<std::string> libraries;
+    for (const score::Report* report : reports)
+        if (const std::string& each = report->process.copied_stacks;
+            !each.empty() && std::ranges::find(libraries, each) == libraries.end())
+            libraries.push_back(each);
+    if (libraries.empty()) return {};
+    return fmt::format(
+        "Stacks of this program are copied away ({}): which end belongs to which call is not known, so "
+        "durations "
+        "and scores are unknown, but for functions of libc that wait. Calls are counted.",
+        fmt::join(libraries, ", "));
+}
+
+std::string fibers_note(Reports reports) {
+    std::uint64_t fibers = 0;
+    for (const score::Report* report : reports)
+        fibers += static_cast<std::uint64_t>(std::ranges::count_if(
+            report->threads, [](const score::ThreadRow& row) { return row.fiber != 0; }));
+    if (fibers == 0) return {};
+    return fmt::format(
+        "Calls on {} of their own (fibers, coroutines) are compared by stack, like those of a thread; a call "
+        "lasts "
+        "from its begin to its end, also while other fibers run.",
+        counted(fibers, "stack", "stacks"));
+}
+
+std::string no_score_reason(const score::FunctionRow& row) {
+    if (row.copied_stacks) return "stacks are copied away";
+    return row.never_scored ? "no call was seen to end" : "seen in too few windows";
+}
+
 std::string clock_step_note(Reports reports) {
     // A step is a hundredth of that: what the second figure of a score is about.
     constexpr double kManySteps = 100;

@@ -28,6 +28,16 @@ std::string switched_off_note(Reports reports);
 std::string sampling_note(Reports reports);
 std::string few_windows_note(Reports reports);
 
+/// About functions of which no call was seen to end.
+std::string never_scored_note(Reports reports);
+/// About programs whose stacks are copied away.
+std::string copied_stacks_note(Reports reports);
+/// About rows that are no threads.
+std::string fibers_note(Reports reports);
+
+/// Why there is no score (FunctionRow::unknown()), as a clause: `seen in too few windows`.
+std::string no_score_reason(const score::FunctionRow& row);
+
 /// About a clock whose steps hide losses of the functions that were recorded with it.
 std::string clock_step_note(Reports reports);
 /// What to think of a score of score::FunctionRow::coarse_clock.

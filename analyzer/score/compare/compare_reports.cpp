@@ -52,7 +52,7 @@ DiffVerdict judge(const DiffRow& row) {
 
 /// Calls that were not recorded may have been slower or faster.
 bool is_scored(const FunctionRow* row) {
-    return row == nullptr || (!row->few_windows && !row->switched_off_ns);
+    return row == nullptr || (!row->unknown() && !row->switched_off_ns);
 }
 
 double lost(const DiffRow& row) {

@@ -36,7 +36,8 @@ class Runs {
 
 void add_row(OverallFunction& function, const FunctionRow& row, std::size_t process, bool short_lived) {
     function.few_windows = function.few_windows && row.few_windows;
-    if (!short_lived && !row.few_windows && row.rdam >= function.rdam) {
+    function.never_known = function.never_known && row.unknown();
+    if (!short_lived && !row.unknown() && row.rdam >= function.rdam) {
         function.rdam = row.rdam;
         function.rdam_low = row.rdam_low;
         function.rdam_high = row.rdam_high;
@@ -58,7 +59,8 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
                                   .occurrences = row.occurrences,
                                   .median_ns = row.median_ns,
                                   .lost_ns = row.lost_ns,
-                                  .few_windows = row.few_windows});
+                                  .few_windows = row.few_windows,
+                                  .unknown = row.unknown()});
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ OverallReport merge_reports(std::span<const Report> reports) {
         function.module = key.module;
         function.name = key.name;
         function.file = key.file;
-        if (function.few_windows) function.rdam_high = 1;
+        if (function.unknown()) function.rdam_high = 1;
         function.rdam_all = share(function.lost_ns, overall.threads_ns);
         function.rdam_self = share(function.rdam_self, overall.threads_ns);
         std::ranges::stable_sort(function.processes, [](const ProcessShare& a, const ProcessShare& b) {

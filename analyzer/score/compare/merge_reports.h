@@ -19,6 +19,7 @@ struct ProcessShare {
     double median_ns = 0;
     double lost_ns = 0;
     bool few_windows = false;
+    bool unknown = false;  ///< FunctionRow::unknown()
 };
 
 struct OverallFunction {
@@ -36,11 +37,15 @@ struct OverallFunction {
     bool sampled = false;                 ///< in some process
     bool estimates_occurrences = false;   ///< in some process
     bool few_windows = true;              ///< in every process that called it: no score
+    bool never_known = true;              ///< FunctionRow::unknown() in every process that called it
     bool switched_off = false;            ///< in some process
     bool lower_bound = false;             ///< in the process that sets rdam
     bool minimum_alone = false;           ///< in the process that sets rdam
     bool maybe_recorder = false;          ///< in the process that sets rdam
     std::vector<ProcessShare> processes;  ///< those that called it, highest score first
+
+    bool unknown() const { return never_known; }
+    bool no_figures() const { return never_known && !few_windows; }
 };
 
 struct OverallReport {

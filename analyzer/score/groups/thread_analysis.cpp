@@ -82,7 +82,7 @@ void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
     for (const trace::Event& event : events) {
         if (event.kind == trace::EventKind::pause)
             out_->sampling_windows.note_pause(event.tsc, event.until);
-        else if (event.kind != trace::EventKind::leave)
+        else if (event.kind < trace::EventKind::leave)
             out_->sampling_windows.note_probe(event.tsc, settings_.cost.total);
     }
 }

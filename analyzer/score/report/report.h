@@ -64,6 +64,7 @@ struct ThreadRow {
     std::uint64_t dropped = 0;
     std::uint64_t unwritten = 0;
     bool short_lived = false;               ///< kShortLife
+    std::uint64_t fiber = 0;                ///< trace::ThreadInfo::fiber; 0: a thread
     std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
 };
 
@@ -74,8 +75,11 @@ struct ThreadShare {
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
     bool few_windows = false;  ///< too little was seen in windows: score and loss are 0, and not known
+    bool no_score = false;     ///< no call was scored, or which ends are whose is not known: likewise
     /// Of its scored outermost calls; all 0 if there are none.
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+
+    bool unknown() const { return few_windows || no_score; }
 };
 
 /// What may have caused a loss, or what to think of it. docs/hints.md has them all.
@@ -102,10 +106,10 @@ struct SequenceRow {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;        ///< Σ over threads, each against its own baseline
-    bool few_windows = false;  ///< as FunctionRow's
-    std::uint32_t group = 0;   ///< ScoredCall::group of its calls
-    std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
+    double lost_ns = 0;       ///< Σ over threads, each against its own baseline
+    bool unknown = false;     ///< as FunctionRow's
+    std::uint32_t group = 0;  ///< ScoredCall::group of its calls
+    std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
 };
 
 /// A sampled call stack.
@@ -242,11 +246,14 @@ struct FunctionRow {
     std::uint64_t recorded = 0;     ///< those that are in the trace
     bool sampled =
         false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
-    bool windowed = false;     ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
-    bool counted = false;      ///< `windowed`, and every call was counted, recorded or not
-    double windows_cover = 0;  ///< the part of its threads' lives from which all of its calls are recorded
-    bool few_windows = false;  ///< in no thread was enough seen in windows: no score, 0 within 0…1
-    bool has_score = false;    ///< set by a thread that is not short-lived
+    bool windowed = false;       ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
+    bool counted = false;        ///< `windowed`, and every call was counted, recorded or not
+    double windows_cover = 0;    ///< the part of its threads' lives from which all of its calls are recorded
+    bool few_windows = false;    ///< in no thread was enough seen in windows: no score, 0 within 0…1
+    bool never_scored = false;   ///< no call was seen to begin and end: likewise no score
+    bool copied_stacks = false;  ///< its stacks are copied away (trace::ProcessInfo), so that which end
+                                 ///< belongs to which call is not known: neither score nor durations
+    bool has_score = false;      ///< set by a thread that is not short-lived
     double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
     double lost_error_ns = 0;
     double rdam_error = 0;  ///< of the estimate that `rdam` is below
@@ -283,6 +290,9 @@ struct FunctionRow {
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
+    /// Score and lost time are 0 and mean nothing.
+    bool unknown() const { return few_windows || no_figures(); }
+    bool no_figures() const { return never_scored || copied_stacks; }
     /// Whether `occurrences`, here and in `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }
 };

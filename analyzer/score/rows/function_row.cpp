@@ -144,32 +144,49 @@ void fill_times(const Sums& sums, double ns_per_tick, ThreadShare& entry) {
     entry.max_ns = as_double(all.max()) * ns_per_tick;
 }
 
+/// Whether a call of the function may seem to end when another one does, because stacks are copied away while
+/// calls are open on them. Inside what only waits in libc, nothing is called that could do that.
+bool ends_are_mixed_up(const trace::TraceInfo& info, std::uint32_t function) {
+    if (info.process.copied_stacks.empty()) return false;
+    const trace::FunctionInfo& about = info.functions[function];
+    const bool libc = about.module.starts_with("libc.so") || about.module.starts_with("libc-2") ||
+                      about.module.starts_with("libpthread");
+    return !(libc && about.waits);
+}
+
 /// What is known of the calls that were entered.
 struct Entered {
     double calls = 0;
     double variance = 0;
     bool counted = false;  ///< nothing of it is an estimate
     bool few_windows = false;
+    bool copied_stacks = false;
+
+    bool unknown() const { return few_windows || copied_stacks; }
 };
 
 Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
                       const WindowEstimate* estimate) {
     const ThreadTimes& times = *context.threads[thread];
     const double of_trees = times.sampling.functions()[function].count;
+    const bool copied = ends_are_mixed_up(context.info, function);
     if (estimate == nullptr)
-        return {.calls = as_double(times.per_function[function].estimated), .variance = of_trees};
+        return {.calls = as_double(times.per_function[function].estimated),
+                .variance = of_trees,
+                .copied_stacks = copied};
     const WindowedCalls& recorded = times.windowed_calls(function);
     const double variance = estimate->calls_variance(recorded);
     return {.calls = estimate->calls(recorded),
             .variance = estimate->is_counted() ? variance : variance + of_trees,
             .counted = estimate->is_counted() && variance == 0,
-            .few_windows = !estimate->enough(recorded.clusters.sums().size())};
+            .few_windows = !estimate->enough(recorded.clusters.sums().size()),
+            .copied_stacks = copied};
 }
 
 ThreadLoss thread_loss(const Sums& sums, const Entered& entered, double life) {
-    ThreadLoss loss{.dependence = sums.dependence, .unknown = entered.few_windows};
+    ThreadLoss loss{.dependence = sums.dependence, .unknown = entered.unknown()};
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
-    if (entered.few_windows) {
+    if (entered.unknown()) {
         loss.said = 0;
     } else if (estimated && sums.loss.lost() > life) {
         loss.said = life / sums.loss.lost();
@@ -183,8 +200,9 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
     ThreadShare entry{.thread = thread,
                       .occurrences = rounded(entered.calls),
                       .lost_ns = said * loss.lost() * ns_per_tick,
-                      .few_windows = entered.few_windows};
-    if (entered.few_windows) {
+                      .few_windows = entered.few_windows,
+                      .no_score = entered.copied_stacks || sums.outermost <= 0};
+    if (entered.unknown()) {
         entry.rdam_high = 1;
         return entry;
     }
@@ -220,12 +238,12 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
     if (counts.calls == 0 && entered.calls <= 0) return;
     ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
-    fill_times(sums, context.ns_per_tick, entry);
+    if (!entered.copied_stacks) fill_times(sums, context.ns_per_tick, entry);
     const double open = open_ticks(context, thread, row.function, flat);
     entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));
     row.open_ns += open * context.ns_per_tick;
     row.few_windows = row.few_windows || entry.few_windows;
-    if (!context.short_lived[thread] && !entry.few_windows) {
+    if (!context.short_lived[thread] && !entered.unknown()) {
         row.has_score = true;
         if (entry.rdam >= row.rdam) {
             row.rdam = entry.rdam;
@@ -285,18 +303,21 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
     row.sampled = row.windowed || row.occurrences != row.recorded || info.most_rate > 0;
     row.occurrences_error = std::sqrt(count);
     row.lost_error_ns = std::sqrt(lost_variance) * context.ns_per_tick;
-    row.mean_ns = mean * context.ns_per_tick;
-    row.mean_error_ns = calls > 0 ? std::sqrt(mean_variance) / calls * context.ns_per_tick : 0;
+    row.mean_ns = row.copied_stacks ? 0 : mean * context.ns_per_tick;
+    row.mean_error_ns =
+        calls > 0 && !row.copied_stacks ? std::sqrt(mean_variance) / calls * context.ns_per_tick : 0;
     if (info.switched_off != 0)
         row.switched_off_ns = info.switched_off > context.run_begin
                                   ? as_double(info.switched_off - context.run_begin) * context.ns_per_tick
                                   : 0;
 }
 
-/// Where no thread has enough windows there is no score.
-void fill_few_windows(FunctionRow& row) {
+/// Where no thread has enough windows, or no call was scored, there is no score.
+void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
     row.few_windows = row.few_windows && !row.has_score;
-    if (row.few_windows) row.rdam_high = row.rdam_flat_high = 1;
+    row.copied_stacks = mixed_up;
+    row.never_scored = !row.few_windows && !mixed_up && calls <= 0 && !row.threads.empty();
+    if (row.unknown()) row.rdam_high = row.rdam_flat_high = 1;
 }
 
 }  // namespace
@@ -376,10 +397,12 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         row.rdam_flat_low = row.rdam_low;
         row.rdam_flat_high = row.rdam_high;
     }
-    fill_few_windows(row);
-    fill_times(context, all, typical, calls, row);
+    const bool mixed_up = ends_are_mixed_up(context.info, function);
+    fill_unknown(mixed_up, calls, row);
+    if (!mixed_up) fill_times(context, all, typical, calls, row);
     row.lost_ns = lost.lost() * context.ns_per_tick;
-    if (calls > 0) row.baseline_ns = std::max(time - lost_of_time, 0.0) / calls * context.ns_per_tick;
+    if (calls > 0 && !mixed_up)
+        row.baseline_ns = std::max(time - lost_of_time, 0.0) / calls * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
     row.rdam_all_high =

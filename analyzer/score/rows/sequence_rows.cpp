@@ -48,7 +48,7 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
 void fill_interval(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
                    std::span<const ThreadLoss> losses, SequenceRow& row) {
     // In no thread was enough seen of it.
-    if (candidate.thread == SIZE_MAX && row.few_windows) row.rdam_high = 1;
+    if (candidate.thread == SIZE_MAX && row.unknown) row.rdam_high = 1;
     const Baseline& baseline = context.settings.baseline;
     const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
@@ -78,10 +78,10 @@ std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
 SequenceRow describe(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
                      std::span<const ThreadLoss> losses) {
     Distribution all;
-    bool few_windows = false;
+    bool unknown = false;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
-        few_windows = few_windows || losses[part.thread].unknown;
+        unknown = unknown || losses[part.thread].unknown;
         all.merge(calls.own());
         all.merge(calls.sample());
     }
@@ -97,7 +97,7 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
                     .p99_ns = ns(all.percentile(0.99)),
                     .max_ns = ns(all.max()),
                     .lost_ns = candidate.lost * context.ns_per_tick,
-                    .few_windows = few_windows && candidate.thread == SIZE_MAX,
+                    .unknown = unknown && candidate.thread == SIZE_MAX,
                     .group = candidate.group,
                     .hints = {}};
     fill_interval(context, candidate, function, losses, row);

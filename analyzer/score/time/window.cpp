@@ -43,6 +43,7 @@ void EventWindow::see(std::uint64_t tsc) {
 
 bool EventWindow::passes(trace::Event& event) {
     if (event.kind == trace::EventKind::pause) return clip_pause(event);
+    if (event.kind == trace::EventKind::stack_switch) return false;
     see(event.tsc);
     switch (event.kind) {
         case trace::EventKind::enter:

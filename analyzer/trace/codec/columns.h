@@ -55,6 +55,7 @@ struct SealedChunk {
     std::uint64_t first_tsc = 0;
     std::uint64_t last_tsc = 0;
     bool gap = false;
+    bool switches = false;  ///< format::kSwitches
 };
 
 struct ChunkEncoder::Columns {
@@ -140,6 +141,7 @@ struct ChunkEncoder::Columns {
     std::uint32_t processor_run = 0;
     std::uint16_t processor = kNoCpu;
     bool gap = false;
+    bool switches = false;
 
     std::vector<SealedChunk> sealed;
     std::uint64_t sealed_events = 0;

@@ -34,6 +34,8 @@ class ChunkDecoder::Run {
         if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events) ||
             !read_instructions(header.events))
             return false;
+        // Readers who do not look for switches go by the flag.
+        if (switches_ && (header.flags & format::kSwitches) == 0) return false;
         return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
                std::all_of(columns_.begin(), columns_.end(),
                            [](const ColumnReader& each) { return each.done(); });
@@ -163,6 +165,12 @@ class ChunkDecoder::Run {
         event.tsc = tsc + unzigzag(in.next());
         event.until = event.tsc + unzigzag(in.next());
         const std::uint64_t reason = in.next();
+        if (reason == format::kStackSwitch) {
+            event.kind = EventKind::stack_switch;
+            event.until -= event.tsc;
+            switches_ = true;
+            return event.tsc;
+        }
         event.reason = reason < static_cast<std::uint64_t>(PauseReason::other)
                            ? static_cast<PauseReason>(reason)
                            : PauseReason::other;
@@ -232,7 +240,7 @@ class ChunkDecoder::Run {
         if (in.left() == 0) return true;
         std::uint64_t last = 0;
         for (Event& event : std::span{d_.events_}.first(count)) {
-            if (event.kind == EventKind::pause) continue;
+            if (event.kind >= EventKind::pause) continue;
             const std::uint64_t code = in.next();
             if (code == 0) continue;
             last += unzigzag(code - 1);
@@ -250,10 +258,11 @@ class ChunkDecoder::Run {
     std::uint64_t processor_run_ = 0;
     std::uint64_t last_new_caller_ = 0;
     std::uint16_t processor_ = kNoCpu;
+    bool switches_ = false;
 };
 
-bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
-                                const TraceInfo& info) {
+bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events,
+                                const PackRules& rules, const TraceInfo& info) {
     // Every event has a byte of its own in the column of times, so what was read bounds what is allocated.
     if (events == 0 || events > payload.size()) return false;
     make_room(events_, events);
@@ -276,8 +285,7 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
     PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
     std::size_t at = 0;
     for (const PackLayout& layout : layouts) {
-        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, innermost, room))
-            return false;
+        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, rules, room)) return false;
         at += layout.header.size;
     }
     return true;
@@ -287,7 +295,8 @@ bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
     std::vector<std::uint8_t> payload = packs.payload;
     payload.resize(payload.size() + varint::kSlack);
     count_ = 0;
-    if (!decode_packs(std::span{payload}.first(packs.payload.size()), packs.events, packs.innermost, info))
+    if (!decode_packs(std::span{payload}.first(packs.payload.size()), packs.events,
+                      {.innermost = packs.innermost, .switches = packs.switches}, info))
         return false;
     count_ = packs.events;
     return true;
@@ -296,11 +305,14 @@ bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
 bool ChunkDecoder::decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                           const TraceInfo& info) {
     count_ = 0;
-    const bool good =
-        header.is(format::ChunkType::packs)
-            ? decode_packs(payload, header.events, (header.flags & format::kInnermost) != 0, info) &&
-                  events_[0].tsc == header.first_tsc && events_[header.events - 1].tsc == header.last_tsc
-            : Run(*this, info).decode(header, payload);
+    const bool good = header.is(format::ChunkType::packs)
+                          ? decode_packs(payload, header.events,
+                                         {.innermost = (header.flags & format::kInnermost) != 0,
+                                          .switches = (header.flags & format::kSwitches) != 0},
+                                         info) &&
+                                events_[0].tsc == header.first_tsc &&
+                                events_[header.events - 1].tsc == header.last_tsc
+                          : Run(*this, info).decode(header, payload);
     if (good) count_ = header.events;
     return good;
 }

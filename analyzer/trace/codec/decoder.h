@@ -33,7 +33,7 @@ class ChunkDecoder {
 
   private:
     class Run;
-    bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
+    bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, const PackRules& rules,
                       const TraceInfo& info);
 
     /// An event as the column of kinds codes it: what all such events of the chunk have in common.

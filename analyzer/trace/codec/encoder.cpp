@@ -204,6 +204,17 @@ void ChunkEncoder::pause(std::uint64_t begin, std::uint64_t end, PauseReason rea
     c.added();
 }
 
+void ChunkEncoder::stack_switch(std::uint64_t tsc, std::uint64_t number) {
+    Columns& c = *columns_;
+    c.column(Column::what).put(0);
+    ByteColumn& pauses = c.column(Column::pauses);
+    pauses.put(c.step(tsc));
+    pauses.put(zigzag(number));
+    pauses.put(format::kStackSwitch);
+    c.switches = true;
+    c.added();
+}
+
 void ChunkEncoder::gap() {
     columns_->seal();
     columns_->gap = true;

@@ -32,6 +32,8 @@ class ChunkEncoder {
     void leave(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, bool unwound,
                std::span<const std::uint64_t> words, std::uint64_t instructions = 0);
     void pause(std::uint64_t begin, std::uint64_t end, PauseReason reason);
+    /// Events are on the stack of this number from here on.
+    void stack_switch(std::uint64_t tsc, std::uint64_t number);
 
     /// Says that events were lost before the next one: the reader will not trust calls that are open there.
     void gap();

@@ -11,10 +11,10 @@ using format::OffCpuColumn;
 
 namespace {
 
-/// Which intervals are the recorder's.
-class RecorderMarks {
+/// Which intervals are the recorder's, or the program's.
+class Marks {
   public:
-    explicit RecorderMarks(ColumnReader& column) : column_(column) { advance(0); }
+    explicit Marks(ColumnReader& column) : column_(column) { advance(0); }
 
     /// To be asked of one interval after the other.
     bool take(std::uint64_t interval) {
@@ -64,6 +64,10 @@ void OffCpuEncoder::add(OffCpu interval) {
         put(OffCpuColumn::recorder, intervals_ - last_by_recorder_);
         last_by_recorder_ = intervals_;
     }
+    if (interval.by_program) {
+        put(OffCpuColumn::program, intervals_ - last_by_program_);
+        last_by_program_ = intervals_;
+    }
     last_ = in;
     ++intervals_;
 }
@@ -83,7 +87,7 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
                     std::vector<OffCpu>& to) {
     std::array<ColumnReader, format::kOffCpuColumns> columns;
     if (!open_columns(payload, columns, format::kFirstOffCpuColumns)) return false;
-    auto& [gaps, lengths, processors, recorder] = columns;
+    auto& [gaps, lengths, processors, recorder, program] = columns;
     // Times jitter, so an interval never takes less than a bit: the stored size bounds the allocation.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size)
         return false;
@@ -92,7 +96,7 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
         to.resize(before);
         return false;
     };
-    RecorderMarks marks(recorder);
+    Marks by_recorder(recorder), by_program(program);
     std::uint64_t at = header.first_tsc;
     for (std::uint32_t i = 0; i < header.events; ++i) {
         const std::uint64_t gap = gaps.next();
@@ -106,14 +110,15 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
                         .in = OffCpuEncoder::kStillOut,
                         .cpu = static_cast<std::uint16_t>((processor >> 1U) - 1),
                         .preempted = (processor & 1U) != 0,
-                        .by_recorder = marks.take(i)};
-        if (interval.by_recorder && !interval.preempted) return broken();
+                        .by_recorder = by_recorder.take(i),
+                        .by_program = by_program.take(i)};
+        if ((interval.by_recorder || interval.by_program) && !interval.preempted) return broken();
         if (!open && !advance(at, length - 1)) return broken();
         if (!open) interval.in = at;
         to.push_back(interval);
     }
     const bool whole = std::ranges::all_of(columns, [](const ColumnReader& each) { return each.done(); });
-    return whole && marks.good() && at == header.last_tsc ? true : broken();
+    return whole && by_recorder.good() && by_program.good() && at == header.last_tsc ? true : broken();
 }
 
 std::vector<OffCpu> within_life(std::vector<OffCpu> intervals, std::uint64_t begin, std::uint64_t end) {

@@ -35,6 +35,7 @@ class OffCpuEncoder {
     std::uint64_t last_ = 0;
     std::uint32_t intervals_ = 0;
     std::uint32_t last_by_recorder_ = 0;  ///< number of the interval
+    std::uint32_t last_by_program_ = 0;
 };
 
 /// Appends what the chunk says to `to`; `in` is OffCpuEncoder::kStillOut where the end is not known, which

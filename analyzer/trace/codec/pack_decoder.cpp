@@ -117,8 +117,8 @@ class PackDecoder::Run {
         Event& event = *room_.events++;
         event = op.event;
         event.tsc = tsc_;
-        if (event.kind == EventKind::pause) [[unlikely]] {
-            event.until = tsc_ + words_.next_tagged();
+        if (event.kind >= EventKind::pause) [[unlikely]] {
+            event.until = (event.kind == EventKind::pause ? tsc_ : 0) + words_.next_tagged();
             return true;
         }
         if (op.unwound) [[unlikely]]
@@ -168,7 +168,7 @@ class PackDecoder::Run {
         const auto set_up_to = [&](std::uint32_t end) {
             if (processor != kNoCpu)
                 for (std::uint32_t i = from; i < end; ++i)
-                    if (first_[i].kind != EventKind::pause) first_[i].cpu = processor;
+                    if (first_[i].kind < EventKind::pause) first_[i].cpu = processor;
             from = end;
         };
         const bool good = read_marks(pack::Column::processors, [&](std::uint32_t event, std::uint32_t value) {
@@ -213,7 +213,7 @@ class PackDecoder::Run {
 };
 
 bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_t> bytes,
-                           const TraceInfo& info, bool innermost) {
+                           const TraceInfo& info, const PackRules& rules) {
     ops_.clear();
     previous_.clear();
     for (std::uint32_t i = 0; i < layout.header.ops; ++i) {
@@ -223,15 +223,18 @@ bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_
         Event& event = known.event;
         event.function = op.function;
         event.cpu = kNoCpu;
-        if (op.kind == Kind::pause) {
+        if (op.kind >= Kind::pause) {
             if (op.words != 1 || known.counted) return false;
-            event.kind = EventKind::pause;
+            // Readers who do not look for switches go by the flag.
+            if (op.kind == Kind::stack_switch && !rules.switches) return false;
+            event.kind = op.kind == Kind::pause ? EventKind::pause : EventKind::stack_switch;
             event.function = 0;
-            event.reason = reason_of(op.function);
+            if (op.kind == Kind::pause) event.reason = reason_of(op.function);
             ops_.push_back(known);
             continue;
         }
-        const bool unnamed = op.kind == Kind::unwound_leave && op.function == pack::kInnermost && innermost;
+        const bool unnamed =
+            op.kind == Kind::unwound_leave && op.function == pack::kInnermost && rules.innermost;
         if (!unnamed && op.function >= info.functions.size()) return false;
         const std::uint16_t leave_words =
             unnamed ? std::uint16_t{0} : info.functions[op.function].leave_words;
@@ -252,8 +255,8 @@ bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_
 }
 
 bool PackDecoder::decode(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                         bool innermost, Room& room) {
-    if (!read_ops(layout, bytes, info, innermost)) return false;
+                         const PackRules& rules, Room& room) {
+    if (!read_ops(layout, bytes, info, rules)) return false;
     Run run(*this, layout, bytes, room);
     run.know_stacks(info.stacks.size());
     return run.decode();

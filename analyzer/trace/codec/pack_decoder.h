@@ -11,6 +11,12 @@
 
 namespace rdam::trace {
 
+/// What the flags of the chunk allow its packs.
+struct PackRules {
+    bool innermost = false;  ///< an unwound leave may name no function
+    bool switches = false;   ///< the stack may be switched
+};
+
 /// Decodes the packs of one chunk, one after the other, into room that the caller has made. Keeps its tables;
 /// one for each thread that decodes.
 class PackDecoder {
@@ -25,10 +31,10 @@ class PackDecoder {
     };
 
     /// Moves `room` on behind what it has written. False when the pack breaks any rule of
-    /// docs/trace-format.md or contradicts `info`. `innermost`: an unwound leave may name no function; its
-    /// event has format's kInnermost. `bytes` is followed by varint::kSlack readable bytes.
+    /// docs/trace-format.md or contradicts `info`. An unwound leave that names no function is an event with
+    /// pack::kInnermost. `bytes` is followed by varint::kSlack readable bytes.
     bool decode(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                bool innermost, Room& room);
+                const PackRules& rules, Room& room);
 
   private:
     class Run;
@@ -42,7 +48,7 @@ class PackDecoder {
         bool unwound = false;
     };
     bool read_ops(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                  bool innermost);
+                  const PackRules& rules);
 
     std::vector<Known> ops_;
     std::vector<std::uint64_t> previous_;

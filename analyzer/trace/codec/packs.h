@@ -18,6 +18,7 @@ struct Packs {
     std::uint64_t last_tsc = 0;
     bool gap = false;        ///< events of the thread were lost before these
     bool innermost = false;  ///< an op ends a call that is not named: format::kInnermost
+    bool switches = false;   ///< an op switches the stack: format::kSwitches
 
     /// A whole, sound pack has been added to the payload.
     void count(const pack::Header& header) {
@@ -34,6 +35,7 @@ struct Packs {
         events = 0;
         gap = false;
         innermost = false;
+        switches = false;
     }
 };
 

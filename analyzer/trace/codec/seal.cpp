@@ -28,7 +28,7 @@ void ChunkEncoder::Columns::seal() {
     end_processor_run();
     put_functions(column(Column::functions), locals);
 
-    SealedChunk chunk{std::exchange(spare, {}), events, first_tsc, last_tsc, gap};
+    SealedChunk chunk{std::exchange(spare, {}), events, first_tsc, last_tsc, gap, switches};
     chunk.payload.clear();
     put_u32(chunk.payload, format::kColumns);
     for (const ByteColumn& each : bytes)
@@ -61,6 +61,7 @@ void ChunkEncoder::Columns::reset() {
     processor = kNoCpu;
     processor_run = 0;
     gap = false;
+    switches = false;
 }
 
 void ChunkEncoder::Columns::drop_sealed() {

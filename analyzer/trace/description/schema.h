@@ -54,6 +54,7 @@ void fields(Archive& each, Some<ProcessInfo> auto& process) {
     each.text(16, "title", process.title, When::set);
     each.text(17, "recorder", process.recorder, When::set);
     each.truth(18, "unwound_unseen", process.unwound_unseen, When::set);
+    each.text(19, "copied_stacks", process.copied_stacks, When::set);
 }
 
 template <class Archive>
@@ -78,6 +79,7 @@ void fields(Archive& each, Some<SwitchInfo> auto& switches) {
     each.text(2, "reason", switches.reason, When::set);
     each.fixed(3, "until", switches.until, When::set);
     each.number(4, "lost", switches.lost, When::set);
+    each.truth(5, "marked", switches.marked, When::set);
 }
 
 template <class Archive>
@@ -159,6 +161,7 @@ void fields(Archive& each, Some<ThreadInfo> auto& thread) {
     each.number(7, "unwritten", thread.unwritten);
     each.messages(8, "calls", thread.calls);
     each.fixed(9, "calls_until", thread.calls_until, When::set);
+    each.number(10, "fiber", thread.fiber, When::set);
 }
 
 template <class Archive>

@@ -52,10 +52,21 @@ class OpenFrames {
         for (Event& event : events) {
             if (event.kind == EventKind::enter) open(event.function);
             if (event.kind == EventKind::leave) close(event);
+            if (event.kind == EventKind::stack_switch) change_to(event.until);
         }
     }
 
   private:
+    void change_to(std::uint64_t stack) {
+        // The memory of a made-up trace is bounded.
+        constexpr std::size_t kMaxStacks = std::size_t{1} << 20;
+        if (others_.size() > kMaxStacks) others_.clear();
+        if (!open_.empty()) others_[stack_] = std::move(open_);
+        stack_ = stack;
+        const auto known = others_.find(stack);
+        open_ = known != others_.end() ? std::move(known->second) : std::vector<std::uint32_t>{};
+        if (known != others_.end()) others_.erase(known);
+    }
     void open(std::uint32_t function) {
         // Nothing that was recorded is nested as deep.
         constexpr std::size_t kMax = std::size_t{1} << 22;
@@ -75,7 +86,9 @@ class OpenFrames {
             if (open_[i - 1] == event.function) return open_.resize(i - 1);
     }
 
-    std::vector<std::uint32_t> open_;
+    std::vector<std::uint32_t> open_;  // on the stack of now
+    std::uint64_t stack_ = 0;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> others_;  // by stack, none empty
 };
 
 }  // namespace
@@ -90,6 +103,7 @@ struct TraceReader::State {
         std::vector<Chunk> chunks;
         std::uint64_t events = 0;
         bool innermost = false;       ///< format::kInnermost, in some chunk
+        bool switches = false;        ///< format::kSwitches, in some chunk
         std::vector<TimePart> times;  ///< by chunk, from first_tsc to last_tsc; empty: not read yet. Guarded
                                       ///< by `lock`
     };
@@ -129,6 +143,7 @@ struct TraceReader::State {
     std::unordered_map<std::uint32_t, OffCpuChunks> off_cpu;  ///< by tid
     std::vector<std::uint64_t> expected;                      ///< by thread, the next sequence number
     std::uint64_t events = 0;
+    std::uint64_t stored_bytes = 0;
     /// A thread index beyond is no index: most threads have a chunk, and each takes memory.
     std::size_t most_threads = 0;
     mutable std::mutex lock;
@@ -162,8 +177,10 @@ void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
     chunk.gap_before = chunk.gap_before || (place.flags & format::kGapBefore) != 0;
     thread.innermost =
         thread.innermost || (place.is(format::ChunkType::packs) && (place.flags & format::kInnermost) != 0);
+    thread.switches = thread.switches || (place.flags & format::kSwitches) != 0;
     thread.events += place.events;
     events += place.events;
+    stored_bytes += place.stored_size;
     thread.chunks.push_back(chunk);
 }
 
@@ -355,6 +372,38 @@ Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<con
     return {};
 }
 
+struct EventStream::State {
+    State(TraceReader::State& trace, std::uint32_t its_thread) : of(trace), thread(its_thread) {}
+
+    TraceReader::State& of;
+    std::uint32_t thread;
+    std::size_t next = 0;
+    bool bad = false;  ///< the chunk before was left out
+    ChunkLoader loader;
+    ChunkDecoder decoder;
+};
+
+EventStream::EventStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventStream::~EventStream() = default;
+EventStream::EventStream(EventStream&&) noexcept = default;
+EventStream& EventStream::operator=(EventStream&&) noexcept = default;
+
+Result<std::optional<EventStream::Part>> EventStream::next() {
+    State& state = *state_;
+    std::vector<TraceReader::State::Chunk>& chunks = state.of.threads[state.thread].chunks;
+    for (; state.next < chunks.size(); state.bad = true) {
+        TraceReader::State::Chunk& chunk = chunks[state.next++];
+        const auto good = state.of.decode(chunk, state.loader, state.decoder);
+        if (!good) return tl::unexpected{good.error()};
+        if (*good)
+            return Part{.gap = std::exchange(state.bad, false) || chunk.gap_before,
+                        .events = std::as_const(state.decoder).events()};
+        state.of.count_bad(chunk);
+    }
+    if (std::exchange(state.bad, false)) return Part{.gap = true, .events = {}};
+    return std::nullopt;
+}
+
 TraceReader::TraceReader() = default;
 TraceReader::~TraceReader() = default;
 TraceReader::TraceReader(TraceReader&&) noexcept = default;
@@ -401,6 +450,25 @@ Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
     return reader;
 }
 
+Result<EventStream> TraceReader::stream(std::uint32_t thread) const {
+    if (auto there = state_->check_thread(thread); !there) return tl::unexpected{there.error()};
+    return EventStream{std::make_unique<EventStream::State>(*state_, thread)};
+}
+
+bool TraceReader::switches_stacks(std::uint32_t thread) const {
+    return thread < state_->threads.size() && state_->threads[thread].switches;
+}
+
+void TraceReader::add_damage(const Damage& damage) {
+    const std::lock_guard guard(state_->lock);
+    Damage& all = state_->damage;
+    all.bad_header = all.bad_header || damage.bad_header;
+    all.no_index = all.no_index || damage.no_index;
+    all.bad_chunks += damage.bad_chunks;
+    all.missing_chunks += damage.missing_chunks;
+    all.skipped_bytes += damage.skipped_bytes;
+}
+
 const TraceInfo& TraceReader::info() const {
     return state_->info;
 }
@@ -412,6 +480,10 @@ Damage TraceReader::damage() const {
 
 std::uint64_t TraceReader::events() const {
     return state_->events;
+}
+
+std::uint64_t TraceReader::stored_bytes() const {
+    return state_->stored_bytes;
 }
 
 std::uint64_t TraceReader::begin_of(std::uint32_t thread) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace rdam::trace {
 
 class FileInput;
+class EventStream;
 class Turn;
 
 /// What was wrong with the file, for the report's header.
@@ -56,6 +58,7 @@ class TraceReader {
     Damage damage() const;
     std::uint64_t events() const;  ///< according to the chunks' headers or the index; including bad chunks
     std::uint64_t events_of(std::uint32_t thread) const;
+    std::uint64_t stored_bytes() const;  ///< of the chunks of events, compressed
     /// Ticks: when the thread began or, if that was not seen, its first event according to the chunks'
     /// headers; 0: it has none.
     std::uint64_t begin_of(std::uint32_t thread) const;
@@ -80,6 +83,15 @@ class TraceReader {
     Result<void> read_part(std::uint32_t thread, const TimePart& part,
                            const std::function<void(std::span<const Event>)>& sink,
                            const std::function<void()>& gap) const;
+    /// The same events one chunk after the other, as they stand in the file: leaves by unwinding may name no
+    /// function (pack::kInnermost). The reader must outlive it. Errors: no such thread. Different threads may
+    /// be read at the same time.
+    Result<EventStream> stream(std::uint32_t thread) const;
+    /// Whether the thread switches its stack (EventKind::stack_switch), according to its chunks' flags.
+    bool switches_stacks(std::uint32_t thread) const;
+    /// Counts what was wrong with the file that this one has been made of.
+    void add_damage(const Damage& damage);
+
     /// The number of events in these chunks, according to their headers. Reads the headers of the thread's
     /// chunks when it is first asked, and keeps 16 bytes for each.
     std::uint64_t events_of_part(std::uint32_t thread, const TimePart& part) const;
@@ -96,7 +108,32 @@ class TraceReader {
     TraceReader();
     static Result<TraceReader> read(FileInput file, const std::string& path);
 
+    friend class EventStream;
     struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The chunks of one thread, in order. To be used by one thread.
+class EventStream {
+  public:
+    struct Part {
+        bool gap = false;               ///< events are missing before these
+        std::span<const Event> events;  ///< valid until the next call
+    };
+
+    ~EventStream();
+    EventStream(EventStream&&) noexcept;
+    EventStream& operator=(EventStream&&) noexcept;
+    EventStream(const EventStream&) = delete;
+    EventStream& operator=(const EventStream&) = delete;
+
+    /// Nothing: there are no more. Errors: no memory.
+    Result<std::optional<Part>> next();
+
+  private:
+    friend class TraceReader;
+    struct State;
+    explicit EventStream(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

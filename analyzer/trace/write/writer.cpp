@@ -226,6 +226,7 @@ Result<void> TraceWriter::append(std::uint32_t thread, ChunkEncoder& encoder) {
         format::ChunkHeader header;
         header.type = static_cast<std::uint8_t>(format::ChunkType::events);
         header.flags = chunk.gap ? format::kGapBefore : std::uint16_t{0};
+        if (chunk.switches) header.flags |= format::kSwitches;
         header.thread = thread;
         header.events = chunk.events;
         header.first_tsc = chunk.first_tsc;
@@ -241,6 +242,7 @@ Result<void> TraceWriter::append(std::uint32_t thread, const Packs& packs) {
     header.type = static_cast<std::uint8_t>(format::ChunkType::packs);
     if (packs.innermost) header.flags |= format::kInnermost;
     if (packs.gap) header.flags |= format::kGapBefore;
+    if (packs.switches) header.flags |= format::kSwitches;
     header.thread = thread;
     header.events = packs.events;
     header.first_tsc = packs.first_tsc;

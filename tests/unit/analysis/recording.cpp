@@ -56,6 +56,26 @@ ThreadRecording& ThreadRecording::pause(std::uint64_t begin, std::uint64_t end) 
     return *this;
 }
 
+ThreadRecording& ThreadRecording::switch_to(std::uint64_t tsc, std::uint64_t stack) {
+    trace::Event event;
+    event.tsc = tsc;
+    event.until = stack;
+    event.kind = trace::EventKind::stack_switch;
+    add(event, {});
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::counted(std::uint64_t instructions) {
+    pieces_.back().events.back().instructions = instructions;
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::unwind(std::uint64_t tsc, std::uint32_t function) {
+    leave(tsc, function);
+    pieces_.back().events.back().unwound = true;
+    return *this;
+}
+
 ThreadRecording& ThreadRecording::tree(std::uint8_t rate) {
     sampling_ = static_cast<std::uint8_t>(rate + 1);
     return *this;

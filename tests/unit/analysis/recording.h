@@ -34,6 +34,12 @@ class ThreadRecording {
     ThreadRecording& leave(std::uint64_t tsc, std::uint32_t function);
     ThreadRecording& pause(std::uint64_t begin, std::uint64_t end);
     ThreadRecording& gap();
+    /// Events are on that stack from here on; 0: its own.
+    ThreadRecording& switch_to(std::uint64_t tsc, std::uint64_t stack);
+    /// The last event was read with so many instructions.
+    ThreadRecording& counted(std::uint64_t instructions);
+    /// A call is left by an exception.
+    ThreadRecording& unwind(std::uint64_t tsc, std::uint32_t function);
     /// The next enter begins a sampled call tree, recorded with probability 2^-rate.
     ThreadRecording& tree(std::uint8_t rate);
     /// The events of a call tree of another recording; `sampling` is its first one's.

@@ -16,13 +16,17 @@ void encode(trace::ChunkEncoder& encoder, const trace::Event& event) {
         case trace::EventKind::tail_enter:
             encoder.enter(event.tsc, event.function, event.cpu, event.caller,
                           event.kind == trace::EventKind::tail_enter, event.stack, event.words,
-                          event.sampling);
+                          event.sampling, event.instructions);
             break;
         case trace::EventKind::leave:
-            encoder.leave(event.tsc, event.function, event.cpu, event.unwound, event.words);
+            encoder.leave(event.tsc, event.function, event.cpu, event.unwound, event.words,
+                          event.instructions);
             break;
         case trace::EventKind::pause:
             encoder.pause(event.tsc, event.until, event.reason);
+            break;
+        case trace::EventKind::stack_switch:
+            encoder.stack_switch(event.tsc, event.until);
             break;
     }
 }

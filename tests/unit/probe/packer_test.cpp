@@ -63,6 +63,15 @@ class Records {
         words_.push_back(end);
         expect_pause(begin, end, reason);
     }
+    void stack_switch(std::uint64_t tsc, std::uint64_t number) {
+        words_.insert(words_.end(), {tsc, shm::make_head(RecordKind::stack_switch, 0, 0), number});
+        Event event;
+        event.tsc = tsc;
+        event.until = number;
+        event.cpu = trace::kNoCpu;
+        event.kind = EventKind::stack_switch;
+        expect(event, {});
+    }
     void stack(std::uint64_t begin, std::uint64_t end, std::uint32_t function, std::uint64_t number) {
         words_.push_back(begin);
         words_.push_back(shm::make_head(RecordKind::stack, 0, function));
@@ -130,8 +139,10 @@ Packed pack_all(const Records& records, std::uint32_t step = 1) {
 }
 
 void check(Records& records, const trace::TraceInfo& info, std::uint32_t step = 1) {
-    const Packed packed = pack_all(records, step);
+    Packed packed = pack_all(records, step);
     REQUIRE(packed.stop == pack::Stop::end);
+    packed.packs.switches = std::ranges::any_of(
+        records.events(), [](const Event& each) { return each.kind == EventKind::stack_switch; });
     trace::ChunkDecoder decoder;
     REQUIRE(decoder.decode(packed.packs, info));
     const auto events = std::as_const(decoder).events();
@@ -160,6 +171,8 @@ void check(Records& records, const trace::TraceInfo& info, std::uint32_t step = 
 TEST_CASE("what every kind of record says comes back as an event", "[packer]") {
     Records records;
     records.pause(1000, 1400, shm::Pause::new_chunk);
+    records.stack_switch(1500, std::uint64_t{1} << 40);
+    records.stack_switch(1600, 0);
     records.add(RecordKind::enter, 1, 2000, {7, ~std::uint64_t{0}});
     records.add(RecordKind::enter, 0, 2100);
     records.add(RecordKind::tail_enter, 0, 2200, {}, 0);
@@ -276,7 +289,9 @@ TEST_CASE("random events come back", "[packer]") {
                                                      : info.functions[function].leave_words);
             for (std::uint64_t& word : words)
                 word = random() % 3 == 0 ? random() : random() % 1000;
-            if (random() % 200 == 0)
+            if (random() % 50 == 0)
+                records.stack_switch(tsc, random() >> random() % 64);
+            else if (random() % 200 == 0)
                 records.pause(tsc, tsc + random() % 100000, shm::Pause::buffer_full);
             else
                 records.add(kind, function, tsc, words,

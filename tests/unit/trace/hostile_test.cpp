@@ -105,6 +105,17 @@ TEST_CASE("a sampling rate belongs to an enter") {
     CHECK(read[1].event.sampling == 0);
 }
 
+TEST_CASE("a switch of the stack names its number") {
+    EventChunk events;
+    events[Column::pauses] = numbers({100, 20, 255});
+    events.header.flags = format::kSwitches;
+    const auto read = events_in(trace_with(events));
+    REQUIRE(read.size() == 3);
+    CHECK(read[2].event.kind == EventKind::stack_switch);
+    CHECK(read[2].event.tsc == 1100);
+    CHECK(read[2].event.until == 10);
+}
+
 TEST_CASE("a chunk that breaks a rule is dropped") {
     struct Fault {
         const char* what;
@@ -112,6 +123,10 @@ TEST_CASE("a chunk that breaks a rule is dropped") {
     };
     const std::vector<Fault> faults = {
         {"no events", [](auto& c) { c.header.events = 0; }},
+        {"a switch of the stack that its header does not tell",
+         [](auto& c) {
+             c[Column::pauses] = numbers({100, 20, 255});
+         }},
         {"fewer events than the header says", [](auto& c) { c.header.events = 4; }},
         {"more events than the header says", [](auto& c) { c.header.events = 2; }},
         {"another first time",

@@ -194,8 +194,21 @@ TEST_CASE("the last column tells which intervals are the recorder's") {
           Intervals{{2000, 2100, 3, true, true}, {2100, 2130, 3, true}, {2180, 2190, 3, true, true}});
 }
 
+TEST_CASE("rows of stacks tell which intervals are the program's") {
+    OffCpuChunk chunk;
+    chunk.columns.push_back({});
+    chunk.columns.push_back(numbers({1}));
+    const auto intervals = read(chunk.trace()).intervals;
+    REQUIRE(intervals.size() == 2);
+    CHECK_FALSE(intervals[0].by_program);
+    CHECK(intervals[1].by_program);
+    chunk.columns.back() = numbers({0});  // of one that was not preempted
+    CHECK(read(chunk.trace()).intervals.empty());
+}
+
 TEST_CASE("columns of a later version are passed over") {
     OffCpuChunk chunk;
+    chunk.columns.push_back({});
     chunk.columns.push_back({});
     chunk.columns.push_back(numbers({1, 2, 3}));
     CHECK(read(chunk.trace()).intervals.size() == 2);

@@ -58,6 +58,7 @@ std::uint64_t random_count(Numbers& numbers, bool counted) {
 OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& tsc, bool counted) {
     tsc = numbers.below(50) == 0 ? numbers.any() : tsc + numbers.below(1000) - numbers.below(10);
     const std::uint64_t chance = numbers.below(20);
+    if (chance == 19) return stack_switch(tsc, numbers.any());
     if (chance == 0) {
         OwnedEvent made = pause(tsc, numbers.below(2) == 0 ? numbers.any() : tsc + 5);
         made.event.reason = static_cast<PauseReason>(numbers.below(4));
@@ -119,7 +120,7 @@ TEST_CASE("what is written is read: a small trace with everything in it") {
     CHECK(replay(*reader, 0).gaps.empty());
     CHECK(replay(*reader, 1).events == other_events);
     CHECK_FALSE(reader->read_thread(
-        2, [](auto) {}, [] {}));
+        3, [](auto) {}, [] {}));
     const Damage damage = reader->damage();
     CHECK_FALSE(damage.no_index);
     CHECK_FALSE(damage.bad_header);
@@ -159,4 +160,34 @@ TEST_CASE("what is written is read: random events") {
             REQUIRE(replay(*reader, thread).events == threads[thread]);
         CHECK(reader->damage().bad_chunks == 0);
     }
+}
+
+TEST_CASE("a trace says which threads switch their stacks") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("trace.bin");
+    const std::vector<OwnedEvent> events = {enter(10, 0), stack_switch(20, 3), enter(30, 0),
+                                            stack_switch(40, 0), leave(50, 0)};
+    {
+        TraceWriter writer = writer_of(path);
+        ChunkEncoder encoder;
+        encode(encoder, events);
+        REQUIRE(writer.append(0, encoder));
+        encode(encoder, {enter(10, 0), leave(20, 0)});
+        REQUIRE(writer.append(1, encoder));
+        REQUIRE(writer.finish(info_for_random_events()));
+    }
+    const auto reader = TraceReader::open(path);
+    REQUIRE(reader);
+    CHECK(reader->switches_stacks(0));
+    CHECK_FALSE(reader->switches_stacks(1));
+    CHECK_FALSE(reader->switches_stacks(2));
+    CHECK(replay(*reader, 0).events == events);
+    auto stream = reader->stream(0);
+    REQUIRE(stream);
+    const auto part = stream->next();
+    REQUIRE(part);
+    REQUIRE(*part);
+    CHECK_FALSE((*part)->gap);
+    CHECK((*part)->events.size() == 5);
+    CHECK_FALSE(*stream->next());
 }

@@ -64,6 +64,8 @@ void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events) {
         const Event& e = each.event;
         if (e.kind == EventKind::pause)
             encoder.pause(e.tsc, e.until, e.reason);
+        else if (e.kind == EventKind::stack_switch)
+            encoder.stack_switch(e.tsc, e.until);
         else if (e.kind == EventKind::leave)
             encoder.leave(e.tsc, e.function, e.cpu, e.unwound, each.words, e.instructions);
         else
@@ -137,6 +139,7 @@ TraceInfo full_info() {
                     .max_overhead = 0.1,
                     .clean_end = true,
                     .nodes = {{0, {0, 1, 300}}, {7, {}}},
+                    .copied_stacks = "greenlet",
                     .machine_share = 0.0125};
     info.clock = {.source = "rdtscp",
                   .ticks_per_second = 2.5e9,
@@ -148,7 +151,8 @@ TraceInfo full_info() {
                   .floor_ticks = 88.125,
                   .step_ticks = 26,
                   .error_ticks = 2.5};
-    info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
+    info.switches = {
+        .state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56, .marked = true};
     info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,
                      .reason = "no counter",
@@ -160,6 +164,7 @@ TraceInfo full_info() {
     info.threads = {
         {4711, "main", 1000, 2000, 0, 0, {{0, 5}, {1, uint64_t{1} << 60U}}, 1990},
         {4712, "worker\n", 1100, 0, 5, 2},
+        {1U << 22U, "worker's fiber 3", 1100, 1900, 0, 0, {}, 0, 3},
     };
     info.stacks = {{1, 0x401234, {0x401234, 0x401000, 0xffffffffffffffff}, false}, {0, 0, {}, true}};
     info.answers = {{"wri*", 0, "libc.so.6:write", "3 inlined copies"},
@@ -181,7 +186,7 @@ auto fields(const StackInfo& s) {
     return std::tie(s.function, s.caller, s.frames, s.truncated);
 }
 auto fields(const ThreadInfo& t) {
-    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.unwritten, t.calls, t.calls_until);
+    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.unwritten, t.calls, t.calls_until, t.fiber);
 }
 auto fields(const AnswerInfo& a) {
     return std::tie(a.entry, a.verdict, a.function, a.reason);
@@ -194,7 +199,7 @@ auto fields(const FunctionInfo& f) {
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
                     p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead, p.nodes,
-                    p.machine_share);
+                    p.copied_stacks, p.machine_share);
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
@@ -202,7 +207,7 @@ auto fields(const ClockInfo& c) {
 }
 
 auto fields(const SwitchInfo& s) {
-    return std::tie(s.state, s.reason, s.until, s.lost);
+    return std::tie(s.state, s.reason, s.until, s.lost, s.marked);
 }
 
 auto fields(const CounterInfo& c) {
@@ -257,6 +262,13 @@ OwnedEvent leave(std::uint64_t tsc, std::uint32_t function, std::vector<std::uin
 OwnedEvent pause(std::uint64_t begin, std::uint64_t end) {
     OwnedEvent made = make(EventKind::pause, begin, 0, {});
     made.event.until = end;
+    made.event.cpu = kNoCpu;
+    return made;
+}
+
+OwnedEvent stack_switch(std::uint64_t tsc, std::uint64_t number) {
+    OwnedEvent made = make(EventKind::stack_switch, tsc, 0, {});
+    made.event.until = number;
     made.event.cpu = kNoCpu;
     return made;
 }

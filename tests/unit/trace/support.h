@@ -47,5 +47,6 @@ bool equal(const TraceInfo& a, const TraceInfo& b);
 OwnedEvent enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});
 OwnedEvent leave(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});
 OwnedEvent pause(std::uint64_t begin, std::uint64_t end);
+OwnedEvent stack_switch(std::uint64_t tsc, std::uint64_t number);
 
 }  // namespace rdam::trace::testing

@@ -8,6 +8,7 @@
 
 #include "libprobe/format/plan.h"
 #include "tools/agent/plan/answers.h"
+#include "tools/agent/plan/copied_stacks.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/said_once.h"
@@ -190,6 +191,7 @@ Result<void> Planning::start() {
     if (!process_.known.empty()) order_as_known(plan, process_);
     limit(plan, info_);
     describe(plan, process_, info_);
+    note_copied_stacks(0, plan);
     await(plan);
     std::string message =
         variables_text(process_, configuration_) + answer_text(plan, process_, configuration_);
@@ -263,6 +265,15 @@ void Planning::drop_known_misses(Plan& plan) {
     });
 }
 
+/// Of the objects from `first` on.
+void Planning::note_copied_stacks(std::size_t first, const Plan& plan) {
+    std::string& library = info_.process.copied_stacks;
+    for (std::size_t i = first; i < process_.objects.size() && library.empty(); ++i)
+        library = stacks_copied_by_object(process_.objects[i].path);
+    for (const FunctionPlan& function : plan.functions)
+        if (library.empty()) library = stacks_copied_by_function(function.name);
+}
+
 void Planning::unload(const std::vector<std::uint64_t>& bases) {
     for (std::size_t i = 0; i < process_.objects.size(); ++i)
         if (std::ranges::find(bases, process_.objects[i].base) != bases.end()) loaded_[i] = false;
@@ -282,6 +293,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
         loaded_.push_back(true);
     }
     Plan plan = plan_objects(first, true);
+    note_copied_stacks(first, plan);
     drop_known_misses(plan);
     const std::size_t known = info_.functions.size();
     std::vector<NumberedFunction> numbered;

@@ -44,6 +44,7 @@ class Planning {
     std::uint32_t number_for(const FunctionPlan& function);
     void note_answers(const Plan& plan);
     void await(const Plan& plan);
+    void note_copied_stacks(std::size_t first, const Plan& plan);
     void drop_known_misses(Plan& plan);
     std::string news(const std::string& text) const;
     bool is_new(const std::string& fact) const;

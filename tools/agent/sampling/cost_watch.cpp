@@ -63,7 +63,7 @@ void CostWatch::keep_budget(std::uint32_t thread, const trace::Packs& packs) {
         last = std::max(last, event.tsc);
         if (event.kind == trace::EventKind::pause) {
             budget_->paused(thread, event.until - event.tsc);
-        } else if (event.kind != trace::EventKind::leave) {
+        } else if (event.kind < trace::EventKind::leave) {
             const bool region = info_.functions[event.function].module == kRegionModule;
             if (region)
                 budget_->region(thread, event.function);

@@ -31,7 +31,9 @@ void FirstMoments::see(std::span<const trace::Event> events) {
     open_.clear();
     std::uint64_t all = 0;
     for (const trace::Event& event : events) {
-        if (event.kind == trace::EventKind::pause || event.function >= functions_.size()) continue;
+        // What ends next was begun on another stack.
+        if (event.kind == trace::EventKind::stack_switch) open_.clear();
+        if (event.kind >= trace::EventKind::pause || event.function >= functions_.size()) continue;
         if (event.kind != trace::EventKind::leave) {
             ++calls[event.function];
             ++all;

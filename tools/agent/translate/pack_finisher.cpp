@@ -173,6 +173,10 @@ bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLa
         auto op = load<pack::Op>(bytes, at);
         if (op.kind >= pack::Kind::count) return false;
         if (op.kind == pack::Kind::pause) continue;
+        if (op.kind == pack::Kind::stack_switch) {
+            packs.switches = true;
+            continue;
+        }
         if (op.kind == pack::Kind::unwound_leave && op.function == pack::kInnermost) {
             packs.innermost = true;
             continue;

@@ -26,7 +26,7 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
                                    output::counted(row.occurrences, "call", "calls"),
                                    "lost " + output::human_time(row.lost_ns)};
     if (row.sampled || row.switched_off_ns) items[2] = occurrences(row) + " calls";
-    if (row.few_windows) items = {"no score: seen in too few windows", items[2]};
+    if (row.unknown()) items = {"no score: " + output::no_score_reason(row), items[2]};
     if (row.outermost > 0) {
         items.push_back("min " + output::human_time(row.min_ns));
         items.push_back("median " + output::human_time(row.median_ns));

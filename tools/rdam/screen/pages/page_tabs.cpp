@@ -8,6 +8,7 @@
 
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "tools/rdam/screen/text/scores.h"
 #include "wrappers/support/printable.h"
 
@@ -29,13 +30,13 @@ std::string sequence_name(const score::SequenceRow& row, output::Symbols& symbol
 
 void add_sequence(const PageFacts& facts, const score::SequenceRow& row, std::size_t width,
                   std::vector<Line>& lines) {
-    const std::string items[] = {
-        row.few_windows ? "no score" : "score " + output::score_text(row.rdam),
-        row.few_windows ? "seen in too few windows" : output::interval_text(row.rdam_low, row.rdam_high),
-        calls(facts.page.row, row.occurrences) + " calls",
-        "min " + output::human_time(row.min_ns),
-        "median " + output::human_time(row.median_ns),
-        row.few_windows ? "lost -" : "lost " + output::human_time(row.lost_ns)};
+    const std::string items[] = {row.unknown ? "no score" : "score " + output::score_text(row.rdam),
+                                 row.unknown ? output::no_score_reason(facts.page.row)
+                                             : output::interval_text(row.rdam_low, row.rdam_high),
+                                 calls(facts.page.row, row.occurrences) + " calls",
+                                 "min " + output::human_time(row.min_ns),
+                                 "median " + output::human_time(row.median_ns),
+                                 row.unknown ? "lost -" : "lost " + output::human_time(row.lost_ns)};
     add_indented(lines, sequence_name(row, facts.symbols), 0, width, Look::strong);
     for (std::string& text : flowing(items, width - 2))
         lines.push_back(line("  " + std::move(text), look_of_score(row.rdam, facts.settings.threshold)));
@@ -91,10 +92,10 @@ Content threads_content(const PageFacts& facts, std::size_t width) {
     const score::FunctionRow& row = facts.page.row;
     for (const score::ThreadShare& part : row.threads) {
         const score::ThreadRow& thread = facts.report.threads[part.thread];
-        table.add({part.few_windows ? "-" : output::score_text(part.rdam),
-                   part.few_windows ? "-" : output::interval_text(part.rdam_low, part.rdam_high),
-                   fmt::format("{}", thread.tid), printable(thread.name), entered(row, part.occurrences),
-                   part.few_windows ? "-" : output::human_time(part.lost_ns)});
+        table.add({part.unknown() ? "-" : output::score_text(part.rdam),
+                   part.unknown() ? "-" : output::interval_text(part.rdam_low, part.rdam_high),
+                   output::tid_text(thread), printable(thread.name), entered(row, part.occurrences),
+                   part.unknown() ? "-" : output::human_time(part.lost_ns)});
     }
     Content content;
     std::vector<std::string> lines = table.lines();

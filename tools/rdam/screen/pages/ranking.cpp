@@ -26,7 +26,7 @@ struct Column {
 };
 
 std::string lost(const Row& row) {
-    return row.outermost > 0 && !row.few_windows ? output::human_time(row.lost_ns) : "-";
+    return row.outermost > 0 && !row.unknown() ? output::human_time(row.lost_ns) : "-";
 }
 
 template <double Row::*Member>
@@ -37,12 +37,12 @@ std::string time(const Row& row) {
 std::string threads(const Row& row) {
     const auto affected =
         std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-    return row.few_windows ? fmt::format("-/{}", row.threads.size())
-                           : fmt::format("{}/{}", affected, row.threads.size());
+    return row.unknown() ? fmt::format("-/{}", row.threads.size())
+                         : fmt::format("{}/{}", affected, row.threads.size());
 }
 
 std::string score(const Row& row) {
-    if (row.few_windows) return "-";
+    if (row.unknown()) return "-";
     return output::score_mark(row) + output::score_text(row.rdam);
 }
 
@@ -58,10 +58,9 @@ constexpr Column kMedian{"median", 7, time<&Row::median_ns>};
 constexpr Column kP99{"p99", 7, time<&Row::p99_ns>};
 constexpr Column kLost{"lost", 7, lost};
 constexpr Column kThreads{"threads", 7, threads};
-constexpr Column kInterval{"95 %", 11, [](const Row& row) {
-                               return row.few_windows ? "-"
-                                                      : output::interval_text(row.rdam_low, row.rdam_high);
-                           }};
+constexpr Column kInterval{
+    "95 %", 11,
+    [](const Row& row) { return row.unknown() ? "-" : output::interval_text(row.rdam_low, row.rdam_high); }};
 
 constexpr std::size_t kScoreWidth = 6;
 constexpr std::size_t kMinName = 22;
@@ -123,8 +122,7 @@ std::string lower_case(std::string text) {
 
 Line run_line(const score::Report& report) {
     return line(fmt::format("{}, {}, {}", output::human_time(report.duration_ns),
-                            output::counted(report.threads.size(), "thread", "threads"),
-                            output::counted(report.events, "event", "events")));
+                            output::threads_text(report), output::counted(report.events, "event", "events")));
 }
 
 }  // namespace
