@@ -11,6 +11,7 @@
 #include "wrappers/support/known_variables.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/text/plural.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam::agent {
 namespace {
@@ -110,17 +111,15 @@ const char* verbose_option(const Configuration& configuration) {
 /// What many reasons of a kind have in common: no numbers, nothing in brackets, and nothing behind a colon.
 std::string kind_of_reason(std::string_view reason) {
     std::string kind;
-    int depth = 0;
-    for (const char c : reason.substr(0, reason.find(": "))) {
-        if (c == '(') ++depth;
-        if (depth == 0 && (c < '0' || c > '9') && !(c == ' ' && (kind.empty() || kind.back() == ' ')))
-            kind += c;
-        if (c == ')' && depth > 0) --depth;
+    for (const std::string_view word : words_of(reason.substr(0, reason.find(": ")))) {
+        const bool number = word.find_first_not_of("0123456789") == std::string_view::npos;
+        if (!number) kind.append(kind.empty() ? "" : " ").append(word);
     }
-    for (auto at = kind.find(" ,"); at != std::string::npos; at = kind.find(" ,"))
-        kind.erase(at, 1);
-    while (kind.ends_with(' '))
-        kind.pop_back();
+    for (auto begin = kind.find(" ("); begin != std::string::npos; begin = kind.find(" (", begin)) {
+        const auto end = kind.find(')', begin);
+        if (end == std::string::npos) break;
+        kind.erase(begin, end + 1 - begin);
+    }
     return kind;
 }
 
