@@ -293,7 +293,7 @@ class NotLoaded(Sentences):
         self.assertRegex(text, "rdam: cannot write the trace to .*/trace.bin: Permission denied")
         self.assertNotIn("no program of the run", text)
         if "is known to have been" in text:  # the process could not tell the run
-            self.assertIn("a process whose user may not write here says so itself", text)
+            self.assertIn("a process of a user who may not write here has said so", text)
 
 
 class Sampled(Sentences):

@@ -76,7 +76,7 @@ std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program&
                            program.strips, file_name(program.arguments[0]));
     return fmt::format("{}, where nothing was on the list ({}{}); start rdam behind what keeps it out", only,
                        kWithout,
-                       geteuid() == 0 ? "; a process whose user may not write here says so itself" : "");
+                       geteuid() == 0 ? "; a process of a user who may not write here has said so" : "");
 }
 
 /// Nothing was recorded, and nothing was lost.
