@@ -1,17 +1,11 @@
 #!/usr/bin/python3
 """Programs that filter their own system calls (seccomp): the recorder makes none in a thread under a filter."""
 
-import os
-import pathlib
-import pwd
 import re
-import shutil
-import subprocess
-import tempfile
 import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, Case
+from harness import PROGRAMS, Case
 
 CALLS = 20_000
 
@@ -55,7 +49,6 @@ class Sandboxed(Case):
         self.assertGreaterEqual(counted + self.noted(notes, "events? of"), ticks, notes)
         self.assertEqual(self.noted(notes, "process that it forked"), 1, notes)
         self.assertGreaterEqual(self.noted(notes, "changes? of its libraries"), 1, notes)
-        self.assertTrue(report["trace"]["clean_end"] if "clean_end" in report["trace"] else True)
         work = next(f for f in report["functions"] if f["name"] == "work")
         self.assertTrue(any(len(stack["frames"]) > 2 for stack in work["stacks"]), work["stacks"])
 
@@ -100,37 +93,6 @@ class Sandboxed(Case):
 
     def finished(self) -> bool:
         return bool(self.traces()) and not list(self.folder.glob(".trace*.lock"))
-
-
-class Chromium(Case):
-    """With its sandbox, as an ordinary user."""
-
-    def test_dumps_its_page(self):
-        self.need("chromium", "runuser")
-        user = next((each for each in pwd.getpwall() if 1000 <= each.pw_uid < 60000), None)
-        if os.geteuid() != 0 or user is None:
-            self.skipTest("no ordinary user can be taken on here")
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="rdam-chromium-"))
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        page = folder / "page.html"
-        page.write_text("<p id=a></p><script>a.textContent = 'sum ' + [...Array(1000).keys()].reduce((a, b) => a + b)</script>")
-        os.chown(folder, user.pw_uid, user.pw_gid)
-        command = ("runuser", "-u", user.pw_name, "--", "env", f"HOME={folder}")
-        browser = ("chromium", "--headless", "--dump-dom", page.as_uri())
-        begin = time.monotonic()
-        try:
-            plain = self.run_in_folder(*command, *browser)
-        except subprocess.TimeoutExpired:
-            self.skipTest("chromium does not run here")
-        taken = time.monotonic() - begin
-        if b"sum 499500" not in plain.stdout or not os.access(LIBRDAM, os.R_OK):
-            self.skipTest("chromium shows no page to an ordinary user here: " + plain.stderr.decode()[-200:])
-        begin = time.monotonic()
-        done = self.run_in_folder(*command, "RDAM_BUFFER=64M", f"RDAM_OUTPUT={folder}/trace.bin", "RDAM_FUNCTIONS=pthread_mutex_lock,pthread_create,read,write,poll",
-                                  f"LD_PRELOAD={LIBRDAM}", *browser)
-        print(f"chromium: {taken:.1f} s, recorded {time.monotonic() - begin:.1f} s")
-        self.assertEqual((done.returncode, b"sum 499500" in done.stdout), (plain.returncode, True), done.stderr.decode())
-        self.assertTrue(list(folder.glob("trace*.bin")))
 
 
 if __name__ == "__main__":
