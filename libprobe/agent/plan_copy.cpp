@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "libprobe/agent/inheritance.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
@@ -33,6 +34,11 @@ PlanCopy::~PlanCopy() {
 
 void PlanCopy::print() const {
     say(area_ + reply().message.offset, reply().message.size);
+}
+
+void PlanCopy::keep_knowledge() const {
+    const shm::Text said = reply().inherited;
+    probe::keep_knowledge(area_ + said.offset, said.size, reply().inherits_anew != 0);
 }
 
 }  // namespace rdam::probe

@@ -23,6 +23,8 @@ class PlanCopy {
     const shm::PlanReply& reply() const { return *reinterpret_cast<const shm::PlanReply*>(area_); }
     /// Writes its message to stderr.
     void print() const;
+    /// Keeps what it has for the agents of fork children.
+    void keep_knowledge() const;
 
   private:
     char* area_ = nullptr;

@@ -6,6 +6,7 @@
 
 #include "libprobe/agent/adoption.h"
 #include "libprobe/agent/agent_link.h"
+#include "libprobe/agent/inheritance.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/base/runtime.h"
@@ -192,6 +193,7 @@ void begin_recording() {
         if (!plan.whole()) return;
         choose_counting(thread);
         report(apply_plan(plan.area(), plan.reply()));
+        plan.keep_knowledge();
         past_wrappers();
         watch_libraries();
         watch_children();
@@ -217,27 +219,10 @@ void begin_recording() {
     rdam_guard.activate();
 }
 
-bool same_plan() {
-    const PlanCopy plan(kFirstPlan);
-    if (!plan.whole()) return false;
-    const shm::PlanReply& reply = plan.reply();
-    const auto* functions =
-        reinterpret_cast<const shm::PlannedFunction*>(plan.area() + reply.functions.offset);
-    if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
-    for (std::uint32_t i = 0; i < globals.functions; ++i) {
-        if (globals.addresses[i] == 0) continue;
-        const std::uint32_t words = functions[i].recording.integer_registers +
-                                    functions[i].recording.vector_registers +
-                                    functions[i].recording.stack_words;
-        if (functions[i].address != globals.addresses[i] ||
-            shm::Head{rdam_functions[i].enter_head}.words() != words)
-            return false;
-    }
-    return true;
-}
-
 bool prepare(int argc, char** argv, char** environment) {
-    if (!read_settings(environment) || !gather_request(argc, argv)) return false;
+    if (!read_settings(environment) || !keep_environment(environment, globals.settings.output) ||
+        !gather_request(argc, argv))
+        return false;
     prepare_threads();
     return connect_agent(false);
 }
@@ -294,7 +279,7 @@ bool start_as_first() {
     globals.control = nullptr;
     globals.settings.strict = 0;  // it runs already
     if (globals.settings.values[settings::Id::children] == 0 || !globals.patched || !connect_agent(true) ||
-        !same_plan() || !adopt_gates())
+        !adopt_gates())
         return false;
     forget_open_table();
     forget_region_lock();

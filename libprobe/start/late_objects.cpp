@@ -103,7 +103,10 @@ void ask_and_apply() {
     if (!ask_for_late_plan(serial)) return;
     const PlanCopy plan(serial);
     const OpenTable table;
-    if (plan.whole() && table.writable()) return report(apply_plan(plan.area(), plan.reply()));
+    if (plan.whole() && table.writable()) {
+        report(apply_plan(plan.area(), plan.reply()));
+        return plan.keep_knowledge();
+    }
     Line line;
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }

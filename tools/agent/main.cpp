@@ -1,6 +1,6 @@
-// rdam-agent FD PID [first]: the process beside the profiled one. Plans what is wrapped and writes the trace
-// (docs/recorder.md, "The agent"). The first of its run leaves a starter behind (starter.h). Started by
-// librdam.so; not meant for people.
+// rdam-agent FD PID [TOKEN]: the process beside the profiled one. Plans what is wrapped and writes the trace
+// (docs/recorder.md, "The agent"). The first of its run gets a token and leaves a starter behind (starter.h).
+// Started by librdam.so; not meant for people.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -148,8 +148,9 @@ struct Job {
 
 /// False: the process has been told why it is not recorded.
 bool plan(const Job& job) {
-    if (const auto planned = job.planning.start(); !planned) {
-        refuse(job.shared, planned.error().message);
+    const bool forked = job.shared.start().forked;
+    if (const auto planned = forked ? job.planning.resume() : job.planning.start(); !planned) {
+        refuse(job.shared, planned.error().message, job.planning.list_path());
         return false;
     }
     // After the plan: a process with nothing to record has nothing to write. An obstacle to the name of the
@@ -227,7 +228,7 @@ void record(const Job& job, MachineShare& machine) {
 
 /// Ends early, and says why, where the process cannot be recorded.
 void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
-    const Configuration configuration = read_configuration(process.pid, shared.start().settings);
+    const Configuration configuration = read_configuration(process.pid, shared.start().settings, shared.start().forked);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) return refuse_for(shared, processors.error());
     trace::TraceInfo info;
@@ -244,7 +245,7 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     trace::NameLock name(configuration.output, name_of_run(info.process));
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);
     const std::string output =
-        own_output(configuration, launcher || shared.control().forked != 0, name, info);
+        own_output(configuration, launcher || shared.start().forked, name, info);
     if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
@@ -276,7 +277,13 @@ int run(int fd) {
 int main(int count, char** arguments) {
     // Nobody is to see an agent end by a signal.
     std::set_terminate([] { _exit(1); });
-    if (rdam::agent::is_starter(count, arguments)) _exit(rdam::agent::serve_run(arguments));
+    if (rdam::agent::is_starter(count, arguments)) {
+        const auto memory = rdam::agent::serve_run(arguments);
+        if (!memory) _exit(0);
+        if (*memory < 0) _exit(1);
+        rdam::agent::detach_from_program(*memory);
+        _exit(rdam::agent::run(*memory));
+    }
     char* end = nullptr;
     const long fd = count == 3 || count == 4 ? std::strtol(arguments[1], &end, 10) : -1;
     if (fd < 3 || end == nullptr || *end != '\0') {
@@ -285,7 +292,9 @@ int main(int count, char** arguments) {
     }
     rdam::agent::detach_from_program(static_cast<int>(fd));
     // Before there are threads.
-    if (count == 4) rdam::agent::leave_starter(arguments[0], std::atoi(arguments[2]));
+    if (count == 4)
+        rdam::agent::leave_starter(arguments[0], std::atoi(arguments[2]),
+                                   static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10)));
     // Threads that wait for the process are still there: nothing is taken away under them.
     _exit(rdam::agent::run(static_cast<int>(fd)));
 }

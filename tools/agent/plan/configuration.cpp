@@ -26,9 +26,7 @@ std::string rank() {
 /// nothing else (a shell, env, mpirun), or is a recording of its own (`rdam record` under another one).
 void place_in_tree(std::uint32_t pid, Configuration& configuration) {
     const auto stat = read_stat(pid);
-    const bool same_run =
-        stat && is_recorded(stat->parent) &&
-        (configuration.run.empty() || has_variable(stat->parent, "RDAM_RUN=", configuration.run));
+    const bool same_run = stat && is_of_run(stat->parent, configuration.run);
     configuration.top = !same_run;
     configuration.first = configuration.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
 }
@@ -65,7 +63,7 @@ std::string expand(std::string_view pattern, std::uint32_t pid) {
 
 }  // namespace
 
-Configuration read_configuration(std::uint32_t pid, const settings::Values& values) {
+Configuration read_configuration(std::uint32_t pid, const settings::Values& values, bool forked) {
     using settings::Id;
     Configuration configuration;
     if (const char* functions = std::getenv(kFunctionsVariable); functions != nullptr)
@@ -81,7 +79,10 @@ Configuration read_configuration(std::uint32_t pid, const settings::Values& valu
     configuration.children = values[Id::children] != 0;
     configuration.switches = static_cast<settings::Switches>(values[Id::switches]);
     configuration.agent_cpus = variable("RDAM_AGENT_CPUS");
-    place_in_tree(pid, configuration);
+    if (forked)
+        configuration.top = configuration.first = false;
+    else
+        place_in_tree(pid, configuration);
     return configuration;
 }
 

@@ -29,6 +29,7 @@ struct Configuration {
 };
 
 /// `values`: what the process has read. Texts are read here, from our environment, which is the process's.
-Configuration read_configuration(std::uint32_t pid, const settings::Values& values);
+/// `forked`: it is a fork child of a recorded process.
+Configuration read_configuration(std::uint32_t pid, const settings::Values& values, bool forked);
 
 }  // namespace rdam::agent

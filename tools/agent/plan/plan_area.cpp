@@ -62,7 +62,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
 }  // namespace
 
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
-                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial) {
+                const std::vector<NumberedFunction>& plan, const PlanTexts& texts, std::uint32_t serial) {
     Area area(shared.plan_area());
     std::vector<shm::PlannedFunction> functions;
     functions.reserve(plan.size());
@@ -70,16 +70,20 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
         functions.push_back(encode(function, process, area));
     shm::PlanReply reply;
     reply.functions = area.add(functions.data(), functions.size() * sizeof(shm::PlannedFunction));
-    reply.message = area.add(message.data(), message.size());
+    reply.message = area.add(texts.message.data(), texts.message.size());
+    reply.list = area.add(texts.list.data(), texts.list.size());
+    reply.inherited = area.add(texts.known.data(), texts.known.size());
+    reply.inherits_anew = texts.anew ? 1 : 0;
     reply.serial = serial;
     area.publish(reply);
     return !area.full();
 }
 
-void refuse(const SharedMemory& shared, const std::string& text) {
+void refuse(const SharedMemory& shared, const std::string& text, const std::string& list) {
     Area area(shared.plan_area());
     shm::PlanReply reply;
     reply.message = area.add(text.data(), text.size());
+    reply.list = area.add(list.data(), list.size());
     area.publish(reply);
     shared.announce(shm::AgentState::refused);
 }

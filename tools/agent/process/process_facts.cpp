@@ -105,8 +105,29 @@ bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view pa
     return false;
 }
 
-bool is_recorded(std::uint32_t pid) {
+namespace {
+
+bool is_preloaded(std::uint32_t pid) {
     return has_variable(pid, "LD_PRELOAD=", "librdam.so");
+}
+
+bool maps_recorder(std::uint32_t pid) {
+    constexpr std::string_view kName = "/librdam.so";
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(kName) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+bool is_recorded(std::uint32_t pid) {
+    return is_preloaded(pid) || maps_recorder(pid);
+}
+
+bool is_of_run(std::uint32_t pid, std::string_view run) {
+    if (!is_preloaded(pid)) return maps_recorder(pid);
+    return run.empty() || has_variable(pid, "RDAM_RUN=", run);
 }
 
 std::string program_name(std::uint32_t pid) {

@@ -1,6 +1,7 @@
 #include "tools/rdam/record/program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "libprobe/format/run_mark.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/executable_facts.h"
 
@@ -50,6 +52,14 @@ void set_handler(int signal, void (*handler)(int)) {
     sigaction(signal, &action, nullptr);
 }
 
+/// What the run's processes find its starter by.
+void mark(std::uint32_t token) {
+    rlimit limit{};
+    if (token == 0 || getrlimit(RLIMIT_LOCKS, &limit) != 0) return;
+    limit.rlim_cur = run_mark::limit_of({run_mark::mark_in(limit.rlim_cur).adopter, token});
+    setrlimit(RLIMIT_LOCKS, &limit);
+}
+
 /// In the child. Errors are reported through the pipe, which a successful exec closes.
 [[noreturn]] void become(const Program& program,
                          const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
@@ -57,6 +67,7 @@ void set_handler(int signal, void (*handler)(int)) {
         setenv(name.c_str(), value.c_str(), 1);
     std::signal(SIGXFSZ, on_file_limit);
     // librdam.so ends this very process when it finds nothing to wrap (libprobe/start/init.cpp).
+    mark(program.starter);
     if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& argument : program.arguments)

@@ -1,6 +1,7 @@
 // Finding, judging, starting and awaiting the program that `rdam record` runs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Program {
     std::string sanitizer;               ///< ExecutableFacts::sanitizer
     bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
     bool alone = false;          ///< no other process is recorded, and no launcher
+    std::uint32_t starter = 0;   ///< the token of the run's starter; 0: none
 };
 
 /// The file of this very program.

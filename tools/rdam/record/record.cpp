@@ -171,6 +171,7 @@ Result<int> run(const Options& options) {
         make_variables(options, preloads(*library, program->sanitizer), output->path, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     Starter starter(*library);
+    program->starter = starter.token();
     const auto end = run_program(*program, *variables);
     if (!end) return tl::unexpected(end.error());
     const Outcome outcome = close_run(*output, name, *program, *end);

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analyzer/trace/read/reader.h"
+#include "libprobe/format/agent_process.h"
 #include "analyzer/trace/write/trace_name.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
@@ -35,13 +36,19 @@ std::string read_if_there(const fs::path& path) {
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string arguments = read_if_there(process / "cmdline");
-    // rdam-agent\0FD\0PID\0
+    // rdam-agent\0FD\0PID\0 and, of one that the starter has made, its run
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
     const std::size_t second = arguments.find('\0', first + 1);
     if (second == std::string::npos) return 0;
-    const std::string environment = '\0' + read_if_there(process / "environ");
-    if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
+    const std::size_t third = arguments.find('\0', second + 1);
+    const std::string told = third == std::string::npos ? "" : arguments.c_str() + third + 1;
+    if (told.starts_with(agent_process::kRunArgument)) {
+        if (told != agent_process::kRunArgument + run) return 0;
+    } else {
+        const std::string environment = '\0' + read_if_there(process / "environ");
+        if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
+    }
     return std::atoi(arguments.c_str() + second + 1);
 }
 
