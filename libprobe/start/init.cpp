@@ -207,7 +207,8 @@ void begin_recording() {
     tell_counting();
     thread.tree = 0;
     take_all_rates();
-    measure_cost(thread);
+    // A fork child runs the same probes on the same machine as its parent, which has measured them.
+    if (first) measure_cost(thread);
     thread.dropped = 0;
     thread.slot->dropped.tell(0);
     // What has been called since the gates are there is not of the recording; a fork child's first call is.

@@ -30,6 +30,7 @@
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/process/proc_text.h"
+#include "tools/agent/process/process_facts.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::agent {
@@ -289,6 +290,8 @@ void execute_starter(const char* agent, const std::string& listening, int first,
     const std::string process = std::to_string(first);
     const std::string of_run = std::to_string(token);
     const std::string room(agent_process::kRoomSize, ' ');
+    // What is looked up before the fork need not be looked up behind it.
+    setenv("LD_BIND_NOW", "1", 1);
     execl(agent, kTitle.data(), agent, listening.c_str(), process.c_str(), of_run.c_str(), room.c_str(),
           nullptr);
 }
@@ -332,6 +335,7 @@ std::optional<int> serve_run(char** arguments) {
     prctl(PR_SET_NAME, kTitle.data());
     // Once for all agents.
     Catalogue::builtin();
+    describe_machine(static_cast<std::uint32_t>(getpid()));
     Server server(listening, first, of_parent, arguments);
     if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.

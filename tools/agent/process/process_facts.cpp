@@ -30,12 +30,18 @@ std::uint64_t now_ns(clockid_t clock) {
     return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-std::string processor_model() {
+std::string read_processor_model() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
         if (line.starts_with("model name"))
             if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
     return "unknown processor";
+}
+
+/// The kernel interrupts processors to write that file.
+const std::string& processor_model() {
+    static const std::string model = read_processor_model();
+    return model;
 }
 
 /// 0 if the kernel does not provide it.

@@ -59,6 +59,9 @@ void raise_limits() {
     std::vector<char*> environment;
     for (char** variable = environ; *variable != nullptr; ++variable)
         if (!std::string_view{*variable}.starts_with("LD_")) environment.push_back(*variable);
+    // What is looked up before it forks, its agents need not look up.
+    std::string bind = "LD_BIND_NOW=1";
+    environment.push_back(bind.data());
     environment.push_back(nullptr);
     const std::string descriptor = std::to_string(socket);
     const std::string of_run = std::to_string(token);
