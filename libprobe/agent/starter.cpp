@@ -166,7 +166,9 @@ Reached reach(const Socket& socket) {
 
 void say_taken() {
     Line line;
-    (line << "another user holds the name of this run's rdam-starter: its agents are started without it").print();
+    (line << "another user holds the name of this run's rdam-starter, or nobody accepts under it: another one "
+             "is started")
+        .print();
 }
 
 }  // namespace
@@ -183,8 +185,7 @@ std::uint32_t choose_token() {
 Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_pid) {
     const Socket socket;
     const Reached reached = reach(socket);
-    if (reached == Reached::stranger) say_taken();
-    if (reached == Reached::crowd) return Asked::refused;
+    if (reached == Reached::stranger || reached == Reached::crowd) say_taken();
     if (reached != Reached::starter) return Asked::absent;
     const Block block(environment);
     if (block.data() == nullptr) return Asked::refused;

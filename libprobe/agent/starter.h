@@ -15,8 +15,7 @@ namespace rdam::probe {
 enum class Asked : std::uint8_t {
     started,
     absent,   ///< there is no starter of this user: the run begins here, or it has ended
-    refused,  ///< it cannot start the agent in this process's place (root, namespaces, user, control group),
-              ///< or too many others are asking
+    refused,  ///< it cannot start the agent in this process's place (root, namespaces, user, control group)
     silent    ///< it does not answer: it is not known whether there will be an agent
 };
 

@@ -164,7 +164,7 @@ bool plan(const Job& job) {
     job.name.tell_planned();
     const Configuration& configuration = job.configuration;
     if (!configuration.run.empty() && !configuration.pattern.empty())
-        trace::NameLock(configuration.pattern, configuration.run).tell_planned();
+        trace::NameLock(configuration.pattern, configuration.whole_run).tell_planned();
     return true;
 }
 
@@ -242,7 +242,8 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     const auto has_ended = [&] { return watch.end() != End::none; };
     Attendant attendant(shared.control(), priorities, has_ended);
     info.process = describe(process, configuration, shared.start());
-    trace::NameLock name(configuration.output, name_of_run(info.process));
+    trace::NameLock name(configuration.output, configuration.run.empty() ? name_of_run(info.process)
+                                                                         : configuration.whole_run);
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);
     const std::string output =
         own_output(configuration, launcher || shared.start().forked, name, info);

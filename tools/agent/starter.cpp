@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/process/proc_text.h"
@@ -174,8 +175,10 @@ int become_agent(int connection, int pid, char** arguments) {
     if (memory < 3 || send(connection, &own, sizeof own, MSG_NOSIGNAL) != sizeof own) return -1;
     take_environment(std::move(*block));
     const char* run = std::getenv("RDAM_RUN");
+    // Everybody can see the arguments.
+    const std::string shown(trace::without_secret(run == nullptr ? "" : run));
     show_arguments(arguments, {arguments[kAgent], std::to_string(memory), std::to_string(pid),
-                               agent_process::kRunArgument + std::string(run == nullptr ? "" : run)});
+                               agent_process::kRunArgument + shown});
     return memory;
 }
 

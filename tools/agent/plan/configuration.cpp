@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "analyzer/trace/write/trace_name.h"
 #include "tools/agent/process/process_facts.h"
 #include "wrappers/catalogue/catalogue.h"
 
@@ -71,7 +72,8 @@ Configuration read_configuration(std::uint32_t pid, const settings::Values& valu
     const std::string output = variable("RDAM_OUTPUT");
     configuration.output = expand(output.empty() ? "trace.bin" : output, pid);
     configuration.output_has_pid = expand(output, 0) != expand(output, 1);
-    configuration.run = variable("RDAM_RUN");
+    configuration.whole_run = variable("RDAM_RUN");
+    configuration.run = trace::without_secret(configuration.whole_run);
     if (configuration.output != output) configuration.pattern = output;
     configuration.arguments = values[Id::arguments] != 0;
     configuration.all_calls = values[Id::all_calls] != 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "libprobe/format/plan.h"
+#include "tools/agent/memory/image.h"
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
@@ -292,6 +293,21 @@ void Planning::match_objects(const std::vector<ProcessObject>& current) {
     }
 }
 
+/// Lines for stderr.
+std::string Planning::note_replaced() {
+    std::string text;
+    for (std::size_t i = 0; i < process_.objects.size(); ++i) {
+        const ProcessObject& object = process_.objects[i];
+        if (!loaded_[i] || !Image(object).is_replaced()) continue;
+        info_.remarks.push_back(fmt::format(
+            "{} was replaced while the program ran: in processes that were forked after that, call stacks end "
+            "at its functions",
+            object.path));
+        text += fmt::format("rdam: {}\n", printable(info_.remarks.back()));
+    }
+    return text;
+}
+
 Result<void> Planning::resume() {
     const auto inherited = decode_knowledge(process_.inherited);
     if (!inherited)
@@ -305,7 +321,8 @@ Result<void> Planning::resume() {
     match_objects(current);
     info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
     told_ = told_anew_ = process_.inherited.size();
-    if (!write_plan(shared_, process_, {}, {}, 0)) return fail("rdam: the plan area is too small\n");
+    const std::string said = unsaid(note_replaced());
+    if (!write_plan(shared_, process_, {}, {.message = said}, 0)) return fail("rdam: the plan area is too small\n");
     return {};
 }
 

@@ -51,6 +51,7 @@ class Planning {
     Knowledge everything() const;
     std::vector<AwaitedEntry> awaited() const;
     void learn(const Knowledge& knowledge);
+    std::string note_replaced();
     void match_objects(const std::vector<ProcessObject>& current);
     std::uint32_t number_for(const FunctionPlan& function);
     void note_answers(const std::vector<trace::AnswerInfo>& answers);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "analyzer/trace/read/reader.h"
 #include "libprobe/format/agent_process.h"
+#include "analyzer/trace/write/open_for_writing.h"
 #include "analyzer/trace/write/trace_name.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
@@ -47,7 +49,11 @@ int target_of_agent(const fs::path& process, const std::string& run) {
         if (told != agent_process::kRunArgument + run) return 0;
     } else {
         const std::string environment = '\0' + read_if_there(process / "environ");
-        if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
+        const std::string variable = std::string{'\0'} + "RDAM_RUN=" + run;
+        const std::size_t at = environment.find(variable);
+        if (at == std::string::npos) return 0;
+        const char next = environment[std::min(at + variable.size(), environment.size() - 1)];
+        if (next != '\0' && next != trace::kSecretMark) return 0;
     }
     return std::atoi(arguments.c_str() + second + 1);
 }
@@ -136,6 +142,13 @@ std::vector<std::string> matching_files(const std::string& output) {
     return files;
 }
 
+/// In a folder that everybody may write to, anybody can make a trace that names the run.
+bool is_of_users(const std::string& path, const std::vector<unsigned>& users) {
+    struct stat status {};
+    if (!trace::is_in_shared_folder(path)) return true;
+    return stat(path.c_str(), &status) == 0 && std::ranges::find(users, status.st_uid) != users.end();
+}
+
 }  // namespace
 
 std::vector<LivingProcess> await_agents(const std::string& run) {
@@ -162,11 +175,11 @@ std::vector<LivingProcess> await_agents(const std::string& run) {
 }
 
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
-                                  std::vector<LivingProcess>& living) {
+                                  const std::vector<unsigned>& users, std::vector<LivingProcess>& living) {
     std::vector<RunTrace> traces;
     for (const std::string& path : matching_files(output)) {
         auto reader = trace::TraceReader::open_as_it_is(path);
-        if (!reader || reader->info().process.run != run) continue;
+        if (!reader || reader->info().process.run != run || !is_of_users(path, users)) continue;
         if (reader->damage().no_index) {
             const auto process =
                 std::ranges::find(living, reader->info().process.pid, &LivingProcess::own_pid);
