@@ -125,8 +125,8 @@ void raise_limits() {
     }
 }
 
-/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run and so has
-/// a token for it.
+/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run and so
+/// has a token for it.
 [[noreturn]] void become_agent(const char* path, int fd, const char* const* environment,
                                std::uint32_t token) {
     char descriptor[21];
@@ -237,8 +237,8 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     hand_over_request(area + shm::kRequestOffset, fork_child);
 }
 
-/// A relative RDAM_FUNCTIONS means the file that it meant when the run began, in whatever the program executes
-/// and wherever that is.
+/// A relative RDAM_FUNCTIONS means the file that it meant when the run began, in whatever the program
+/// executes and wherever that is.
 void settle_list(const char* path, std::size_t size) {
     constexpr std::string_view kVariable = "RDAM_FUNCTIONS=";
     static char settled[kVariable.size() + 4096];

@@ -43,8 +43,7 @@ bool make_room(Knowledge& kept, std::size_t size) {
         sys::mmap(0, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(memory)) return false;
     copy_bytes(reinterpret_cast<void*>(memory), kept.bytes, kept.size);
-    if (kept.bytes != nullptr)
-        sys::call(SYS_munmap, sys::word(kept.bytes), static_cast<long>(kept.room));
+    if (kept.bytes != nullptr) sys::call(SYS_munmap, sys::word(kept.bytes), static_cast<long>(kept.room));
     kept.bytes = reinterpret_cast<char*>(memory);
     kept.room = static_cast<std::uint32_t>(room);
     return true;

@@ -50,8 +50,8 @@ class Socket {
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
 
-    /// Connects to the starter of that name and of the same user: no other user may get the shared memory, nor
-    /// keep this process waiting.
+    /// Connects to the starter of that name and of the same user: no other user may get the shared memory,
+    /// nor keep this process waiting.
     Reached connect(const Name& name) const {
         if (sys::failed(fd_)) return Reached::nobody;
         sockaddr_un address{};
@@ -63,8 +63,8 @@ class Socket {
         if (sys::failed(connected)) return Reached::nobody;
         ucred peer{};
         socklen_t peer_size = sizeof peer;
-        if (sys::call(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, sys::word(&peer), sys::word(&peer_size)) !=
-            0)
+        if (sys::call(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, sys::word(&peer),
+                      sys::word(&peer_size)) != 0)
             return Reached::nobody;
         return peer.uid == effective_user() ? Reached::starter : Reached::stranger;
     }
@@ -166,8 +166,9 @@ Reached reach(const Socket& socket) {
 
 void say_taken() {
     Line line;
-    (line << "another user holds the name of this run's rdam-starter, or nobody accepts under it: another one "
-             "is started")
+    (line
+     << "another user holds the name of this run's rdam-starter, or nobody accepts under it: another one "
+        "is started")
         .print();
 }
 

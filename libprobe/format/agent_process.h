@@ -16,15 +16,15 @@ inline constexpr char kInBuildTree[] = "../tools/agent/rdam-agent";
 inline constexpr decltype(RLIMIT_AS) kRaisedLimits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE,
                                                         RLIMIT_NOFILE};
 
-/// The variables of the program's environment that are for the agent, by how they begin: the settings, where its
-/// files go, and the rank in a job.
+/// The variables of the program's environment that are for the agent, by how they begin: the settings, where
+/// its files go, and the rank in a job.
 inline constexpr std::string_view kVariables[] = {
-    "RDAM_",      "HOME=",        "XDG_CACHE_HOME=", "TMPDIR=", "OMPI_COMM_WORLD_RANK=",
+    "RDAM_",      "HOME=",     "XDG_CACHE_HOME=", "TMPDIR=", "OMPI_COMM_WORLD_RANK=",
     "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID=",
 };
 
-/// The argument that says of which run an agent is begins like this, where it has one: then its environment is
-/// its starter's.
+/// The argument that says of which run an agent is begins like this, where it has one: then its environment
+/// is its starter's.
 inline constexpr char kRunArgument[] = "run=";
 
 /// Bytes of the starter's last argument, in which its agents show theirs.

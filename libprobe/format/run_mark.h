@@ -1,5 +1,5 @@
-// What every process of a run carries through fork, exec and changes of user: the soft limit RLIMIT_LOCKS, which
-// Linux has ignored since 2.4.25.
+// What every process of a run carries through fork, exec and changes of user: the soft limit RLIMIT_LOCKS,
+// which Linux has ignored since 2.4.25.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,13 @@ struct RunMark {
 
 namespace run_mark {
 
-// Any limit that begins like this is a mark. It is neither "unlimited" nor a number that somebody would choose.
+// Any limit that begins like this is a mark. It is neither "unlimited" nor a number that somebody would
+// choose.
 inline constexpr std::uint64_t kMagic = 0x72d;
 inline constexpr int kMagicShift = 52;
 inline constexpr int kAdopterShift = 30;
-inline constexpr std::uint32_t kMaxPid = (1u << (kMagicShift - kAdopterShift)) - 1;  ///< Linux has no larger one
+inline constexpr std::uint32_t kMaxPid =
+    (1u << (kMagicShift - kAdopterShift)) - 1;  ///< Linux has no larger one
 inline constexpr std::uint32_t kMaxToken = (1u << kAdopterShift) - 1;
 
 constexpr std::uint64_t limit_of(RunMark mark) {

@@ -375,10 +375,10 @@ struct PlannedFunction {
 
 /// At the start of the plan area.
 struct PlanReply {
-    Text functions;            ///< PlannedFunction[]
-    Text message;              ///< for stderr
-    /// For the agents of fork children, which have nothing else to plan by (tools/agent/plan/inheritance.h). The
-    /// process keeps it, behind what it has kept so far, or instead of that.
+    Text functions;  ///< PlannedFunction[]
+    Text message;    ///< for stderr
+    /// For the agents of fork children, which have nothing else to plan by (tools/agent/plan/inheritance.h).
+    /// The process keeps it, behind what it has kept so far, or instead of that.
     Text inherited;
     Text list;  ///< the path of the list, absolute, if RDAM_FUNCTIONS has a relative one
     std::uint32_t inherits_anew = 0;

@@ -127,8 +127,8 @@ class Files(Inherits):
         self.replace("libplugin.so", PROGRAMS / "libversions.so")
         self.finish(program)
         self.assertEqual(self.work(), [1, 100, 100, 100])
-        self.assertEqual(sorted(self.counts(path.name).get("libplugin.so:plugin_work") for path in self.folder.glob("trace*.bin")),
-                         [1, 100, 100, 100])
+        # Its constructor calls it, too.
+        self.assertEqual(self.work(function="plugin_work"), [1, 100, 100, 100])
 
 
 if __name__ == "__main__":

@@ -8,15 +8,17 @@ import pathlib
 import re
 import resource
 import subprocess
-import sys
 import time
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case
 
 OWN, OTHER = 64101, 64102
+PYTHON = "/usr/bin/python3"  # which every user may execute
+RLIMIT_LOCKS = 10
 CONNECTIONS = 2000
 CHILDREN = 20
+ROUNDS = 3
 INHERITS = PROGRAMS / "inherits"
 COUNTS = PROGRAMS / "counts"
 PRELOADED = {"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work"}
@@ -102,7 +104,7 @@ class TwoUsers(Case):
 
     def start_other(self, script: str, *arguments) -> subprocess.Popen:
         limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (2 * CONNECTIONS, 2 * CONNECTIONS))
-        other = self.start(OTHER, sys.executable, "-c", script, *arguments, preexec_fn=limit)
+        other = self.start(OTHER, PYTHON, "-c", script, *arguments, preexec_fn=limit)
         self.assertEqual(other.stdout.readline(), b"held\n")
         return other
 
@@ -143,9 +145,11 @@ class Connections(TwoUsers):
         return took
 
     def test_thousands_are_held(self):
-        plain = self.measured(lambda names: None)
-        held = self.measured(lambda names: self.start_other(CALLER, names[0], CONNECTIONS, "once"))
-        print(f"with {CONNECTIONS} connections of another user a run took {held / plain:.2f} × as long")
+        plain, held = [], []
+        for _ in range(ROUNDS):
+            plain.append(self.measured(lambda names: None))
+            held.append(self.measured(lambda names: self.start_other(CALLER, names[0], CONNECTIONS, "once")))
+        print(f"with {CONNECTIONS} connections of another user a run took {min(held) / min(plain):.2f} × as long")
 
     def test_calls_without_an_end(self):
         self.measured(lambda names: self.start_other(CALLER, names[0], 1, "again"))
@@ -160,21 +164,21 @@ class Connections(TwoUsers):
 class Names(TwoUsers):
     def check(self, how: str):
         token = os.getpid() + 1
-        mark = lambda: resource.setrlimit(resource.RLIMIT_LOCKS, (mark_with(token), resource.RLIM_INFINITY))
-        times = []
-        for held in (False, True):
-            if held:
+        mark = lambda: resource.setrlimit(RLIMIT_LOCKS, (mark_with(token), resource.RLIM_INFINITY))
+        times = {False: [], True: []}
+        for held in (*[False] * ROUNDS, *[True] * ROUNDS):
+            if held and not times[held]:
                 self.start_other(HOLDER, name_with(token), how)
             begin = time.monotonic()
             program = self.start(OWN, INHERITS, 3, "none", env=PRELOADED, preexec_fn=mark)
             _, said = program.communicate(timeout=TIMEOUT)
-            times.append(time.monotonic() - begin)
+            times[held].append(time.monotonic() - begin)
             self.assertEqual(program.returncode, 5, said)
             self.assertEqual(said.decode().count(IS_HELD), 1 if held else 0, said)
             self.await_none()
             self.assertEqual(self.calls(), [1, 100, 100, 100])
             self.forget()
-        print(f"a name that another user holds ({how}) took {(times[1] - times[0]) * 1e3:.0f} ms of a run")
+        print(f"a name that another user holds ({how}) took {(min(times[True]) - min(times[False])) * 1e3:.0f} ms of a run")
 
     def test_held(self):
         self.check("idle")

@@ -228,7 +228,8 @@ void record(const Job& job, MachineShare& machine) {
 
 /// Ends early, and says why, where the process cannot be recorded.
 void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
-    const Configuration configuration = read_configuration(process.pid, shared.start().settings, shared.start().forked);
+    const Configuration configuration =
+        read_configuration(process.pid, shared.start().settings, shared.start().forked);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) return refuse_for(shared, processors.error());
     trace::TraceInfo info;
@@ -242,11 +243,10 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     const auto has_ended = [&] { return watch.end() != End::none; };
     Attendant attendant(shared.control(), priorities, has_ended);
     info.process = describe(process, configuration, shared.start());
-    trace::NameLock name(configuration.output, configuration.run.empty() ? name_of_run(info.process)
-                                                                         : configuration.whole_run);
+    trace::NameLock name(configuration.output,
+                         configuration.run.empty() ? name_of_run(info.process) : configuration.whole_run);
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);
-    const std::string output =
-        own_output(configuration, launcher || shared.start().forked, name, info);
+    const std::string output = own_output(configuration, launcher || shared.start().forked, name, info);
     if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);

@@ -46,7 +46,6 @@ constexpr long kMaxSeconds = 5;
 /// kRoom is nothing but room, for the arguments that agents show.
 enum Argument { kName, kAgent, kListening, kFirst, kToken, kRoom, kArguments };
 
-
 int open_process(int pid) {
     return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
 }
@@ -191,8 +190,8 @@ class Server {
         clients_.push_back({.process = first, .pid = 0});
     }
 
-    /// Returns where no process is left that could ask, with nothing; or in a child that becomes an agent, with
-    /// the descriptor of the shared memory or -1.
+    /// Returns where no process is left that could ask, with nothing; or in a child that becomes an agent,
+    /// with the descriptor of the shared memory or -1.
     std::optional<int> serve() {
         while (living() > 0)
             if (const auto agent = wait()) return agent;

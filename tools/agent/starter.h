@@ -17,20 +17,20 @@
 
 namespace rdam::agent {
 
-/// Makes the starter for the run whose first process is `pid` and which has this token (run_mark.h); it runs the
-/// file `agent`. Nothing happens where that cannot be: then processes start their agents by themselves. The calling process must have one
-/// thread.
+/// Makes the starter for the run whose first process is `pid` and which has this token (run_mark.h); it runs
+/// the file `agent`. Nothing happens where that cannot be: then processes start their agents by themselves.
+/// The calling process must have one thread.
 void leave_starter(const char* agent, int pid, std::uint32_t token);
 
 /// Whether main() was called by leave_starter(); or by `rdam record` for the run that it begins
-/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET TOKEN ROOM`. Its parent gets a byte through the
-/// socket when it may be asked, and closes its half at the end; another byte then says that there are
-/// processes of the run left, for which it goes on.
+/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET TOKEN ROOM`. Its parent gets a byte
+/// through the socket when it may be asked, and closes its half at the end; another byte then says that there
+/// are processes of the run left, for which it goes on.
 bool is_starter(int count, const char* const* arguments);
 
-/// What the starter runs. Returns where it has ended, with nothing; and in each agent, which is a child of it,
-/// with the descriptor of the memory that a process shares, or -1 where it cannot be one. Agents show themselves
-/// as `rdam-agent FD PID RUN`.
+/// What the starter runs. Returns where it has ended, with nothing; and in each agent, which is a child of
+/// it, with the descriptor of the memory that a process shares, or -1 where it cannot be one. Agents show
+/// themselves as `rdam-agent FD PID RUN`.
 std::optional<int> serve_run(char** arguments);
 
 }  // namespace rdam::agent

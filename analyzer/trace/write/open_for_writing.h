@@ -15,8 +15,8 @@ namespace rdam::trace {
 /// if that is off. An Error is only the reason.
 Result<std::string> follow_links(const std::string& path);
 
-/// Whether an open file, found at `path`, may be what another user has put there: in such a directory a file of
-/// another user (not the directory's owner), or one with more than one name.
+/// Whether an open file, found at `path`, may be what another user has put there: in such a directory a file
+/// of another user (not the directory's owner), or one with more than one name.
 bool is_planted(const struct stat& found, const std::string& path);
 
 /// Whether `path` is in a directory that everybody may write to and where only the owner removes a file.

@@ -176,8 +176,8 @@ NameLock& NameLock::operator=(NameLock&& other) noexcept {
     return *this;
 }
 
-/// False: there is none, and errno says why. Not O_CREAT at first: where the kernel protects shared folders it
-/// would say no more than EACCES.
+/// False: there is none, and errno says why. Not O_CREAT at first: where the kernel protects shared folders
+/// it would say no more than EACCES.
 bool NameLock::open_file() {
     constexpr mode_t kMode = S_IRUSR | S_IWUSR;
     constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;

@@ -36,7 +36,8 @@ static void write_title(char** arguments, int wipe) {
     }
     environ = copy;
     memset(begin, 0, (size_t)(end - begin));
-    snprintf(begin, (size_t)(end - begin), "inherits: master process, with a title longer than its arguments");
+    snprintf(begin, (size_t)(end - begin),
+             "inherits: master process, with a title longer than its arguments");
 }
 
 int main(int count, char** arguments) {

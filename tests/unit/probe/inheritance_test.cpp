@@ -24,7 +24,8 @@ Knowledge first() {
     function.info.enter_words = 2;
     function.info.sampled = true;
     function.info.most_rate = 7;  // found out since
-    function.info.parameters.push_back({.name = "x", .kind = 1, .size = 4, .word = 1, .key = true, .type = "int"});
+    function.info.parameters.push_back(
+        {.name = "x", .kind = 1, .size = 4, .word = 1, .key = true, .type = "int"});
     knowledge.functions.push_back(function);
     knowledge.answers.push_back({"work", 1, "work", "why"});
     knowledge.awaited.push_back({"libx.so:work", "libx.so"});

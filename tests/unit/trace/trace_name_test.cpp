@@ -132,7 +132,8 @@ TEST_CASE("what another user has laid out in a shared folder is not written thro
     close(*own);
 }
 
-TEST_CASE("another user's lock file neither takes a name nor says anything, and is not written to", "[name]") {
+TEST_CASE("another user's lock file neither takes a name nor says anything, and is not written to",
+          "[name]") {
     if (geteuid() != 0) {
         WARN("skipped: to make files of another user takes root");
         return;

@@ -1,6 +1,7 @@
-// What the agent of a fork child has to know of its parent's plan. The child runs its parent's patched code, so
-// nothing is planned anew: the list may have another content by then, and the files may have been replaced.
-// The process keeps these bytes in its memory, which its children have by fork (shm::PlanReply::inherited).
+// What the agent of a fork child has to know of its parent's plan. The child runs its parent's patched code,
+// so nothing is planned anew: the list may have another content by then, and the files may have been
+// replaced. The process keeps these bytes in its memory, which its children have by fork
+// (shm::PlanReply::inherited).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct AwaitedEntry {
     std::string module;
 };
 
-/// What a plan, or a plan for libraries that have come or gone, adds to what was known before. All of it is as
-/// planned: nothing of what has been recorded since.
+/// What a plan, or a plan for libraries that have come or gone, adds to what was known before. All of it is
+/// as planned: nothing of what has been recorded since.
 struct Knowledge {
     std::vector<ListEntry> list;      ///< only in the first
     std::vector<std::uint64_t> gone;  ///< indices of known objects that are no longer loaded

@@ -17,10 +17,10 @@ struct NumberedFunction {
 
 /// What goes with a plan.
 struct PlanTexts {
-    std::string message;                  ///< for stderr
-    std::string list = {};                ///< shm::PlanReply::list
+    std::string message;                   ///< for stderr
+    std::string list = {};                 ///< shm::PlanReply::list
     std::vector<std::uint8_t> known = {};  ///< shm::PlanReply::inherited
-    bool anew = false;                    ///< shm::PlanReply::inherits_anew
+    bool anew = false;                     ///< shm::PlanReply::inherits_anew
 };
 
 /// The answer to the request `serial`. Announces nothing. False when it does not fit.

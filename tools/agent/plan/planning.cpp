@@ -299,10 +299,11 @@ std::string Planning::note_replaced() {
     for (std::size_t i = 0; i < process_.objects.size(); ++i) {
         const ProcessObject& object = process_.objects[i];
         if (!loaded_[i] || !Image(object).is_replaced()) continue;
-        info_.remarks.push_back(fmt::format(
-            "{} was replaced while the program ran: in processes that were forked after that, call stacks end "
-            "at its functions",
-            object.path));
+        info_.remarks.push_back(
+            fmt::format("{} was replaced while the program ran: in processes that were forked after that, "
+                        "call stacks end "
+                        "at its functions",
+                        object.path));
         text += fmt::format("rdam: {}\n", printable(info_.remarks.back()));
     }
     return text;
@@ -311,9 +312,10 @@ std::string Planning::note_replaced() {
 Result<void> Planning::resume() {
     const auto inherited = decode_knowledge(process_.inherited);
     if (!inherited)
-        return fail("rdam: the forked process {} is not recorded: what it has from its parent's recorder was "
-                    "overwritten\n",
-                    process_.pid);
+        return fail(
+            "rdam: the forked process {} is not recorded: what it has from its parent's recorder was "
+            "overwritten\n",
+            process_.pid);
     const std::vector<ProcessObject> current = std::exchange(process_.objects, {});
     loaded_.clear();
     for (const Knowledge& knowledge : *inherited)
@@ -322,7 +324,8 @@ Result<void> Planning::resume() {
     info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
     told_ = told_anew_ = process_.inherited.size();
     const std::string said = unsaid(note_replaced());
-    if (!write_plan(shared_, process_, {}, {.message = said}, 0)) return fail("rdam: the plan area is too small\n");
+    if (!write_plan(shared_, process_, {}, {.message = said}, 0))
+        return fail("rdam: the plan area is too small\n");
     return {};
 }
 

@@ -104,8 +104,7 @@ void name_after_run(const Output& output, std::vector<RunTrace>& traces) {
 
 }  // namespace
 
-Outcome close_run(Output& output, const std::string& run, const Program& program,
-                  const ProgramEnd& end) {
+Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end) {
     auto living = await_agents(run);
     output.name.gather();
     auto traces = find_traces(output.shown, run, output.name.users(), living);

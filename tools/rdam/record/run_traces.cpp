@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "analyzer/trace/read/reader.h"
-#include "libprobe/format/agent_process.h"
 #include "analyzer/trace/write/open_for_writing.h"
 #include "analyzer/trace/write/trace_name.h"
+#include "libprobe/format/agent_process.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/support/printable.h"

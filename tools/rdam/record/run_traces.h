@@ -33,8 +33,8 @@ struct RunTrace {
 };
 
 /// The traces of this run, and of these users, at `output` and, for processes that were forked or executed,
-/// beside it (name.PID.bin). In a pattern, %p, %h or %r match any text. Traces of `living` are not included, but noted
-/// there.
+/// beside it (name.PID.bin). In a pattern, %p, %h or %r match any text. Traces of `living` are not included,
+/// but noted there.
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
                                   const std::vector<unsigned>& users, std::vector<LivingProcess>& living);
 
