@@ -32,6 +32,7 @@
 #include "libprobe/format/starter.h"
 #include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/agent/processors/priorities.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::agent {
@@ -338,6 +339,7 @@ std::optional<int> serve_run(char** arguments) {
     // Once for all agents.
     Catalogue::builtin();
     describe_machine(static_cast<std::uint32_t>(getpid()));
+    try_priorities();
     Server server(listening, first, of_parent, arguments);
     if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.
