@@ -217,7 +217,11 @@ class Server {
         std::vector<pollfd> polled{{listening_, POLLIN, 0}};
         for (const Client& client : clients_)
             polled.push_back({client.process, POLLIN, 0});
-        if (poll(polled.data(), polled.size(), -1) < 0) return {};
+        if (poll(polled.data(), polled.size(), -1) < 0) {
+            // Where the program's filter forbids it there is no starter.
+            if (errno != EINTR) clients_.clear();
+            return {};
+        }
         // Answering adds to the clients.
         if (polled[0].revents != 0)
             if (const auto agent = answer_some()) return agent;
