@@ -51,7 +51,8 @@ bool comes_back_from_idle(int policy, const sched_param& parameter) {
     return back;
 }
 
-/// Where processors are busy the attempt takes as long as a thread of the lowest priority waits: it is made once.
+/// Where processors are busy the attempt takes as long as a thread of the lowest priority waits: it is made
+/// once.
 bool is_reversible(int policy, const sched_param& parameter) {
     static const int tried = policy;
     static const bool back = comes_back_from_idle(policy, parameter);
