@@ -173,8 +173,11 @@ bool plan(const Job& job) {
 bool let_begin(const Job& job) {
     shm::Control& control = job.shared.control();
     job.shared.announce(shm::AgentState::planned);
+    // The first event of a fork child comes at once, and waits for the file.
+    control.agent_sleeps.store(1);
     while (control.process_state.load() == shm::ProcessState::starting && job.watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
+    control.agent_sleeps.store(0);
     const bool measured = job.shared.read_measured();
     describe_clock(job.shared, job.rate, job.info.clock);
     job.info.counters = describe_counters(job.shared.measured());
