@@ -113,7 +113,7 @@ class Socket {
   private:
     /// Whoever listens may have more callers than it can hear, or be somebody who hears none.
     long connect_soon(const sockaddr_un& address, long length) const {
-        constexpr int kTries = 30;
+        constexpr int kTries = 10;
         constexpr long kMillisecond = 1;
         const std::uint32_t nothing = 0;
         long connected = sys::call(SYS_connect, fd_, sys::word(&address), length);
