@@ -21,29 +21,13 @@ Prctl* real_prctl = nullptr;
 
 constexpr std::uint32_t kFirstProcess = 1;
 
-// A limit that says this in its upper half has the pid of the program that adopts orphans in its lower one.
-constexpr std::uint64_t kMark = 0x7264616d;
-constexpr int kHalf = 32;
-
-/// 0: that is no mark.
-std::uint32_t marked_by(std::uint64_t limit) {
-    return limit >> kHalf == kMark ? static_cast<std::uint32_t>(limit) : 0;
-}
-
-rlimit lock_limit() {
-    rlimit limit{};
-    sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, 0, sys::word(&limit));
-    return limit;
-}
-
 /// The mark of a program further out stays: it gets what this one leaves behind. Nothing leaves the namespace
 /// of a process 1. False: nothing has changed.
 bool mark() {
-    rlimit limit = lock_limit();
+    const RunMark before = own_mark();
     const std::uint32_t own = sys::getpid();
-    if (marked_by(limit.rlim_cur) != 0 && own != kFirstProcess) return false;
-    limit.rlim_cur = kMark << kHalf | own;
-    return sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, sys::word(&limit), 0) == 0;
+    if (before.adopter != 0 && own != kFirstProcess) return false;
+    return set_mark({own, before.token});
 }
 
 /// The thread's name, for when it cannot be asked for. The kernel has just read it.
@@ -65,6 +49,19 @@ void let_descendants_finish() {
 
 }  // namespace
 
+RunMark own_mark() {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, 0, sys::word(&limit));
+    return run_mark::mark_in(limit.rlim_cur);
+}
+
+bool set_mark(RunMark mark) {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, 0, sys::word(&limit));
+    limit.rlim_cur = run_mark::limit_of(mark);
+    return sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, sys::word(&limit), 0) == 0;
+}
+
 bool adopts_orphans() {
     int subreaper = 0;
     sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
@@ -85,10 +82,10 @@ void before_prctl(std::uint64_t option, std::uint64_t argument) {
 std::uint32_t adopter_above() {
     const std::uint32_t own = sys::getpid();
     std::uint32_t pid = own;
-    std::uint32_t adopter = marked_by(lock_limit().rlim_cur);
+    std::uint32_t adopter = own_mark().adopter;
     for (int i = 0; i < kMaxAncestors && pid > 0 && (adopter == 0 || adopter == own); ++i) {
         pid = parent_of(pid);
-        adopter = pid == 0 ? 0 : marked_by(lock_limit_of(pid));
+        adopter = pid == 0 ? 0 : run_mark::mark_in(lock_limit_of(pid)).adopter;
     }
     return adopter == own ? 0 : adopter;
 }

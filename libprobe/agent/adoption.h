@@ -2,14 +2,21 @@
 //
 // An agent that a process starts by itself (agent_link.cpp) is handed to the nearest of them, which would
 // find a child that it did not make. The kernel shows nobody but the program itself that it is one. So the
-// program carries a mark: its soft limit RLIMIT_LOCKS, which the kernel has ignored since Linux 2.4.25.
-// Whatever it starts inherits the mark, over any exec and change of user, root directory or namespace, and
-// those that it has started before can read it in /proc.
+// program carries a mark (format/run_mark.h). Whatever it starts inherits the mark, over any exec and change
+// of user, root directory or namespace, and those that it has started before can read it in /proc.
 #pragma once
 
 #include <cstdint>
 
+#include "libprobe/format/run_mark.h"
+
 namespace rdam::probe {
+
+/// This process's mark.
+RunMark own_mark();
+
+/// False: the process may not set it; nothing has changed.
+bool set_mark(RunMark mark);
 
 /// Whether this process does.
 bool adopts_orphans();

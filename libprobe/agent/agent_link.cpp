@@ -30,8 +30,6 @@
 namespace rdam::probe {
 namespace {
 
-constexpr std::size_t kMaxVariables = 4096;
-
 constexpr std::uint64_t kShareOfLimit = 4;
 static_assert(settings::kMinBuffer == kMinChunks * std::uint64_t{shm::kChunkSize});
 
@@ -96,12 +94,6 @@ void* map_shared(int fd, std::uint64_t size) {
     return reinterpret_cast<void*>(mapped);
 }
 
-bool starts_with(const char* text, const char* prefix) {
-    while (*prefix != '\0')
-        if (*text++ != *prefix++) return false;
-    return true;
-}
-
 /// Writes `directory of own_path()` + `tail` to `path`. 0, or why that cannot be executed: a negative errno.
 long beside_library(char (&path)[4096], const char* tail) {
     const char* own = own_path();
@@ -134,27 +126,17 @@ void raise_limits() {
     }
 }
 
-/// The agent's: the program's dynamic linker settings are not for it. Ends with a null.
-const char* const* agent_environment() {
-    static const char* environment[kMaxVariables + 1];
-    std::size_t count = 0;
-    const char* output = globals.settings.output;
-    if (output != nullptr) environment[count++] = output;
-    for (char** entry = globals.settings.environment; *entry != nullptr && count < kMaxVariables; ++entry)
-        if (!starts_with(*entry, "LD_") &&
-            (output == nullptr || !starts_with(*entry, kOutputVariable.data())))
-            environment[count++] = *entry;
-    environment[count] = nullptr;
-    return environment;
-}
-
-/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run.
-[[noreturn]] void become_agent(const char* path, int fd, const char* const* environment, bool first) {
+/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run and so
+/// has a token for it.
+[[noreturn]] void become_agent(const char* path, int fd, const char* const* environment,
+                               std::uint32_t token) {
     char descriptor[21];
     char process[21];
+    char of_run[21];
     put_number(descriptor, static_cast<std::uint64_t>(fd));
     put_number(process, globals.control->pid);
-    const char* arguments[] = {path, descriptor, process, first ? "first" : nullptr, nullptr};
+    put_number(of_run, token);
+    const char* arguments[] = {path, descriptor, process, token != 0 ? of_run : nullptr, nullptr};
     raise_limits();
     sys::call(SYS_fcntl, fd, F_SETFD, 0);
     sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
@@ -181,7 +163,7 @@ void wait_for_good() {
 /// In a process that adopts orphans the agent would become a child after all. There, the agent's parent stays
 /// and waits for it: only a wait with __WALL or __WCLONE sees a child whose end sends no signal. (The agent
 /// itself cannot be one: an exec gives it the usual signal.)
-bool spawn(const char* path, int fd, const char* const* environment, bool first) {
+bool spawn(const char* path, int fd, const char* const* environment, std::uint32_t token) {
     const bool stays = adopts_orphans();
     // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
     const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
@@ -190,7 +172,7 @@ bool spawn(const char* path, int fd, const char* const* environment, bool first)
         // The kernel notes the agent's pid before the agent runs: however early it dies, that is seen.
         const long grandchild =
             sys::call(SYS_clone, CLONE_PARENT_SETTID, 0, sys::word(&globals.control->agent_pid), 0, 0);
-        if (grandchild == 0) become_agent(path, fd, environment, first);
+        if (grandchild == 0) become_agent(path, fd, environment, token);
         if (stays && !sys::failed(grandchild)) wait_for_good();
         leave_process(sys::failed(grandchild) ? 1 : 0);
     }
@@ -249,12 +231,38 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.clock = globals.settings.clock;
     control.forked = fork_child ? 1 : 0;
     open_all_gates(reinterpret_cast<char*>(&control) + shm::kGatesOffset);
-    hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
+    char* const area = reinterpret_cast<char*>(&control);
+    const Knowledge& known = globals.inherited.knowledge;
+    // The agent reads it before it writes a plan there.
+    if (fork_child) copy_bytes(area + shm::kPlanOffset, known.bytes, known.size);
+    hand_over_request(area + shm::kRequestOffset, fork_child);
+}
+
+/// A relative RDAM_FUNCTIONS means the file that it meant when the run began, in whatever the program
+/// executes and wherever that is.
+void settle_list(const char* path, std::size_t size) {
+    constexpr std::string_view kVariable = "RDAM_FUNCTIONS=";
+    static char settled[kVariable.size() + 4096];
+    if (size == 0 || size >= sizeof settled - kVariable.size()) return;
+    copy_bytes(settled, kVariable.data(), kVariable.size());
+    copy_bytes(settled + kVariable.size(), path, size);
+    settled[kVariable.size() + size] = '\0';
+    for (char** entry = globals.settings.environment; *entry != nullptr; ++entry)
+        if (std::string_view{*entry, text_size(*entry)}.starts_with(kVariable)) *entry = settled;
 }
 
 /// What the agent has written for stderr, or nothing.
 void print_reply(std::uint32_t serial) {
     if (const PlanCopy plan(serial); plan.whole()) plan.print();
+}
+
+/// … and, before the program runs, what the list's path means.
+void take_first_reply(bool fork_child) {
+    const PlanCopy plan(0);
+    if (!plan.whole()) return;
+    const shm::Text list = plan.reply().list;
+    if (!fork_child) settle_list(plan.area() + list.offset, list.size);
+    plan.print();
 }
 
 /// The process has a new agent, and new memory to share with it.
@@ -303,7 +311,7 @@ class Progress {
 
 /// `rdam record` sees it by itself.
 void say_killed() {
-    if (!environment_variable(globals.settings.environment, "RDAM_RUN").value.empty()) return;
+    if (!environment_variable(globals.inherited.environment, "RDAM_RUN").value.empty()) return;
     Line line;
     (line << "rdam-agent ended before the trace was finished: it was killed, or ran out of memory; what it "
              "had not written is lost: record again")
@@ -343,7 +351,7 @@ bool give_up_to(std::uint32_t adopter, Asked asked) {
 
 /// By the run's starter where there is one, else by itself. False: the reason has been printed.
 bool start_agent(int fd, bool fork_child) {
-    const char* const* environment = agent_environment();
+    const char* const* environment = globals.inherited.environment;
     std::uint32_t agent_pid = 0;
     const Asked asked = ask_starter(fd, environment, agent_pid);
     if (asked == Asked::silent)
@@ -356,7 +364,7 @@ bool start_agent(int fd, bool fork_child) {
     char path[4096];
     if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
     const bool first = asked == Asked::absent && globals.settings.values[settings::Id::children] != 0;
-    if (spawn(path, fd, environment, first)) return true;
+    if (spawn(path, fd, environment, first ? choose_token() : 0)) return true;
     return give_up("cannot start rdam-agent: no process can be created here");
 }
 
@@ -386,12 +394,12 @@ bool connect_agent(bool fork_child) {
     standing.agent_pid.store(globals.control->agent_pid.load());
     if (!wait_for_plan()) {
         if (globals.control->agent_futex.load() == shm::AgentState::refused) {
-            print_reply(0);
+            take_first_reply(fork_child);
             return false;
         }
         return give_up("rdam-agent ended unexpectedly");
     }
-    print_reply(0);
+    take_first_reply(fork_child);
     return true;
 }
 

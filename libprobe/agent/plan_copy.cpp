@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "libprobe/agent/inheritance.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
@@ -37,6 +38,11 @@ void PlanCopy::print() const {
 
 void PlanCopy::print_wrapped() const {
     say(area_ + reply().wrapped.offset, reply().wrapped.size);
+}
+
+void PlanCopy::keep_knowledge() const {
+    const shm::Text said = reply().inherited;
+    probe::keep_knowledge(area_ + said.offset, said.size, reply().inherits_anew != 0);
 }
 
 }  // namespace rdam::probe

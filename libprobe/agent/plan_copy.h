@@ -25,6 +25,8 @@ class PlanCopy {
     void print() const;
     /// … and how many functions are wrapped.
     void print_wrapped() const;
+    /// Keeps what it has for the agents of fork children.
+    void keep_knowledge() const;
 
   private:
     char* area_ = nullptr;

@@ -203,7 +203,9 @@ void hand_over_request(void* area, bool fork_child) {
     shm::Request request = *reinterpret_cast<const shm::Request*>(arena.base);
     if (fork_child) {
         request.objects = shared.add(objects, object_count * sizeof objects[0]);
-        request.known = shared.add(globals.addresses, globals.functions * sizeof globals.addresses[0]);
+        const Knowledge& known = globals.inherited.knowledge;
+        request.inherited = {0, known.size};
+        request.inherited_check = shm::check_of(known.bytes, known.size, 0);
     }
     publish_request(shared, request, 0);
 }

@@ -1,14 +1,16 @@
 #include "libprobe/agent/starter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include "libprobe/agent/ancestors.h"
+#include "libprobe/agent/adoption.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/format/run_mark.h"
 #include "libprobe/format/starter.h"
 
 namespace rdam::probe {
@@ -22,20 +24,22 @@ uid_t effective_user() {
     return static_cast<uid_t>(sys::call(SYS_geteuid));
 }
 
-/// The name without a process.
-Name name_in_namespace() {
+/// The name of this run's starter, for processes of this user and PID namespace.
+Name name_of_starter(std::uint32_t token) {
     char link[64];
     const long size = sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
-    return Name({link, size > 0 ? static_cast<std::size_t>(size) : 0}, effective_user());
+    return Name(token, {link, size > 0 ? static_cast<std::size_t>(size) : 0}, effective_user());
 }
 
-constinit Name known;  // under which this process, or its parent before the fork, has found the starter
+/// Of this process or, before a fork, its parent. 0: it has not been looked for.
+constinit std::uint32_t known_token = 0;
+
+enum class Reached : std::uint8_t { starter, nobody, stranger, crowd };
 
 /// A socket that is closed with it.
 class Socket {
   public:
-    Socket() : fd_(sys::call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        // connect() waits as well, where many others ask.
+    Socket() : fd_(sys::call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
         const timeval patience{kMaxSeconds, 0};
         for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO})
             sys::call(SYS_setsockopt, fd_, SOL_SOCKET, which, sys::word(&patience), sizeof patience);
@@ -46,19 +50,23 @@ class Socket {
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
 
-    /// Connects to the starter of that name and of the same user: no other user may get the shared memory.
-    bool connect(const Name& name) const {
-        if (sys::failed(fd_) || name.size() == 0) return false;
+    /// Connects to the starter of that name and of the same user: no other user may get the shared memory,
+    /// nor keep this process waiting.
+    Reached connect(const Name& name) const {
+        if (sys::failed(fd_)) return Reached::nobody;
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         copy_bytes(address.sun_path + 1, name.text(), name.size());
         const auto length = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-        if (sys::failed(sys::call(SYS_connect, fd_, sys::word(&address), length))) return false;
+        const long connected = connect_soon(address, length);
+        if (connected == -EAGAIN) return Reached::crowd;
+        if (sys::failed(connected)) return Reached::nobody;
         ucred peer{};
         socklen_t peer_size = sizeof peer;
-        return sys::call(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, sys::word(&peer),
-                         sys::word(&peer_size)) == 0 &&
-               peer.uid == effective_user();
+        if (sys::call(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, sys::word(&peer),
+                      sys::word(&peer_size)) != 0)
+            return Reached::nobody;
+        return peer.uid == effective_user() ? Reached::starter : Reached::stranger;
     }
 
     bool send_request(const starter::Request& request, int memory) const {
@@ -103,6 +111,20 @@ class Socket {
     }
 
   private:
+    /// Whoever listens may have more callers than it can hear, or be somebody who hears none.
+    long connect_soon(const sockaddr_un& address, long length) const {
+        constexpr int kTries = 10;
+        constexpr long kMillisecond = 1;
+        const std::uint32_t nothing = 0;
+        long connected = sys::call(SYS_connect, fd_, sys::word(&address), length);
+        for (int i = 0; i < kTries && connected == -EAGAIN; ++i) {
+            sys::futex_wait(&nothing, nothing, kMillisecond);
+            connected = sys::call(SYS_connect, fd_, sys::word(&address), length);
+        }
+        sys::call(SYS_fcntl, fd_, F_SETFL, 0);  // from here on it waits
+        return connected;
+    }
+
     long fd_;
 };
 
@@ -136,28 +158,36 @@ class Block {
     std::size_t size_ = 0;
 };
 
-/// The starter listens under the pids of the processes that it has served: one of them is this process before
-/// it became another program, or one of its ancestors. If none is, the run begins here.
-bool reach(const Socket& socket) {
-    if (socket.connect(known)) return true;
-    const Name any = name_in_namespace();
-    std::uint32_t pid = sys::getpid();
-    for (int i = 0; i < kMaxAncestors && pid > 0; ++i) {
-        const Name name = any.with(pid);
-        if (socket.connect(name)) {
-            known = name;
-            return true;
-        }
-        pid = parent_of(pid);
-    }
-    return false;
+/// A fork child's token is its parent's, an executed program's is in its limits. None: the run begins here.
+Reached reach(const Socket& socket) {
+    if (known_token == 0) known_token = own_mark().token;
+    return known_token == 0 ? Reached::nobody : socket.connect(name_of_starter(known_token));
+}
+
+void say_taken() {
+    Line line;
+    (line
+     << "another user holds the name of this run's rdam-starter, or nobody accepts under it: another one "
+        "is started")
+        .print();
 }
 
 }  // namespace
 
+std::uint32_t choose_token() {
+    std::uint32_t random = 0;
+    if (sys::call(SYS_getrandom, sys::word(&random), sizeof random, 1 /* GRND_NONBLOCK */) != sizeof random)
+        random = static_cast<std::uint32_t>(__builtin_ia32_rdtsc()) * 0x9e3779b1u ^ sys::getpid();
+    known_token = run_mark::token_of(random);
+    set_mark({own_mark().adopter, known_token});
+    return known_token;
+}
+
 Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_pid) {
     const Socket socket;
-    if (!reach(socket)) return Asked::absent;
+    const Reached reached = reach(socket);
+    if (reached == Reached::stranger || reached == Reached::crowd) say_taken();
+    if (reached != Reached::starter) return Asked::absent;
     const Block block(environment);
     if (block.data() == nullptr) return Asked::refused;
     starter::Request request;

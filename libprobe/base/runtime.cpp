@@ -199,8 +199,8 @@ std::string_view unrecorded_fate() {
                                         : "; the program continues without being recorded";
 }
 
-Variable environment_variable(char** environment, std::string_view name) {
-    for (char** entry = environment; *entry != nullptr; ++entry) {
+Variable environment_variable(const char* const* environment, std::string_view name) {
+    for (const char* const* entry = environment; *entry != nullptr; ++entry) {
         const std::string_view text{*entry, text_size(*entry)};
         if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name))
             return {{text.data() + name.size() + 1, text.size() - name.size() - 1}, true};

@@ -63,6 +63,6 @@ struct Variable {
     std::string_view value;
     bool found = false;
 };
-Variable environment_variable(char** environment, std::string_view name);
+Variable environment_variable(const char* const* environment, std::string_view name);
 
 }  // namespace rdam::probe

@@ -186,6 +186,19 @@ struct Settings {
 };
 inline constexpr std::string_view kOutputVariable = "RDAM_OUTPUT=";
 
+/// What the agent of this process, or of its parent, has said for those of fork children (format/shared.h).
+struct Knowledge {
+    char* bytes = nullptr;
+    std::uint32_t size = 0;
+    std::uint32_t room = 0;
+};
+
+/// What a fork child needs of its parent. Private memory that nobody else writes to (agent/inheritance.h).
+struct Inherited {
+    const char* const* environment = nullptr;  ///< the agent's, ends with a null
+    Knowledge knowledge;
+};
+
 /// The state of the recorder and its agent. The recorder relies on this; the shared memory only informs the
 /// agent.
 struct Standing {
@@ -216,6 +229,7 @@ inline constexpr std::uint32_t kMaxGateCopies = 64;
 
 struct Globals {
     Settings settings;
+    Inherited inherited;
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
     std::uint32_t functions = 0;
     shm::Measured measured = {};

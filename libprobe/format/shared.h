@@ -237,7 +237,7 @@ struct Control {
     std::uint64_t size;    ///< of the whole memory, bytes
     std::uint32_t pid;
     Clock clock;
-    std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
+    std::uint32_t forked;  ///< a fork child whose code is patched already, by its parent's plan
     settings::Values settings;
     Measured measured;
     std::uint64_t measured_check;
@@ -358,7 +358,10 @@ struct Request {
     Text command;              ///< arguments, each ended by \0
     Text objects;              ///< RequestedObject[]; of a late request, those that are new
     Text gone;                 ///< late requests: the bases of unloaded objects, std::uint64_t[]
-    Text known;  ///< fork children: the entries that are patched, by function number; 0: no longer there
+    /// Fork children: what agents before have said by PlanReply::inherited. It is in the plan area, at its
+    /// begin.
+    Text inherited;
+    std::uint64_t inherited_check = 0;
 };
 
 /// `area` has `bytes` bytes, as its Request says.
@@ -390,9 +393,15 @@ struct PlannedFunction {
 
 /// At the start of the plan area.
 struct PlanReply {
-    Text functions;            ///< PlannedFunction[]
-    Text message;              ///< for stderr
-    Text wrapped;              ///< the same for how many functions are wrapped, if they are
+    Text functions;  ///< PlannedFunction[]
+    Text message;    ///< for stderr
+    Text wrapped;    ///< the same for how many functions are wrapped, if they are
+    /// For the agents of fork children, which have nothing else to plan by (tools/agent/plan/inheritance.h).
+    /// The process keeps it, behind what it has kept so far, or instead of that.
+    Text inherited;
+    Text list;  ///< the path of the list, absolute, if RDAM_FUNCTIONS has a relative one
+    std::uint32_t inherits_anew = 0;
+    std::uint32_t reserved = 0;
     std::uint32_t serial = 0;  ///< of the request that it answers
     std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
     std::uint64_t check = 0;   ///< of all before it here, and of what is behind it

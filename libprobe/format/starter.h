@@ -7,27 +7,23 @@
 
 namespace rdam::starter {
 
-/// The socket's address is a \0 and a name: "rdam-", the number of the PID namespace, which may share its
-/// sockets with others, the user, for whom alone a starter works, and the pid of a process that it has
-/// served, each behind a '-'. What does not fit is cut.
+/// The socket's address is a \0 and a name: "rdam-", the run's token (run_mark.h), the number of the PID
+/// namespace, which may share its sockets with others, and the user, for whom alone a starter works, each
+/// behind a '-'. What does not fit is cut.
 class Name {
   public:
     static constexpr std::size_t kMaxSize = 60;
 
     constexpr Name() = default;
-    /// A name without a process. `space` is the target of /proc/self/ns/pid: pid:[4026531836].
-    constexpr Name(std::string_view space, std::uint32_t user) {
+    /// `space` is the target of /proc/self/ns/pid: pid:[4026531836].
+    constexpr Name(std::uint32_t token, std::string_view space, std::uint32_t user) {
         add("rdam-");
+        add(token);
+        add("-");
         for (const char c : space)
             if (c >= '0' && c <= '9') add({&c, 1});
         add("-");
         add(user);
-        add("-");
-    }
-    constexpr Name with(std::uint32_t pid) const {
-        Name name = *this;
-        name.add(pid);
-        return name;
     }
 
     constexpr const char* text() const { return text_; }

@@ -7,6 +7,7 @@
 
 #include "libprobe/agent/adoption.h"
 #include "libprobe/agent/agent_link.h"
+#include "libprobe/agent/inheritance.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/base/filter.h"
@@ -208,6 +209,7 @@ void begin_recording() {
         const PatchResult result = apply_plan(plan.area(), plan.reply());
         if (!result.none_took()) plan.print_wrapped();
         report(result);
+        plan.keep_knowledge();
         past_wrappers();
         watch_libraries();
         watch_children();
@@ -221,7 +223,8 @@ void begin_recording() {
     tell_counting();
     thread.tree = 0;
     take_all_rates();
-    measure_cost(thread);
+    // A fork child runs the same probes on the same machine as its parent, which has measured them.
+    if (first) measure_cost(thread);
     thread.dropped = 0;
     thread.slot->dropped.tell(0);
     // What has been called since the gates are there is not of the recording; a fork child's first call is.
@@ -233,25 +236,6 @@ void begin_recording() {
     rdam_guard.activate();
 }
 
-bool same_plan() {
-    const PlanCopy plan(kFirstPlan);
-    if (!plan.whole()) return false;
-    const shm::PlanReply& reply = plan.reply();
-    const auto* functions =
-        reinterpret_cast<const shm::PlannedFunction*>(plan.area() + reply.functions.offset);
-    if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
-    for (std::uint32_t i = 0; i < globals.functions; ++i) {
-        if (globals.addresses[i] == 0) continue;
-        const std::uint32_t words = functions[i].recording.integer_registers +
-                                    functions[i].recording.vector_registers +
-                                    functions[i].recording.stack_words;
-        if (functions[i].address != globals.addresses[i] ||
-            shm::Head{rdam_functions[i].enter_head}.words() != words)
-            return false;
-    }
-    return true;
-}
-
 bool is_filtered_by_kernel() {
     return sys::call(SYS_prctl, PR_GET_SECCOMP) > 0;
 }
@@ -259,7 +243,9 @@ bool is_filtered_by_kernel() {
 bool prepare(int argc, char** argv, char** environment) {
     globals.filtered_start = is_filtered_by_kernel();
     find_tid_offset();
-    if (!read_settings(environment) || !gather_request(argc, argv)) return false;
+    if (!read_settings(environment) || !keep_environment(environment, globals.settings.output) ||
+        !gather_request(argc, argv))
+        return false;
     prepare_threads();
     return connect_agent(false);
 }
@@ -336,7 +322,7 @@ bool start_as_first() {
     globals.control = nullptr;
     globals.settings.strict = 0;  // it runs already
     if (globals.settings.values[settings::Id::children] == 0 || !globals.patched || !connect_agent(true) ||
-        !same_plan() || !adopt_gates())
+        !adopt_gates())
         return false;
     forget_open_table();
     forget_region_lock();

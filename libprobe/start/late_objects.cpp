@@ -113,7 +113,8 @@ void ask_and_apply() {
     if (plan.whole() && table.writable()) {
         const PatchResult result = apply_plan(plan.area(), plan.reply());
         if (!result.none_took()) plan.print_wrapped();
-        return report(result);
+        report(result);
+        return plan.keep_knowledge();
     }
     Line line;
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();

@@ -96,6 +96,26 @@ class SubreaperCase(Case):
             time.sleep(0.05)
         self.fail("the starter has stayed")
 
+    def await_end_of_starters(self, maker: int):
+        """Of that process, a zombie: nothing shows whose a starter is, so of all that began after it; and its agent's, which makes it."""
+        since = int(pathlib.Path(f"/proc/{maker}/stat").read_text().rsplit(")", 1)[1].split()[19])
+        self.await_end(maker)
+        for _ in range(500):
+            time.sleep(0.02)
+            if not any(self.is_starter_since(number, since) for number in os.listdir("/proc") if number.isdigit()):
+                return
+        self.fail("the starter has stayed")
+
+    def is_starter_since(self, number: str, since: int) -> bool:
+        try:
+            title = pathlib.Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+            stat = pathlib.Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return False
+        agent = title[1] if title[0] == b"rdam-starter" else title[0]
+        ours = agent.startswith(os.path.dirname(LIBRDAM).encode()) and agent.endswith(b"/rdam-agent")
+        return ours and stat[0] != "Z" and int(stat[19]) >= since
+
     def kill_starter(self, program: subprocess.Popen):
         starter = self.starter_of(program.pid)
         os.kill(starter, signal.SIGKILL)
@@ -245,8 +265,10 @@ class LeftAlone(SubreaperCase):
         self.check(self.REFUSES, self.start(how="exec", change="undumpable", **user), calls=[1] + self.CHILDREN * [100])
 
     def test_ancestors_that_have_ended(self):
-        # The program itself has called nothing of the list, so that no starter knows it.
-        self.check(self.IS_GONE, self.start(how="exec", change="unserved"), lines=6, adopter=r"\d+")
+        # The program itself has called nothing of the list, so that no starter knows it, and its maker's ends.
+        program = self.start(how="exec", change="unserved")
+        self.await_end_of_starters(program.pid)
+        self.check(self.IS_GONE, program, lines=6, adopter=r"\d+")
 
     def test_a_starter_that_was_killed(self):
         for how, lines in (("return", 3), ("exec", 6)):

@@ -1,6 +1,6 @@
-// rdam-agent FD PID [first]: the process beside the profiled one. Plans what is wrapped and writes the trace
-// (docs/recorder.md, "The agent"). The first of its run leaves a starter behind (starter.h). Started by
-// librdam.so; not meant for people.
+// rdam-agent FD PID [TOKEN]: the process beside the profiled one. Plans what is wrapped and writes the trace
+// (docs/recorder.md, "The agent"). The first of its run gets a token and leaves a starter behind (starter.h).
+// Started by librdam.so; not meant for people.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -155,14 +155,15 @@ template <typename Tell>
 void tell_run(trace::NameLock& name, const Configuration& configuration, const Tell& tell) {
     tell(name);
     if (configuration.run.empty() || configuration.pattern.empty()) return;
-    trace::NameLock pattern(configuration.pattern, configuration.run);
+    trace::NameLock pattern(configuration.pattern, configuration.whole_run);
     tell(pattern);
 }
 
 /// False: the process has been told why it is not recorded.
 bool plan(const Job& job) {
-    if (const auto planned = job.planning.start(); !planned) {
-        refuse(job.shared, planned.error().message);
+    const bool forked = job.shared.start().forked;
+    if (const auto planned = forked ? job.planning.resume() : job.planning.start(); !planned) {
+        refuse(job.shared, planned.error().message, job.planning.list_path());
         return false;
     }
     // After the plan: a process with nothing to record has nothing to write. An obstacle to the name of the
@@ -184,8 +185,11 @@ bool plan(const Job& job) {
 bool let_begin(const Job& job) {
     shm::Control& control = job.shared.control();
     job.shared.announce(shm::AgentState::planned);
+    // The first event of a fork child comes at once, and waits for the file.
+    control.agent_sleeps.store(1);
     while (control.process_state.load() == shm::ProcessState::starting && job.watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
+    control.agent_sleeps.store(0);
     const bool measured = job.shared.read_measured();
     describe_clock(job.shared, job.rate, job.info.clock);
     job.info.counters = describe_counters(job.shared.measured());
@@ -256,7 +260,8 @@ void look_behind_linker(ProcessDescription& process) {
 /// Ends early, and says why, where the process cannot be recorded.
 void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     look_behind_linker(process);
-    const Configuration configuration = read_configuration(process.pid, shared.start().settings);
+    const Configuration configuration =
+        read_configuration(process.pid, shared.start().settings, shared.start().forked);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) return refuse_for(shared, processors.error());
     trace::TraceInfo info;
@@ -278,13 +283,14 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
         chunks.look();
     });
     info.process = describe(process, configuration, shared.start());
-    trace::NameLock name(configuration.output, name_of_run(info.process));
+    trace::NameLock name(configuration.output,
+                         configuration.run.empty() ? name_of_run(info.process) : configuration.whole_run);
     const bool launcher = Catalogue::builtin().is_launcher(process.executable);
     tell_run(name, configuration, [&](trace::NameLock& told) {
         told.tell_loaded(launcher ? file_name(process.executable) : std::string_view{});
     });
     const bool minor = launcher || configuration.called;
-    const std::string output = own_output(configuration, minor || shared.control().forked != 0, name, info);
+    const std::string output = own_output(configuration, minor || shared.start().forked, name, info);
     if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
@@ -316,7 +322,13 @@ int run(int fd) {
 int main(int count, char** arguments) {
     // Nobody is to see an agent end by a signal.
     std::set_terminate([] { _exit(1); });
-    if (rdam::agent::is_starter(count, arguments)) _exit(rdam::agent::serve_run(arguments));
+    if (rdam::agent::is_starter(count, arguments)) {
+        const auto memory = rdam::agent::serve_run(arguments);
+        if (!memory) _exit(0);
+        if (*memory < 0) _exit(1);
+        rdam::agent::detach_from_program(*memory);
+        _exit(rdam::agent::run(*memory));
+    }
     char* end = nullptr;
     const long fd = count == 3 || count == 4 ? std::strtol(arguments[1], &end, 10) : -1;
     if (fd < 3 || end == nullptr || *end != '\0') {
@@ -325,7 +337,9 @@ int main(int count, char** arguments) {
     }
     rdam::agent::detach_from_program(static_cast<int>(fd));
     // Before there are threads.
-    if (count == 4) rdam::agent::leave_starter(arguments[0], std::atoi(arguments[2]));
+    if (count == 4)
+        rdam::agent::leave_starter(arguments[0], std::atoi(arguments[2]),
+                                   static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10)));
     // Threads that wait for the process are still there: nothing is taken away under them.
     _exit(rdam::agent::run(static_cast<int>(fd)));
 }

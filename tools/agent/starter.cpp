@@ -27,18 +27,25 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/trace/write/trace_name.h"
+#include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/process/proc_text.h"
+#include "tools/agent/process/process_facts.h"
+#include "tools/agent/processors/priorities.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::agent {
 namespace {
 
 constexpr std::string_view kTitle = "rdam-starter";
+constexpr std::string_view kAgentTitle = "rdam-agent";
 constexpr std::string_view kOfParent = "parent";
-constexpr int kBacklog = 512;
+constexpr int kBacklog = 4096;  // more than a kernel allows is what it allows
 constexpr long kMaxSeconds = 5;
 
-enum Argument { kName, kAgent, kListening, kFirst, kArguments };
+/// kRoom is nothing but room, for the arguments that agents show.
+enum Argument { kName, kAgent, kListening, kFirst, kToken, kRoom, kArguments };
 
 int open_process(int pid) {
     return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -50,10 +57,9 @@ std::string target(const std::string& link) {
     return std::filesystem::read_symlink(link, error).string();
 }
 
-/// Under the name of a process; -1: another starter does.
-int listen_for(int pid) {
-    const auto name =
-        starter::Name(target("/proc/self/ns/pid"), geteuid()).with(static_cast<std::uint32_t>(pid));
+/// Under the name of a run; -1: somebody else does.
+int listen_for(std::uint32_t token) {
+    const starter::Name name(token, target("/proc/self/ns/pid"), geteuid());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.text(), name.size());
@@ -128,120 +134,181 @@ std::optional<std::vector<char>> receive_environment(int connection, std::uint32
     return block;
 }
 
-std::vector<char*> as_environment(std::vector<char>& block) {
-    std::vector<char*> variables;
-    for (char* at = block.data(); at < block.data() + block.size(); at += std::strlen(at) + 1)
-        variables.push_back(at);
-    variables.push_back(nullptr);
-    return variables;
+/// The block stays: it becomes the environment.
+void take_environment(std::vector<char> block) {
+    static std::vector<char> kept;
+    kept = std::move(block);
+    clearenv();
+    for (char* at = kept.data(); at < kept.data() + kept.size(); at += std::strlen(at) + 1)
+        putenv(at);
 }
 
-/// In a child of the starter: becomes the agent of the process at the other end.
-int start_agent(int connection, const ucred& peer, const char* agent) {
+/// As `ps` and `rdam record` see them: the agent, its descriptor, its process, its run.
+void show_arguments(char** arguments, const std::vector<std::string>& shown) {
+    char* const begin = arguments[kName];
+    char* const end = arguments[kRoom] + std::strlen(arguments[kRoom]);
+    std::fill(begin, end, '\0');
+    char* at = begin;
+    for (const std::string& word : shown) {
+        const auto room = static_cast<std::size_t>(end - at);
+        if (room < 2) break;
+        at += word.copy(at, room - 1) + 1;
+    }
+    prctl(PR_SET_NAME, kAgentTitle.data());
+}
+
+/// In a child of the starter: becomes the agent of the process at the other end. The descriptor of the shared
+/// memory; -1: it cannot be.
+int become_agent(int connection, int pid, char** arguments) {
     setsid();
     const timeval patience{kMaxSeconds, 0};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const auto wanted = receive(connection);
-    if (!wanted || static_cast<pid_t>(wanted->request.pid) != peer.pid || peer.uid != geteuid() ||
-        peer.gid != getegid() || !stands_where_we_do(peer.pid))
-        return 1;
+    if (!wanted || static_cast<pid_t>(wanted->request.pid) != pid) return -1;
     auto block = receive_environment(connection, wanted->request.environment);
-    if (!block) return 1;
-    if (const auto mask = mask_in(contents(in_proc(peer.pid, "status")))) umask(*mask);
-    // A list of functions may have a relative name.
-    if (chdir(in_proc(peer.pid, "cwd").c_str()) != 0) return 1;
+    if (!block) return -1;
+    if (const auto mask = mask_in(contents(in_proc(pid, "status")))) umask(*mask);
+    // The names of files may be relative.
+    if (chdir(in_proc(pid, "cwd").c_str()) != 0) return -1;
     const int memory = dup(wanted->memory);
     const auto own = static_cast<std::uint32_t>(getpid());
-    if (memory < 3 || send(connection, &own, sizeof own, MSG_NOSIGNAL) != sizeof own) return 1;
-    const std::string descriptor = std::to_string(memory);
-    const std::string process = std::to_string(peer.pid);
-    const char* arguments[] = {agent, descriptor.c_str(), process.c_str(), nullptr};
-    execve(agent, const_cast<char**>(arguments), as_environment(*block).data());
-    return 1;
+    if (memory < 3 || send(connection, &own, sizeof own, MSG_NOSIGNAL) != sizeof own) return -1;
+    take_environment(std::move(*block));
+    const char* run = std::getenv("RDAM_RUN");
+    // Everybody can see the arguments.
+    const std::string shown(trace::without_secret(run == nullptr ? "" : run));
+    show_arguments(arguments, {arguments[kAgent], std::to_string(memory), std::to_string(pid),
+                               agent_process::kRunArgument + shown});
+    return memory;
 }
 
 /// The processes that have asked for an agent. Knows when all of them have ended.
 class Server {
   public:
     /// `first` is a process, or with `asks` a connection to it, which it closes at the run's end.
-    Server(int listening, int first, bool asks, const char* agent) : agent_(agent), asks_(asks) {
-        watch(first, listening);
+    Server(int listening, int first, bool asks, char** arguments)
+        : listening_(listening), arguments_(arguments), asks_(asks) {
+        clients_.push_back({.process = first, .pid = 0});
     }
 
-    /// False: no process is left that could ask.
-    bool wait() {
-        // poll() passes over negative descriptors.
-        std::vector<pollfd> polled;
-        for (const Client& client : clients_) {
-            polled.push_back({client.process, POLLIN, 0});
-            polled.push_back({client.listening, POLLIN, 0});
-        }
-        if (poll(polled.data(), polled.size(), -1) < 0) return errno == EINTR;
-        // Answering adds to the clients.
-        for (std::size_t i = 0; i < polled.size(); i += 2)
-            if (polled[i + 1].revents != 0) answer_all(polled[i + 1].fd);
-        // The first process last: it asks whether there are others.
-        for (std::size_t i = polled.size(); i >= 2; i -= 2)
-            if (polled[i - 2].revents != 0) end(clients_[i / 2 - 1], i == 2);
-        clients_.erase(std::remove_if(clients_.begin() + 1, clients_.end(),
-                                      [](const Client& client) { return client.process == kNone; }),
-                       clients_.end());
-        return living_ > 0;
+    /// Returns where no process is left that could ask, with nothing; or in a child that becomes an agent,
+    /// with the descriptor of the shared memory or -1.
+    std::optional<int> serve() {
+        while (living() > 0)
+            if (const auto agent = wait()) return agent;
+        return {};
     }
 
   private:
     static constexpr int kNone = -1;
 
     struct Client {
-        int process = kNone;    ///< its pidfd; none: it has ended
-        int listening = kNone;  ///< the socket under its name; none: another starter has that
+        int process = kNone;  ///< its pidfd; none: it has ended
+        pid_t pid = 0;
     };
 
-    void watch(int process, int listening) {
-        clients_.push_back({.process = process, .listening = listening});
-        ++living_;
+    std::ptrdiff_t living() const {
+        return std::count_if(clients_.begin(), clients_.end(),
+                             [](const Client& client) { return client.process != kNone; });
     }
 
-    /// The socket of the first process stays: under its name fork children look for us as their parents did.
+    std::optional<int> wait() {
+        // poll() passes over negative descriptors.
+        std::vector<pollfd> polled{{listening_, POLLIN, 0}};
+        for (const Client& client : clients_)
+            polled.push_back({client.process, POLLIN, 0});
+        if (poll(polled.data(), polled.size(), -1) < 0) {
+            // Where the program's filter forbids it there is no starter.
+            if (errno != EINTR) clients_.clear();
+            return {};
+        }
+        // Answering adds to the clients.
+        if (polled[0].revents != 0)
+            if (const auto agent = answer_some()) return agent;
+        // The first process last: it asks whether there are others.
+        for (std::size_t i = polled.size() - 1; i >= 1; --i)
+            if (polled[i].revents != 0) end(clients_[i - 1], i == 1);
+        clients_.erase(std::remove_if(clients_.begin() + 1, clients_.end(),
+                                      [](const Client& client) { return client.process == kNone; }),
+                       clients_.end());
+        return {};
+    }
+
     void end(Client& client, bool first) {
-        --living_;
-        if (first && asks_ && living_ > 0 && write(client.process, "", 1) < 0) asks_ = false;
-        close(client.process);
-        if (!first && client.listening != kNone) close(client.listening);
-        client.process = kNone;
+        const int process = std::exchange(client.process, kNone);
+        if (first && asks_ && living() > 0 && write(process, "", 1) < 0) asks_ = false;
+        close(process);
     }
 
-    void answer_all(int listening) {
-        for (;;) {
-            const int connection = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
-            if (connection < 0) return;
-            ucred peer{};
-            socklen_t size = sizeof peer;
-            if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
-                answer(connection, peer);
+    /// So many that those who call without an end keep nobody from noticing the end of the run.
+    std::optional<int> answer_some() {
+        constexpr int kAtOnce = 64;
+        for (int i = 0; i < kAtOnce; ++i) {
+            const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (connection < 0) {
+                if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) pause_for_a_moment();
+                return {};
+            }
+            if (const auto peer = own_user_at(connection))
+                if (const auto agent = answer(connection, *peer)) return agent;
             close(connection);
         }
+        return {};
     }
 
-    void answer(int connection, const ucred& peer) {
-        const int process = open_process(peer.pid);
-        // A process asks again when it has become another program.
-        if (process >= 0) watch(process, listen_for(peer.pid));
-        if (fork() == 0) _exit(start_agent(connection, peer, agent_));
+    /// Where descriptors have run out, poll() would return at once.
+    static void pause_for_a_moment() {
+        constexpr int kMilliseconds = 10;
+        poll(nullptr, 0, kMilliseconds);
     }
 
-    const char* agent_;
+    /// Anybody may connect: nothing is done for others.
+    static std::optional<pid_t> own_user_at(int connection) {
+        ucred peer{};
+        socklen_t size = sizeof peer;
+        if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return {};
+        if (peer.pid <= 0 || peer.uid != geteuid() || peer.gid != getegid()) return {};
+        return peer.pid;
+    }
+
+    std::optional<int> answer(int connection, pid_t pid) {
+        watch(pid);
+        if (!stands_where_we_do(pid) || fork() != 0) return {};
+        return become_agent(connection, pid, arguments_);
+    }
+
+    /// A process asks again when it has become another program.
+    void watch(pid_t pid) {
+        for (const Client& client : clients_) {
+            pollfd ended{client.process, POLLIN, 0};
+            if (client.pid == pid && poll(&ended, 1, 0) == 0) return;
+        }
+        if (const int process = open_process(pid); process >= 0)
+            clients_.push_back({.process = process, .pid = pid});
+    }
+
+    int listening_;
+    char** arguments_;
     bool asks_;
     std::vector<Client> clients_;  ///< the first stays
-    std::size_t living_ = 0;
 };
+
+void execute_starter(const char* agent, const std::string& listening, int first, std::uint32_t token) {
+    const std::string process = std::to_string(first);
+    const std::string of_run = std::to_string(token);
+    const std::string room(agent_process::kRoomSize, ' ');
+    // What is looked up before the fork need not be looked up behind it.
+    setenv("LD_BIND_NOW", "1", 1);
+    execl(agent, kTitle.data(), agent, listening.c_str(), process.c_str(), of_run.c_str(), room.c_str(),
+          nullptr);
+}
 
 }  // namespace
 
-void leave_starter(const char* agent, int pid) {
+void leave_starter(const char* agent, int pid, std::uint32_t token) {
     const int first = open_process(pid);
     if (first < 0) return;
-    const int listening = listen_for(pid);
+    const int listening = listen_for(token);
     if (listening >= 0 && fork() == 0) {
         // A session has one share of the processors, and the agent will lower its own.
         setsid();
@@ -249,9 +316,7 @@ void leave_starter(const char* agent, int pid) {
         close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
         for (const int fd : {listening, first})
             fcntl(fd, F_SETFD, 0);
-        const std::string listens = std::to_string(listening);
-        const std::string process = std::to_string(first);
-        execl(agent, kTitle.data(), agent, listens.c_str(), process.c_str(), nullptr);
+        execute_starter(agent, std::to_string(listening), first, token);
         _exit(1);
     }
     close(listening);
@@ -262,25 +327,29 @@ bool is_starter(int count, const char* const* arguments) {
     return count == kArguments && arguments[kName] == kTitle;
 }
 
-int serve_run(const char* const* arguments) {
+std::optional<int> serve_run(char** arguments) {
     // The folder in which the run began may be removed, or unmounted, under a program that goes on.
-    if (chdir("/") != 0) return 1;
+    if (chdir("/") != 0) return {};
     // Nobody waits for the agents.
     std::signal(SIGCHLD, SIG_IGN);
     const bool of_parent = arguments[kListening] == kOfParent;
-    const int listening = of_parent ? listen_for(getppid()) : std::atoi(arguments[kListening]);
+    const auto token = static_cast<std::uint32_t>(std::strtoul(arguments[kToken], nullptr, 10));
+    const int listening = of_parent ? listen_for(token) : std::atoi(arguments[kListening]);
     const int first = std::atoi(arguments[kFirst]);
-    if (listening < 0 || (of_parent && write(first, "", 1) != 1)) return 1;
+    if (listening < 0 || (of_parent && write(first, "", 1) != 1)) return {};
     for (const int fd : {listening, first})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, kTitle.data());
-    Server server(listening, first, of_parent, arguments[kAgent]);
-    while (server.wait()) {
-    }
+    // Once for all agents.
+    Catalogue::builtin();
+    describe_machine(static_cast<std::uint32_t>(getpid()));
+    try_priorities();
+    Server server(listening, first, of_parent, arguments);
+    if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
-    return 0;
+    return {};
 }
 
 }  // namespace rdam::agent

@@ -5,24 +5,32 @@
 // its children. The starter is made before the run's first program runs, outside whatever that becomes;
 // agents are its children. It lives as long as one of the processes that it has served, and answers processes
 // of its own user, root folder, namespaces and control group: an agent must stand where its process does.
+// Anybody on the machine may connect to it. It finds out who that is before it does anything else, and closes
+// what is not its user's.
 //
-// It has no memory of the program's, no threads, and waits in poll().
+// It has no memory of the program's, no threads, and waits in poll(). An agent is the starter itself, forked:
+// what it would do first for every one of a thousand processes has been done.
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 namespace rdam::agent {
 
-/// Makes the starter for the run whose first process is `pid`; it runs the file `agent`. Nothing happens
-/// where that cannot be: then processes start their agents by themselves. The calling process must have one
-/// thread.
-void leave_starter(const char* agent, int pid);
+/// Makes the starter for the run whose first process is `pid` and which has this token (run_mark.h); it runs
+/// the file `agent`. Nothing happens where that cannot be: then processes start their agents by themselves.
+/// The calling process must have one thread.
+void leave_starter(const char* agent, int pid, std::uint32_t token);
 
 /// Whether main() was called by leave_starter(); or by `rdam record` for the run that it begins
-/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET`. Its parent gets a byte through the
-/// socket when it may be asked, and closes its half at the end; another byte then says that there are
-/// processes of the run left, for which it goes on.
+/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET TOKEN ROOM`. Its parent gets a byte
+/// through the socket when it may be asked, and closes its half at the end; another byte then says that there
+/// are processes of the run left, for which it goes on.
 bool is_starter(int count, const char* const* arguments);
 
-/// What the starter runs. Its exit code.
-int serve_run(const char* const* arguments);
+/// What the starter runs. Returns where it has ended, with nothing; and in each agent, which is a child of
+/// it, with the descriptor of the memory that a process shares, or -1 where it cannot be one. Agents show
+/// themselves as `rdam-agent FD PID RUN`.
+std::optional<int> serve_run(char** arguments);
 
 }  // namespace rdam::agent

@@ -150,11 +150,32 @@ void PlanStore::shrink() const {
     }
 }
 
+namespace {
+
+/// Root in a user's environment (sudo -E) would leave folders there that the user cannot remove.
+bool is_in_own_place(const fs::path& path) {
+    struct stat status {};
+    for (fs::path at = path; at.has_relative_path(); at = at.parent_path())
+        if (stat(at.c_str(), &status) == 0) return status.st_uid == geteuid();
+    return false;
+}
+
+std::string own_folder(const std::string& base, const char* below) {
+    if (base.starts_with('/') && is_in_own_place(base)) return base + below;
+    constexpr const char* kHomeOfRoot = "/root";
+    return geteuid() == 0 && is_in_own_place(kHomeOfRoot) ? std::string{kHomeOfRoot} + "/.cache/rdam"
+                                                          : std::string{};
+}
+
+}  // namespace
+
 std::string plan_folder() {
     if (const char* given = std::getenv("RDAM_CACHE"); given != nullptr)
         return std::string_view{given} == "0" ? std::string{} : std::string{given};
-    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/rdam";
-    if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/rdam";
+    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
+        return own_folder(cache, "/rdam");
+    if (const std::string home = variable("HOME"); home.starts_with('/'))
+        return own_folder(home, "/.cache/rdam");
     return {};
 }
 

@@ -36,7 +36,8 @@ class PlanStore {
     std::string folder_;
 };
 
-/// RDAM_CACHE (empty or 0: none), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam; empty: none.
+/// RDAM_CACHE (empty or 0: none), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam, unless that place is
+/// another user's (sudo -E): root then has its own, others none. Empty: none.
 std::string plan_folder();
 
 }  // namespace rdam

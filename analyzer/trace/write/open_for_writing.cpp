@@ -27,14 +27,9 @@ fs::path folder_of(const fs::path& path) {
     return folder.empty() ? "." : folder;
 }
 
-/// Whether another user may have planted this. Creating a link requires no rights to its target.
-bool is_planted(const struct stat& found, const fs::path& path) {
-    struct stat folder {};
-    if (stat(folder_of(path).c_str(), &folder) != 0) return true;
+bool is_shared(const struct stat& folder) {
     constexpr mode_t kShared = S_ISVTX | S_IWOTH;
-    if ((folder.st_mode & kShared) != kShared) return false;
-    if (S_ISREG(found.st_mode) && found.st_nlink > 1) return true;
-    return found.st_uid != geteuid() && found.st_uid != folder.st_uid;
+    return (folder.st_mode & kShared) == kShared;
 }
 
 /// What the link at `path` leads to. One that is changed meanwhile is judged as it was.
@@ -54,6 +49,20 @@ Result<fs::path> follow(const fs::path& path) {
 }
 
 }  // namespace
+
+/// Creating a link requires no rights to its target.
+bool is_planted(const struct stat& found, const std::string& path) {
+    struct stat folder {};
+    if (stat(folder_of(path).c_str(), &folder) != 0) return true;
+    if (!is_shared(folder)) return false;
+    if (S_ISREG(found.st_mode) && found.st_nlink > 1) return true;
+    return found.st_uid != geteuid() && found.st_uid != folder.st_uid;
+}
+
+bool is_in_shared_folder(const std::string& path) {
+    struct stat folder {};
+    return stat(folder_of(path).c_str(), &folder) == 0 && is_shared(folder);
+}
 
 Result<std::string> follow_links(const std::string& path) {
     fs::path place(path);

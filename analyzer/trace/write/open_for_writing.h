@@ -1,6 +1,8 @@
 // Opens a trace file for writing in a directory where others may have planted something in its place.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 
 #include "wrappers/support/result.h"
@@ -12,6 +14,13 @@ namespace rdam::trace {
 /// belong to this process's user or to the directory's owner: the rule of Linux's fs.protected_symlinks, even
 /// if that is off. An Error is only the reason.
 Result<std::string> follow_links(const std::string& path);
+
+/// Whether an open file, found at `path`, may be what another user has put there: in such a directory a file
+/// of another user (not the directory's owner), or one with more than one name.
+bool is_planted(const struct stat& found, const std::string& path);
+
+/// Whether `path` is in a directory that everybody may write to and where only the owner removes a file.
+bool is_in_shared_folder(const std::string& path);
 
 /// Whether the target of `path`, a directory or a file, may be written to: in such a directory, neither over
 /// another user's link nor into another user's file. A missing target is no Error. An Error is only the

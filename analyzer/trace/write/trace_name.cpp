@@ -19,6 +19,15 @@
 #include "analyzer/trace/write/open_for_writing.h"
 
 namespace rdam::trace {
+
+bool has_secret(std::string_view run) {
+    return run.find(kSecretMark) != std::string_view::npos;
+}
+
+std::string_view without_secret(std::string_view run) {
+    return run.substr(0, run.find(kSecretMark));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,6 +73,13 @@ bool write_at(int fd, const void* data, std::size_t size, std::size_t at) {
 
 tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
     return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, why);
+}
+
+constexpr std::string_view kSuffix = ".lock";
+
+bool is_of_other_user(const std::string& file) {
+    struct stat status {};
+    return lstat(file.c_str(), &status) == 0 && status.st_uid != geteuid();
 }
 
 /// In front of the extension.
@@ -114,13 +130,25 @@ std::string name_beside(const std::string& path, unsigned pid) {
     return with_suffix(path, "-" + std::to_string(pid));
 }
 
-NameLock::NameLock(const std::string& path, std::string_view run) {
+NameLock::NameLock(const std::string& path, std::string_view run) : run_(run), users_{geteuid()} {
     const fs::path whole(path);
-    file_ = (whole.parent_path() / ("." + whole.filename().string() + ".lock")).string();
+    const auto lock_file = [&](const std::string& of) {
+        return (whole.parent_path() / ("." + whole.filename().string() + of + ".lock")).string();
+    };
+    primary_ = file_ = lock_file("");
+    hold(run);
+    if (state_ != State::none || error_ != EEXIST) return;
+    file_ = lock_file("." + std::to_string(geteuid()));
+    hold(run);
+    if (state_ == State::none && error_ == EEXIST) error_ = 0;
+}
+
+void NameLock::hold(std::string_view run) {
     int others = 0;
     for (int i = 0; i < kMaxTries && others < kSeenTwice; ++i) {
         const Step step = try_once(run);
         if (step == Step::done) return;
+        if (step == Step::foreign) return give_up(EEXIST);
         close();
         if (step == Step::others) ++others;
         if (step != Step::again) std::this_thread::sleep_for(kBetween);
@@ -129,8 +157,10 @@ NameLock::NameLock(const std::string& path, std::string_view run) {
 }
 
 NameLock::~NameLock() {
-    // The process that gets an exclusive lock is the last one.
-    if (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_current()) unlink(file_.c_str());
+    // The process that gets an exclusive lock is the last one. Another user's words are for the first holder,
+    // which removes them.
+    const bool stays = file_ != primary_ && has_secret(run_);
+    if (fd_ >= 0 && !stays && flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_current()) unlink(file_.c_str());
     close();
 }
 
@@ -139,26 +169,42 @@ NameLock::NameLock(NameLock&& other) noexcept {
 }
 
 NameLock& NameLock::operator=(NameLock&& other) noexcept {
+    std::swap(primary_, other.primary_);
     std::swap(file_, other.file_);
+    std::swap(run_, other.run_);
+    std::swap(users_, other.users_);
     std::swap(fd_, other.fd_);
     std::swap(state_, other.state_);
     std::swap(error_, other.error_);
     return *this;
 }
 
+/// False: there is none, and errno says why. Not O_CREAT at first: where the kernel protects shared folders
+/// it would say no more than EACCES.
+bool NameLock::open_file() {
+    constexpr mode_t kMode = S_IRUSR | S_IWUSR;
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    fd_ = open(file_.c_str(), kFlags);
+    if (fd_ < 0 && errno == ENOENT) fd_ = open(file_.c_str(), kFlags | O_CREAT | O_EXCL, kMode);
+    if (fd_ < 0 && errno == EEXIST) fd_ = open(file_.c_str(), kFlags);
+    return fd_ >= 0;
+}
+
 NameLock::Step NameLock::try_once(std::string_view run) {
-    constexpr mode_t kMode = 0666;
-    fd_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kMode);
-    if (fd_ < 0) {
-        give_up(errno);
+    if (!open_file()) {
+        const int error = errno;
+        if (is_of_other_user(file_)) return Step::foreign;
+        give_up(error);
         return Step::done;
     }
     // With another name it is a user's file, not a lock: nothing is written into it.
     struct stat status {};
     if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
+        if (is_planted(status, file_)) return Step::foreign;
         give_up(EMLINK);
         return Step::done;
     }
+    if (is_planted(status, file_) && !(has_secret(run) && is_of(run))) return Step::foreign;
     if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return enter(run);
     if (errno == EWOULDBLOCK) return join(run);
     give_up(errno);
@@ -258,6 +304,36 @@ NameLock::Loaded NameLock::loaded() const {
     if (state_ != State::held) return {};
     const Content content = read_content(fd_);
     return {.programs = content.programs[0] != '\0', .launchers = as_text(content.launchers)};
+}
+
+/// Those of other users of the run: files that nobody without its secret could have written.
+void NameLock::gather() {
+    if (state_ != State::held || !has_secret(run_)) return;
+    Content all = read_content(fd_);
+    const fs::path own(primary_);
+    const std::string name = own.filename().string();
+    const std::string begin = name.substr(0, name.size() - kSuffix.size()) + ".";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(own.parent_path(), error)) {
+        const std::string other = entry.path().filename().string();
+        if (other == name || !other.starts_with(begin) || !other.ends_with(kSuffix)) continue;
+        const int fd = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0) continue;
+        struct stat status {};
+        const Content told = read_content(fd);
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && told.run == all.run) {
+            users_.push_back(status.st_uid);
+            if (told.events[0] != '\0') all.events = told.events;
+            if (told.planned[0] != '\0') all.planned = told.planned;
+            if (told.programs[0] != '\0') all.programs = told.programs;
+            if (all.launchers[0] == '\0') all.launchers = told.launchers;
+            if (all.failure[0] == '\0') all.failure = told.failure;
+            if (all.inner[0] == '\0') all.inner = told.inner;
+            unlink(entry.path().c_str());
+        }
+        ::close(fd);
+    }
+    write_at(fd_, &all, sizeof all, 0);
 }
 
 bool NameLock::has_plan() const {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wrappers/support/result.h"
 
@@ -18,6 +19,11 @@ enum class Occupant {
 /// Looks at the regular file behind `fd`. A file that cannot be read counts as another user's.
 Occupant look_at_occupant(int fd);
 
+/// In front of the part of a run's name that is in no trace.
+inline constexpr char kSecretMark = '/';
+bool has_secret(std::string_view run);
+std::string_view without_secret(std::string_view run);
+
 /// trace.bin → trace.PID.bin; for `number` above 1 trace.PID.NUMBER.bin.
 std::string numbered_name(const std::string& path, unsigned pid, int number = 1);
 
@@ -28,6 +34,11 @@ std::string name_beside(const std::string& path, unsigned pid);
 /// A run's hold on the name of its trace: `.NAME.lock` beside it, locked by every process of the run that may
 /// write or read the trace. The kernel releases the lock when they are gone, however they ended, so a file
 /// left behind blocks nobody; the last process removes it. Not thread-safe.
+///
+/// The file is for its user alone. Where another user's stands there that is not known to be of the run, this
+/// user's is `.NAME.UID.lock`, and if that is another user's as well there is no lock, which is no obstacle.
+/// What other users' files say counts only if they have the name of the run, which is a secret between its
+/// processes (`rdam record` draws it).
 class NameLock {
   public:
     enum class State {
@@ -46,7 +57,7 @@ class NameLock {
     NameLock& operator=(const NameLock&) = delete;
 
     State state() const { return state_; }
-    int error() const { return error_; }  ///< an errno, of State::none
+    int error() const { return error_; }  ///< an errno, of State::none; 0: a file of another user's
 
     /// Tells the other holders of the name that the recorder has been loaded into a process of the run: into
     /// the launcher of that file name, or (empty) into another program.
@@ -71,8 +82,15 @@ class NameLock {
     std::string failure() const;
     std::string inner() const;  ///< the paths that were told, one per line
 
+    /// The first holder at the end: other users of the run have told something, too.
+    void gather();
+    /// Those that were found to belong to the run, this one included.
+    const std::vector<unsigned>& users() const { return users_; }
+
   private:
-    enum class Step { done, again, busy, others };
+    enum class Step { done, again, busy, others, foreign };
+    void hold(std::string_view run);
+    bool open_file();
     Step try_once(std::string_view run);
     Step enter(std::string_view run);
     Step join(std::string_view run);
@@ -81,7 +99,10 @@ class NameLock {
     void close();
     void give_up(int error);
 
+    std::string primary_;
     std::string file_;
+    std::string run_;
+    std::vector<unsigned> users_;
     int fd_ = -1;
     State state_ = State::none;
     int error_ = 0;

@@ -5,7 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analyzer/trace/format.h"
 #include "analyzer/trace/write/open_for_writing.h"
@@ -144,6 +147,79 @@ TEST_CASE("what another user has laid out in a shared folder is not written thro
     const auto own = open_for_writing(trap);
     REQUIRE(own);
     close(*own);
+}
+
+TEST_CASE("another user's lock file neither takes a name nor says anything, and is not written to",
+          "[name]") {
+    if (geteuid() != 0) {
+        WARN("skipped: to make files of another user takes root");
+        return;
+    }
+    constexpr uid_t kNobody = 65534;
+    const test::TemporaryFolder shared;
+    fs::permissions(shared.path(), fs::perms::all | fs::perms::sticky_bit);
+    const std::string path = shared.file("trace.bin");
+    const auto plant = [&](const std::string& name) {
+        std::string content("other");
+        content.resize(256);
+        content += "words of somebody else";
+        content.resize(4096, '1');
+        std::ofstream(shared.file(name)) << content;
+        REQUIRE(chown(shared.file(name).c_str(), kNobody, kNobody) == 0);
+        return content;
+    };
+    const std::string content = plant(".trace.bin.lock");
+    {
+        NameLock lock(path, "run/secret");
+        CHECK(lock.state() == State::held);
+        CHECK(lock.failure().empty());
+        CHECK_FALSE(lock.has_events());
+        CHECK(lock.inner().empty());
+        lock.tell_planned();
+        CHECK(lock.has_plan());
+        CHECK(check_place(path, lock) == Occupant::none);
+        // Two of this user's still find each other.
+        CHECK(NameLock(path, "two").state() == State::taken);
+    }
+    std::ifstream file(shared.file(".trace.bin.lock"));
+    CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == content);
+    plant(".trace.bin.0.lock");
+    const NameLock none(path, "run/secret");
+    CHECK(none.state() == State::none);
+    CHECK(check_place(path, none) == Occupant::none);
+}
+
+TEST_CASE("of other users' words those count that know the run's secret", "[name]") {
+    if (geteuid() != 0) {
+        WARN("skipped: to make files of another user takes root");
+        return;
+    }
+    constexpr uid_t kNobody = 65534;
+    constexpr uid_t kStranger = 65533;
+    const test::TemporaryFolder shared;
+    fs::permissions(shared.path(), fs::perms::all | fs::perms::sticky_bit);
+    const std::string path = shared.file("trace.bin");
+    NameLock first(path, "run/secret");
+    const auto tell_as = [&](uid_t user, const char* run) {
+        REQUIRE(seteuid(user) == 0);
+        NameLock lock(path, run);
+        CHECK(lock.state() == State::held);
+        lock.tell_events();
+        lock.tell_failure("said by " + std::to_string(user));
+        REQUIRE(seteuid(0) == 0);
+    };
+    std::optional<NameLock> strangers;
+    REQUIRE(seteuid(kStranger) == 0);
+    strangers.emplace(path, "run");
+    strangers->tell_failure("words");
+    REQUIRE(seteuid(0) == 0);
+    tell_as(kNobody, "run/secret");
+    CHECK(first.failure().empty());
+    first.gather();
+    CHECK(first.failure() == "said by 65534");
+    CHECK(first.has_events());
+    CHECK(first.users() == std::vector<unsigned>{0, kNobody});
+    CHECK_FALSE(fs::exists(shared.file(".trace.bin.65534.lock")));
 }
 
 TEST_CASE("links of one's own are followed, to where there is nothing yet as well", "[name]") {

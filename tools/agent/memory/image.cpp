@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,10 @@ std::span<const std::uint8_t> map_file(const std::string& path) {
 Image::Image(const ProcessObject& object)
     : base_(object.base), end_(object.end), file_(map_file(object.path)) {
     if (!file_.empty()) read_headers();
+    replaced_ = !file_.empty() && !object.build_id.empty() && build_id() != object.build_id;
+    if (!replaced_) return;
+    segments_.clear();
+    table_ = 0;
 }
 
 Image::Image(Image&& other) noexcept
@@ -40,7 +45,8 @@ Image::Image(Image&& other) noexcept
       end_(other.end_),
       file_(std::exchange(other.file_, {})),
       segments_(std::move(other.segments_)),
-      table_(other.table_) {}
+      table_(other.table_),
+      replaced_(other.replaced_) {}
 
 Image::~Image() {
     if (!file_.empty()) munmap(const_cast<std::uint8_t*>(file_.data()), file_.size());
@@ -76,6 +82,32 @@ bool Image::describe_table(unw_dyn_info_t& info) const {
     return true;
 }
 
+/// Hex; empty: there is none.
+std::string Image::build_id() const {
+    constexpr std::uint32_t kSizeOfName = 4;  // "GNU"
+    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
+    for (const auto& [offset, size] : notes_) {
+        if (offset > file_.size()) continue;
+        auto left = file_.subspan(offset, std::min<std::uint64_t>(size, file_.size() - offset));
+        Elf64_Nhdr note;
+        while (left.size() >= sizeof note) {
+            std::memcpy(&note, left.data(), sizeof note);
+            const std::uint64_t name_end = sizeof note + padded(note.n_namesz);
+            const std::uint64_t end = name_end + padded(note.n_descsz);
+            if (name_end + note.n_descsz > left.size()) break;
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == kSizeOfName &&
+                std::memcmp(left.data() + sizeof note, "GNU", kSizeOfName) == 0) {
+                std::string id;
+                for (const std::uint8_t byte : left.subspan(name_end, note.n_descsz))
+                    id += fmt::format("{:02x}", byte);
+                return id;
+            }
+            left = left.subspan(std::min<std::uint64_t>(end, left.size()));
+        }
+    }
+    return {};
+}
+
 void Image::read_headers() {
     Elf64_Ehdr header;
     std::memcpy(&header, file_.data(), sizeof header);
@@ -85,6 +117,7 @@ void Image::read_headers() {
         if (at > file_.size() || file_.size() - at < sizeof(Elf64_Phdr)) return;
         Elf64_Phdr program;
         std::memcpy(&program, file_.data() + at, sizeof program);
+        if (program.p_type == PT_NOTE) notes_.push_back({program.p_offset, program.p_filesz});
         if (program.p_type == PT_GNU_EH_FRAME) table_ = base_ + program.p_vaddr;
         if (program.p_type != PT_LOAD || program.p_offset > file_.size()) continue;
         const std::uint64_t size = std::min<std::uint64_t>(program.p_filesz, file_.size() - program.p_offset);

@@ -24,8 +24,11 @@ Result<SharedMemory> SharedMemory::map(int fd) {
     SharedMemory shared(memory, size);
     const shm::Control& control = shared.control();
     shared.measured_.step = 1;
-    shared.start_ = {
-        .pid = control.pid, .chunks = control.chunks, .clock = control.clock, .settings = control.settings};
+    shared.start_ = {.pid = control.pid,
+                     .chunks = control.chunks,
+                     .clock = control.clock,
+                     .settings = control.settings,
+                     .forked = control.forked != 0};
     if (control.magic != shm::kMagic || control.version != shm::kVersion || control.size != size ||
         shared.start_.chunks > shm::kMaxChunks ||
         static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||
@@ -149,12 +152,21 @@ Result<ProcessDescription> SharedMemory::describe_process() const {
     const RequestCopy copy(static_cast<const char*>(memory_) + shm::kRequestOffset);
     if (!copy.answers(0)) return fail("the request of process {} is invalid", start_.pid);
     const shm::Request& request = copy.request();
+    std::vector<std::uint8_t> inherited;
+    if (request.inherited.size > 0) {
+        const std::span<const std::uint8_t> area = plan_area();
+        if (request.inherited.size > area.size())
+            return fail("the request of process {} is invalid", start_.pid);
+        inherited.assign(area.begin(), area.begin() + request.inherited.size);
+        if (shm::check_of(inherited.data(), inherited.size(), 0) != request.inherited_check)
+            return fail("what process {} has from its parent is invalid", start_.pid);
+    }
     return ProcessDescription{.pid = start_.pid,
                               .own_path = copy.text(request.own_path),
                               .executable = copy.text(request.executable),
                               .command = copy.texts(request.command),
                               .objects = copy.objects(request.objects),
-                              .known = copy.numbers(request.known)};
+                              .inherited = std::move(inherited)};
 }
 
 std::optional<ObjectChange> SharedMemory::describe_change(std::uint32_t serial) const {

@@ -26,8 +26,7 @@ struct ProcessDescription {
     std::string executable;
     std::vector<std::string> command;
     std::vector<ProcessObject> objects;
-    std::vector<std::uint64_t>
-        known;  ///< a fork child's patched entries by function number; 0: no longer there
+    std::vector<std::uint8_t> inherited;  ///< a fork child's: what is known of its parent's plan
 };
 
 /// Objects that came and went while the program ran.
@@ -42,6 +41,7 @@ struct StartFacts {
     std::uint32_t chunks = 0;
     shm::Clock clock = shm::Clock::rdtscp;
     settings::Values settings;
+    bool forked = false;  ///< shm::Control::forked
 
     /// What the recorder may cost a thread, as a share of its own time; 0: everything is recorded.
     double max_overhead() const {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "analyzer/trace/write/trace_name.h"
 #include "tools/agent/process/process_facts.h"
 #include "wrappers/catalogue/catalogue.h"
 
@@ -34,9 +35,7 @@ bool is_shell(std::string_view program) {
 /// nothing else (a shell, env, mpirun), or is a recording of its own (`rdam record` under another one).
 void place_in_tree(std::uint32_t pid, Configuration& configuration) {
     const auto stat = read_stat(pid);
-    const bool same_run =
-        stat && is_recorded(stat->parent) &&
-        (configuration.run.empty() || has_variable(stat->parent, "RDAM_RUN=", configuration.run));
+    const bool same_run = stat && is_of_run(stat->parent, configuration.run);
     configuration.top = !same_run;
     const std::string parent = configuration.top ? std::string{} : program_name(stat->parent);
     configuration.first = configuration.top || Catalogue::builtin().is_launcher(parent);
@@ -75,7 +74,7 @@ std::string expand(std::string_view pattern, std::uint32_t pid) {
 
 }  // namespace
 
-Configuration read_configuration(std::uint32_t pid, const settings::Values& values) {
+Configuration read_configuration(std::uint32_t pid, const settings::Values& values, bool forked) {
     using settings::Id;
     Configuration configuration;
     if (const char* functions = std::getenv(kFunctionsVariable); functions != nullptr)
@@ -83,7 +82,8 @@ Configuration read_configuration(std::uint32_t pid, const settings::Values& valu
     const std::string output = variable("RDAM_OUTPUT");
     configuration.output = expand(output.empty() ? "trace.bin" : output, pid);
     configuration.output_has_pid = expand(output, 0) != expand(output, 1);
-    configuration.run = variable("RDAM_RUN");
+    configuration.whole_run = variable("RDAM_RUN");
+    configuration.run = trace::without_secret(configuration.whole_run);
     if (configuration.output != output) configuration.pattern = output;
     configuration.arguments = values[Id::arguments] != 0;
     configuration.all_calls = values[Id::all_calls] != 0;
@@ -91,7 +91,10 @@ Configuration read_configuration(std::uint32_t pid, const settings::Values& valu
     configuration.children = values[Id::children] != 0;
     configuration.switches = static_cast<settings::Switches>(values[Id::switches]);
     configuration.agent_cpus = variable("RDAM_AGENT_CPUS");
-    place_in_tree(pid, configuration);
+    if (forked)
+        configuration.top = configuration.first = false;
+    else
+        place_in_tree(pid, configuration);
     return configuration;
 }
 

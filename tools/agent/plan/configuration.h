@@ -17,7 +17,8 @@ struct Configuration {
     std::string output;                    ///< RDAM_OUTPUT, expanded
     std::string pattern;                   ///< RDAM_OUTPUT as it is, if that differs
     bool output_has_pid = false;           ///< %p is in it
-    std::string run;                       ///< RDAM_RUN: set by `rdam record`
+    std::string run;                       ///< RDAM_RUN without its secret: set by `rdam record`
+    std::string whole_run;                 ///< … with it
     bool arguments = true;                 ///< RDAM_ARGS
     bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count
     bool verbose = false;                  ///< RDAM_VERBOSE
@@ -30,6 +31,7 @@ struct Configuration {
 };
 
 /// `values`: what the process has read. Texts are read here, from our environment, which is the process's.
-Configuration read_configuration(std::uint32_t pid, const settings::Values& values);
+/// `forked`: it is a fork child of a recorded process.
+Configuration read_configuration(std::uint32_t pid, const settings::Values& values, bool forked);
 
 }  // namespace rdam::agent

@@ -72,15 +72,19 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
     reply.functions = area.add(functions.data(), functions.size() * sizeof(shm::PlannedFunction));
     reply.message = area.add(texts.message.data(), texts.message.size());
     reply.wrapped = area.add(texts.wrapped.data(), texts.wrapped.size());
+    reply.list = area.add(texts.list.data(), texts.list.size());
+    reply.inherited = area.add(texts.known.data(), texts.known.size());
+    reply.inherits_anew = texts.anew ? 1 : 0;
     reply.serial = serial;
     area.publish(reply);
     return !area.full();
 }
 
-void refuse(const SharedMemory& shared, const std::string& text) {
+void refuse(const SharedMemory& shared, const std::string& text, const std::string& list) {
     Area area(shared.plan_area());
     shm::PlanReply reply;
     reply.message = area.add(text.data(), text.size());
+    reply.list = area.add(list.data(), list.size());
     area.publish(reply);
     shared.announce(shm::AgentState::refused);
 }

@@ -15,17 +15,20 @@ struct NumberedFunction {
     const FunctionPlan* function = nullptr;  ///< its object is an index into ProcessDescription::objects
 };
 
-/// Lines for stderr.
+/// What goes with a plan.
 struct PlanTexts {
-    std::string message;  ///< in any case
-    std::string wrapped;  ///< if functions are wrapped as planned
+    std::string message = {};              ///< lines for stderr, in any case
+    std::string wrapped = {};              ///< … if functions are wrapped as planned
+    std::string list = {};                 ///< shm::PlanReply::list
+    std::vector<std::uint8_t> known = {};  ///< shm::PlanReply::inherited
+    bool anew = false;                     ///< shm::PlanReply::inherits_anew
 };
 
 /// The answer to the request `serial`. Announces nothing. False when it does not fit.
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
                 const std::vector<NumberedFunction>& plan, const PlanTexts& texts, std::uint32_t serial);
 
-/// Announces that nothing is recorded, and why.
-void refuse(const SharedMemory& shared, const std::string& text);
+/// Announces that nothing is recorded, and why. `list`: shm::PlanReply::list.
+void refuse(const SharedMemory& shared, const std::string& text, const std::string& list = {});
 
 }  // namespace rdam::agent

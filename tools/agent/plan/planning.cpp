@@ -5,8 +5,10 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "libprobe/format/plan.h"
+#include "tools/agent/memory/image.h"
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/copied_stacks.h"
 #include "tools/agent/plan/plan_area.h"
@@ -104,27 +106,20 @@ Result<FunctionList> wanted(const Configuration& configuration) {
     return list;
 }
 
-/// A fork child inherits patched code: each function keeps the number that its entry has. What is not patched
-/// cannot be any more, and what has gone leaves its number to a name that is never called.
-void order_as_known(Plan& plan, const ProcessDescription& process) {
-    std::map<std::uint64_t, std::size_t> number_of;
-    for (std::size_t i = 0; i < process.known.size(); ++i)
-        number_of.emplace(process.known[i], i);
-    std::vector<FunctionPlan> ordered(process.known.size());
-    for (FunctionPlan& function : plan.functions) {
-        const auto known = number_of.find(process.objects[function.object].base + function.address);
-        if (known != number_of.end()) ordered[known->second] = std::move(function);
-    }
-    plan.functions = std::move(ordered);
+/// More than the recorder has stubs for: the first ones are kept.
+std::vector<std::string> limit(Plan& plan) {
+    const std::size_t all = plan.functions.size();
+    if (all <= kMaxFunctions) return {};
+    plan.functions.resize(kMaxFunctions);
+    return {fmt::format("{} of {} functions were skipped: rdam can wrap {} in a process", all - kMaxFunctions,
+                        all, kMaxFunctions)};
 }
 
-/// More than the recorder has stubs for: the first ones are kept.
-void limit(Plan& plan, trace::TraceInfo& info) {
-    if (plan.functions.size() <= kMaxFunctions) return;
-    info.remarks.push_back(fmt::format("{} of {} functions were skipped: rdam can wrap {} in a process",
-                                       plan.functions.size() - kMaxFunctions, plan.functions.size(),
-                                       kMaxFunctions));
-    plan.functions.resize(kMaxFunctions);
+std::vector<trace::AnswerInfo> describe(const std::vector<Answer>& answers) {
+    std::vector<trace::AnswerInfo> all;
+    for (const Answer& answer : answers)
+        all.push_back(describe(answer));
+    return all;
 }
 
 /// Under a shell that is recorded as well, what is typed next is another run.
@@ -170,7 +165,7 @@ bool Planning::is_new(const std::string& fact) const {
     return !once_in_run(fact, run_, plan_folder()).empty();
 }
 
-std::string Planning::news(const std::string& text) const {
+std::string Planning::unsaid(const std::string& text) const {
     return configuration_.verbose ? text : once_in_run(text, run_, plan_folder());
 }
 
@@ -185,11 +180,11 @@ bool Planning::has_strayed() const {
 
 Result<void> Planning::start() {
     auto list = wanted(configuration_);
-    if (!list) return fail("{}", news(fmt::format("rdam: {}\n", printable(list.error().message))));
+    if (!list) return fail("{}", unsaid(fmt::format("rdam: {}\n", printable(list.error().message))));
     list_ = std::move(*list);
     Plan plan = plan_objects(0, false);
-    if (!process_.known.empty()) order_as_known(plan, process_);
-    limit(plan, info_);
+    remarks_ = limit(plan);
+    info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
     describe(plan, process_, info_);
     note_copied_stacks(0, plan);
     await(plan);
@@ -197,7 +192,7 @@ Result<void> Planning::start() {
         variables_text(process_, configuration_) + answer_text(plan, process_, configuration_);
     for (const std::string& remark : info_.remarks)
         message += "rdam: " + remark + "\n";
-    message = news(message);
+    message = unsaid(message);
     const auto promising = [](const Answer& answer) {
         return answer.awaits_module || answer.verdict == ListVerdict::wrapped;
     };
@@ -210,10 +205,131 @@ Result<void> Planning::start() {
     std::vector<NumberedFunction> numbered;
     for (const FunctionPlan& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
-    const std::string wrapped = news(wrapped_text(plan, process_, configuration_));
-    if (!write_plan(shared_, process_, numbered, {message, wrapped}, 0))
+    PlanTexts with = texts(std::move(message), everything());
+    with.wrapped = unsaid(wrapped_text(plan, process_, configuration_));
+    with.list = list_path();
+    if (!write_plan(shared_, process_, numbered, with, 0))
         return fail("rdam: the plan for {} functions is too large: shorten the list\n",
                     plan.functions.size());
+    return {};
+}
+
+std::string Planning::list_path() const {
+    if (!configuration_.functions || !is_list_file(*configuration_.functions)) return {};
+    const std::filesystem::path path(*configuration_.functions);
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(path, error);
+    return path.is_absolute() || error ? std::string{} : whole.string();
+}
+
+/// What the process keeps for its children would grow with every library that comes and goes.
+PlanTexts Planning::texts(std::string message, Knowledge news) {
+    constexpr std::size_t kAnyway = 1 << 16;
+    PlanTexts with{.message = std::move(message), .known = encode(std::move(news))};
+    if (told_ == 0 || told_ + with.known.size() > 2 * told_anew_ + kAnyway) {
+        with.known = encode(everything());
+        with.anew = true;
+        told_ = 0;
+        told_anew_ = with.known.size();
+    }
+    told_ += with.known.size();
+    return with;
+}
+
+std::vector<AwaitedEntry> Planning::awaited() const {
+    std::vector<AwaitedEntry> all;
+    for (const auto& [entry, module] : awaited_)
+        all.push_back({entry, module});
+    return all;
+}
+
+Knowledge Planning::everything() const {
+    Knowledge all{.list = list_.entries,
+                  .gone = {},
+                  .objects = info_.objects,
+                  .functions = {},
+                  .answers = info_.answers,
+                  .awaited = awaited(),
+                  .remarks = remarks_};
+    for (std::size_t i = 0; i < loaded_.size(); ++i)
+        if (!loaded_[i]) all.gone.push_back(i);
+    for (std::uint32_t i = 0; i < info_.functions.size(); ++i)
+        all.functions.push_back({i, info_.functions[i]});
+    return all;
+}
+
+void Planning::learn(const Knowledge& knowledge) {
+    list_.entries.insert(list_.entries.end(), knowledge.list.begin(), knowledge.list.end());
+    for (const trace::ObjectInfo& object : knowledge.objects) {
+        info_.objects.push_back(object);
+        process_.objects.push_back({object.path, object.build_id, object.base, object.end});
+        loaded_.push_back(true);
+    }
+    for (const std::uint64_t object : knowledge.gone)
+        if (object < loaded_.size()) loaded_[object] = false;
+    for (const auto& [number, function] : knowledge.functions) {
+        if (number >= kMaxFunctions) continue;
+        if (number >= info_.functions.size()) info_.functions.resize(number + 1);
+        info_.functions[number] = function;
+    }
+    note_answers(knowledge.answers);
+    awaited_.clear();
+    for (const auto& [entry, module] : knowledge.awaited)
+        awaited_.emplace(entry, module);
+    remarks_.insert(remarks_.end(), knowledge.remarks.begin(), knowledge.remarks.end());
+}
+
+/// The parent's agent may have been gone when libraries were loaded or unloaded.
+void Planning::match_objects(const std::vector<ProcessObject>& current) {
+    const auto is_in = [](const std::vector<ProcessObject>& objects, const ProcessObject& object) {
+        return std::ranges::any_of(objects,
+                                   [&](const ProcessObject& each) { return each.base == object.base; });
+    };
+    for (std::size_t i = 0; i < loaded_.size(); ++i)
+        loaded_[i] = loaded_[i] && is_in(current, process_.objects[i]);
+    const std::vector<ProcessObject> known = process_.objects;
+    for (const ProcessObject& object : current) {
+        if (is_in(known, object)) continue;
+        info_.objects.push_back({object.path, object.build_id, object.base, object.end});
+        process_.objects.push_back(object);
+        loaded_.push_back(true);
+    }
+}
+
+/// Lines for stderr.
+std::string Planning::note_replaced() {
+    std::string text;
+    for (std::size_t i = 0; i < process_.objects.size(); ++i) {
+        const ProcessObject& object = process_.objects[i];
+        if (!loaded_[i] || !Image(object).is_replaced()) continue;
+        info_.remarks.push_back(
+            fmt::format("{} was replaced while the program ran: in processes that were forked after that, "
+                        "call stacks end "
+                        "at its functions",
+                        object.path));
+        text += fmt::format("rdam: {}\n", printable(info_.remarks.back()));
+    }
+    return text;
+}
+
+Result<void> Planning::resume() {
+    const auto inherited = decode_knowledge(process_.inherited);
+    if (!inherited)
+        return fail(
+            "rdam: the forked process {} is not recorded: what it has from its parent's recorder was "
+            "overwritten\n",
+            process_.pid);
+    const std::vector<ProcessObject> current = std::exchange(process_.objects, {});
+    loaded_.clear();
+    for (const Knowledge& knowledge : *inherited)
+        learn(knowledge);
+    match_objects(current);
+    note_copied_stacks(0, {});
+    info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
+    told_ = told_anew_ = process_.inherited.size();
+    const std::string said = unsaid(note_replaced());
+    if (!write_plan(shared_, process_, {}, {.message = said}, 0))
+        return fail("rdam: the plan area is too small\n");
     return {};
 }
 
@@ -240,13 +356,13 @@ std::uint32_t Planning::number_for(const FunctionPlan& function) {
     return static_cast<std::uint32_t>(info_.functions.size() - 1);
 }
 
-void Planning::note_answers(const Plan& plan) {
-    for (const Answer& answer : plan.answers) {
+void Planning::note_answers(const std::vector<trace::AnswerInfo>& answers) {
+    for (const trace::AnswerInfo& answer : answers) {
         std::erase_if(info_.answers, [&](const trace::AnswerInfo& before) {
-            return before.entry == answer.entry.text &&
+            return before.entry == answer.entry &&
                    before.verdict == static_cast<std::uint8_t>(ListVerdict::not_found);
         });
-        info_.answers.push_back(describe(answer));
+        info_.answers.push_back(answer);
     }
 }
 
@@ -284,6 +400,10 @@ bool Planning::replaces_objects(const ObjectChange& change) const {
 }
 
 std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t serial) {
+    Knowledge news;
+    for (std::size_t i = 0; i < process_.objects.size(); ++i)
+        if (loaded_[i] && std::ranges::find(change.gone, process_.objects[i].base) != change.gone.end())
+            news.gone.push_back(i);
     unload(change.gone);
     const std::size_t first = process_.objects.size();
     for (ProcessObject& object : change.added) {
@@ -300,14 +420,18 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     for (const FunctionPlan& function : plan.functions)
         if (const std::uint32_t number = number_for(function); number != shm::kNone)
             numbered.push_back({number, &function});
-    note_answers(plan);
+    news.objects.assign(info_.objects.begin() + static_cast<std::ptrdiff_t>(first), info_.objects.end());
+    for (const NumberedFunction& function : numbered)
+        news.functions.push_back({function.number, info_.functions[function.number]});
+    news.answers = describe(plan.answers);
+    news.awaited = awaited();
+    note_answers(news.answers);
     // A library that comes back is no news.
     const bool is_new = configuration_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    PlanTexts texts;
-    if (is_new)
-        texts = {news(late_answer_text(plan, configuration_)),
-                 news(late_wrapped_text(plan, process_, configuration_))};
-    write_plan(shared_, process_, numbered, texts, serial);
+    PlanTexts with =
+        texts(is_new ? unsaid(late_answer_text(plan, configuration_)) : std::string{}, std::move(news));
+    if (is_new) with.wrapped = unsaid(late_wrapped_text(plan, process_, configuration_));
+    write_plan(shared_, process_, numbered, with, serial);
     return std::move(change.added);
 }
 
@@ -320,9 +444,8 @@ std::string Planning::awaited_text() const {
 
 void Planning::refuse_change(std::uint32_t serial) {
     write_plan(shared_, process_, {},
-               {"rdam: libraries that have just been loaded are not recorded: the program wrote into the "
-                "recorder's memory\n",
-                {}},
+               {.message = "rdam: libraries that have just been loaded are not recorded: the program wrote "
+                           "into the recorder's memory\n"},
                serial);
 }
 

@@ -9,6 +9,8 @@
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
+#include "tools/agent/plan/inheritance.h"
+#include "tools/agent/plan/plan_area.h"
 #include "wrappers/cache/plan_store.h"
 #include "wrappers/plan/planner.h"
 
@@ -25,6 +27,10 @@ class Planning {
     /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
     /// for stderr. On success `info` knows the objects, functions and answers.
     Result<void> start();
+    /// The same for a fork child, which goes on with its parent's plan. Reads no file.
+    Result<void> resume();
+    /// The path of the list, absolute, if it was given as a relative one; else empty.
+    std::string list_path() const;
 
     /// `change`, or one before it, reports unloaded objects: everything recorded until now must be read
     /// before change().
@@ -41,12 +47,18 @@ class Planning {
 
   private:
     Plan plan_objects(std::size_t first, bool late);
+    PlanTexts texts(std::string message, Knowledge news);
+    Knowledge everything() const;
+    std::vector<AwaitedEntry> awaited() const;
+    void learn(const Knowledge& knowledge);
+    std::string note_replaced();
+    void match_objects(const std::vector<ProcessObject>& current);
     std::uint32_t number_for(const FunctionPlan& function);
-    void note_answers(const Plan& plan);
+    void note_answers(const std::vector<trace::AnswerInfo>& answers);
     void await(const Plan& plan);
     void note_copied_stacks(std::size_t first, const Plan& plan);
     void drop_known_misses(Plan& plan);
-    std::string news(const std::string& text) const;
+    std::string unsaid(const std::string& text) const;
     bool is_new(const std::string& fact) const;
     bool has_strayed() const;
     void unload(const std::vector<std::uint64_t>& bases);
@@ -61,7 +73,10 @@ class Planning {
     std::vector<bool> loaded_;                    ///< by object
     std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;
-    std::string run_;  ///< of once_in_run()
+    std::string run_;                   ///< of once_in_run()
+    std::vector<std::string> remarks_;  ///< of the plan
+    std::size_t told_ = 0;              ///< bytes that the process keeps for its children
+    std::size_t told_anew_ = 0;         ///< … when it last was told everything
 };
 
 }  // namespace rdam::agent

@@ -30,12 +30,18 @@ std::uint64_t now_ns(clockid_t clock) {
     return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-std::string processor_model() {
+std::string read_processor_model() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
         if (line.starts_with("model name"))
             if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
     return "unknown processor";
+}
+
+/// The kernel interrupts processors to write that file.
+const std::string& processor_model() {
+    static const std::string model = read_processor_model();
+    return model;
 }
 
 /// 0 if the kernel does not provide it.
@@ -105,8 +111,29 @@ bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view pa
     return false;
 }
 
-bool is_recorded(std::uint32_t pid) {
+namespace {
+
+bool is_preloaded(std::uint32_t pid) {
     return has_variable(pid, "LD_PRELOAD=", "librdam.so");
+}
+
+bool maps_recorder(std::uint32_t pid) {
+    constexpr std::string_view kName = "/librdam.so";
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(kName) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+bool is_recorded(std::uint32_t pid) {
+    return is_preloaded(pid) || maps_recorder(pid);
+}
+
+bool is_of_run(std::uint32_t pid, std::string_view run) {
+    if (!is_preloaded(pid)) return maps_recorder(pid);
+    return run.empty() || has_variable(pid, "RDAM_RUN=", run);
 }
 
 std::string program_name(std::uint32_t pid) {

@@ -27,8 +27,12 @@ std::string thread_name(std::uint32_t pid, std::uint32_t tid);
 /// A variable of the environment that the process was started with begins like this and holds `part`.
 bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view part = {});
 
-/// Whether `pid` was itself started under librdam.so.
+/// Whether `pid` was itself started under librdam.so. A program may have written over its environment (a
+/// title): then it has the library among its mappings.
 bool is_recorded(std::uint32_t pid);
+
+/// … and, as far as that is to be known, in the run of this name. An empty name: in any.
+bool is_of_run(std::uint32_t pid, std::string_view run);
 
 /// The file name of the program that `pid` runs; empty if that is not to be known.
 std::string program_name(std::uint32_t pid);

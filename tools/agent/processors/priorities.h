@@ -13,6 +13,10 @@ namespace rdam::agent {
 /// kernel of 6.12 or later), which come earlier, however small the share of its session is.
 void ask_for_short_turns();
 
+/// Finds out beforehand, for all agents that are forked from this process, what ThreadPriorities needs to
+/// know.
+void try_priorities();
+
 /// Two states. A fake takes its place in tests.
 class Priorities {
   public:

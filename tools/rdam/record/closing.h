@@ -17,7 +17,6 @@ enum class Outcome : std::uint8_t {
 
 /// Waits for the agents of run `run`, and reports to stderr which traces exist, which are missing and why,
 /// and which processes go on.
-Outcome close_run(const Output& output, const std::string& run, const Program& program,
-                  const ProgramEnd& end);
+Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end);
 
 }  // namespace rdam

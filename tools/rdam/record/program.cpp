@@ -1,6 +1,7 @@
 #include "tools/rdam/record/program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "libprobe/format/run_mark.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/executable_facts.h"
 #include "wrappers/support/file_name.h"
@@ -99,6 +101,14 @@ void set_handler(int signal, void (*handler)(int)) {
     sigaction(signal, &action, nullptr);
 }
 
+/// What the run's processes find its starter by.
+void mark(std::uint32_t token) {
+    rlimit limit{};
+    if (token == 0 || getrlimit(RLIMIT_LOCKS, &limit) != 0) return;
+    limit.rlim_cur = run_mark::limit_of({run_mark::mark_in(limit.rlim_cur).adopter, token});
+    setrlimit(RLIMIT_LOCKS, &limit);
+}
+
 /// In the child. Errors are reported through the pipe, which a successful exec closes.
 [[noreturn]] void become(const Program& program,
                          const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
@@ -106,6 +116,7 @@ void set_handler(int signal, void (*handler)(int)) {
         setenv(name.c_str(), value.c_str(), 1);
     std::signal(SIGXFSZ, on_file_limit);
     // librdam.so ends this very process when it finds nothing to wrap (libprobe/start/init.cpp).
+    mark(program.starter);
     if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& argument : program.arguments)

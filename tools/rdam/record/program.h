@@ -1,6 +1,7 @@
 // Finding, judging, starting and awaiting the program that `rdam record` runs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Program {
     std::string strips;  ///< what a launcher (sudo) does, so that what it starts is not recorded; empty: it
                          ///< does not
     bool alone = false;  ///< no other process is recorded, and no launcher
+    std::uint32_t starter = 0;  ///< the token of the run's starter; 0: none
 };
 
 /// The file of this very program.

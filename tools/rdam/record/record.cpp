@@ -1,6 +1,7 @@
 // `rdam record`: runs a program under librdam.so.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <memory>
 
+#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/settings.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
@@ -102,6 +104,13 @@ std::string run_name() {
     return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
 }
 
+/// … and what only the processes of the run know.
+std::string with_secret(const std::string& name) {
+    std::array<std::uint64_t, 2> secret{};
+    if (getrandom(secret.data(), sizeof secret, 0) != sizeof secret) return name;
+    return fmt::format("{}{}{:016x}{:016x}", name, trace::kSecretMark, secret[0], secret[1]);
+}
+
 /// The option wins over the variable.
 std::string wanted_output(const Options& options) {
     const char* variable = std::getenv("RDAM_OUTPUT");
@@ -143,7 +152,8 @@ Result<int> run(const Options& options) {
     if (const char* audit = std::getenv("LD_AUDIT"); audit != nullptr && *audit != '\0')
         return fail("LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it");
     const std::string name = run_name();
-    const auto output = claim_output(wanted_output(options), name);
+    const std::string whole_name = with_secret(name);
+    auto output = claim_output(wanted_output(options), whole_name);
     if (!output) return tl::unexpected(output.error());
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
@@ -151,10 +161,11 @@ Result<int> run(const Options& options) {
     const auto preloaded = link.path_of(*library);
     if (!preloaded) return tl::unexpected(preloaded.error());
     TemporaryList temporary;
-    const auto variables =
-        make_variables(options, preloads(*preloaded, program->sanitizer), output->path, name, temporary);
+    const auto variables = make_variables(options, preloads(*preloaded, program->sanitizer), output->path,
+                                          whole_name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     Starter starter(*library);
+    program->starter = starter.token();
     const auto end = run_program(*program, *variables);
     if (!end) return tl::unexpected(end.error());
     const Outcome outcome = close_run(*output, name, *program, *end);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@
 #include <string_view>
 
 #include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/open_for_writing.h"
 #include "analyzer/trace/write/trace_name.h"
+#include "libprobe/format/agent_process.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/support/printable.h"
@@ -35,13 +38,23 @@ std::string read_if_there(const fs::path& path) {
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string arguments = read_if_there(process / "cmdline");
-    // rdam-agent\0FD\0PID\0
+    // rdam-agent\0FD\0PID\0 and, of one that the starter has made, its run
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
     const std::size_t second = arguments.find('\0', first + 1);
     if (second == std::string::npos) return 0;
-    const std::string environment = '\0' + read_if_there(process / "environ");
-    if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
+    const std::size_t third = arguments.find('\0', second + 1);
+    const std::string told = third == std::string::npos ? "" : arguments.c_str() + third + 1;
+    if (told.starts_with(agent_process::kRunArgument)) {
+        if (told != agent_process::kRunArgument + run) return 0;
+    } else {
+        const std::string environment = '\0' + read_if_there(process / "environ");
+        const std::string variable = std::string{'\0'} + "RDAM_RUN=" + run;
+        const std::size_t at = environment.find(variable);
+        if (at == std::string::npos) return 0;
+        const char next = environment[std::min(at + variable.size(), environment.size() - 1)];
+        if (next != '\0' && next != trace::kSecretMark) return 0;
+    }
     return std::atoi(arguments.c_str() + second + 1);
 }
 
@@ -129,6 +142,13 @@ std::vector<std::string> matching_files(const std::string& output) {
     return files;
 }
 
+/// In a folder that everybody may write to, anybody can make a trace that names the run.
+bool is_of_users(const std::string& path, const std::vector<unsigned>& users) {
+    struct stat status {};
+    if (!trace::is_in_shared_folder(path)) return true;
+    return stat(path.c_str(), &status) == 0 && std::ranges::find(users, status.st_uid) != users.end();
+}
+
 }  // namespace
 
 std::vector<LivingProcess> await_agents(const std::string& run) {
@@ -155,11 +175,11 @@ std::vector<LivingProcess> await_agents(const std::string& run) {
 }
 
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
-                                  std::vector<LivingProcess>& living) {
+                                  const std::vector<unsigned>& users, std::vector<LivingProcess>& living) {
     std::vector<RunTrace> traces;
     for (const std::string& path : matching_files(output)) {
         auto reader = trace::TraceReader::open_as_it_is(path);
-        if (!reader || reader->info().process.run != run) continue;
+        if (!reader || reader->info().process.run != run || !is_of_users(path, users)) continue;
         if (reader->damage().no_index) {
             const auto process =
                 std::ranges::find(living, reader->info().process.pid, &LivingProcess::own_pid);

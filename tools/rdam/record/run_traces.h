@@ -32,11 +32,11 @@ struct RunTrace {
     std::vector<std::string> remarks;
 };
 
-/// The traces of this run at `output` and, for processes that were forked or executed, beside it
-/// (name.PID.bin). In a pattern, %p, %h or %r match any text. Traces of `living` are not included, but noted
-/// there.
+/// The traces of this run, and of these users, at `output` and, for processes that were forked or executed,
+/// beside it (name.PID.bin). In a pattern, %p, %h or %r match any text. Traces of `living` are not included,
+/// but noted there.
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
-                                  std::vector<LivingProcess>& living);
+                                  const std::vector<unsigned>& users, std::vector<LivingProcess>& living);
 
 /// The paths, as find_traces() has them, of all traces that may be replaced.
 std::set<std::string> find_earlier(const std::string& output);

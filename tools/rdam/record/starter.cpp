@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "libprobe/format/agent_process.h"
+#include "libprobe/format/run_mark.h"
 
 namespace rdam {
 namespace {
@@ -41,7 +44,7 @@ void raise_limits() {
     }
 }
 
-[[noreturn]] void become_starter(const std::string& agent, int socket) {
+[[noreturn]] void become_starter(const std::string& agent, int socket, std::uint32_t token) {
     setsid();
     raise_limits();
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -56,11 +59,24 @@ void raise_limits() {
     std::vector<char*> environment;
     for (char** variable = environ; *variable != nullptr; ++variable)
         if (!std::string_view{*variable}.starts_with("LD_")) environment.push_back(*variable);
+    // What is looked up before it forks, its agents need not look up.
+    std::string bind = "LD_BIND_NOW=1";
+    environment.push_back(bind.data());
     environment.push_back(nullptr);
     const std::string descriptor = std::to_string(socket);
-    const char* arguments[] = {"rdam-starter", agent.c_str(), "parent", descriptor.c_str(), nullptr};
+    const std::string of_run = std::to_string(token);
+    const std::string room(agent_process::kRoomSize, ' ');
+    const char* arguments[] = {"rdam-starter", agent.c_str(), "parent", descriptor.c_str(),
+                               of_run.c_str(), room.c_str(),  nullptr};
     execve(agent.c_str(), const_cast<char**>(arguments), environment.data());
     _exit(1);
+}
+
+std::uint32_t random_token() {
+    std::uint32_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+        random = static_cast<std::uint32_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    return run_mark::token_of(random);
 }
 
 enum class Heard { byte, end, nothing };
@@ -84,11 +100,12 @@ Starter::Starter(const std::string& library) {
     const std::string agent = find_agent(library);
     int ends[2];
     if (agent.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    const std::uint32_t token = random_token();
     pid_ = fork();
-    if (pid_ == 0) become_starter(agent, ends[1]);
+    if (pid_ == 0) become_starter(agent, ends[1], token);
     close(ends[1]);
     socket_ = ends[0];
-    if (pid_ > 0) listen_to(socket_);
+    if (pid_ > 0 && listen_to(socket_) == Heard::byte) token_ = token;
 }
 
 bool Starter::end() {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace rdam {
@@ -24,9 +25,13 @@ class Starter {
     /// the program; otherwise it has ended.
     bool end();
 
+    /// What the processes of the run find it by (libprobe/format/run_mark.h). 0: there is none.
+    std::uint32_t token() const { return token_; }
+
   private:
     int socket_ = -1;
     pid_t pid_ = 0;
+    std::uint32_t token_ = 0;
 };
 
 }  // namespace rdam

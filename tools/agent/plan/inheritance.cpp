@@ -1,0 +1,102 @@
+#include "tools/agent/plan/inheritance.h"
+
+#include <utility>
+
+#include "wrappers/cache/byte_archive.h"
+
+namespace rdam::trace {
+
+template <class Archive>
+void fields(Archive& archive, ParameterInfo& parameter) {
+    archive(parameter.name, parameter.kind, parameter.size, parameter.word, parameter.key, parameter.type,
+            parameter.is_text);
+}
+
+/// Not what is found out while it is recorded.
+template <class Archive>
+void fields(Archive& archive, FunctionInfo& function) {
+    archive(function.name, function.linkage_name, function.module, function.source, function.object,
+            function.address, function.size, function.enter_words, function.leave_words,
+            function.inlined_copies, function.waits, function.busy_waits, function.sampled,
+            function.parameters, function.result);
+}
+
+template <class Archive>
+void fields(Archive& archive, ObjectInfo& object) {
+    archive(object.path, object.build_id, object.base, object.end);
+}
+
+template <class Archive>
+void fields(Archive& archive, AnswerInfo& answer) {
+    archive(answer.entry, answer.verdict, answer.function, answer.reason);
+}
+
+}  // namespace rdam::trace
+
+namespace rdam::agent {
+namespace {
+
+/// The plans that are kept in files have another form of an entry.
+struct EntryText {
+    ListEntry* entry;
+};
+
+template <class Archive>
+void fields(Archive& archive, EntryText& text) {
+    ListEntry& entry = *text.entry;
+    archive(entry.text, entry.scope, entry.name, entry.origin, entry.added_wait, entry.unless_found,
+            entry.sampled);
+}
+
+template <class Archive>
+void fields_of_list(Archive& archive, std::vector<ListEntry>& list) {
+    for (ListEntry& entry : list) {
+        EntryText text{&entry};
+        archive(text);
+    }
+}
+
+}  // namespace
+
+template <class Archive>
+void fields(Archive& archive, KnownFunction& function) {
+    archive(function.number, function.info);
+}
+
+template <class Archive>
+void fields(Archive& archive, AwaitedEntry& awaited) {
+    archive(awaited.entry, awaited.module);
+}
+
+template <class Archive>
+void fields(Archive& archive, Knowledge& knowledge) {
+    archive(knowledge.gone, knowledge.objects, knowledge.functions, knowledge.answers, knowledge.awaited,
+            knowledge.remarks);
+}
+
+std::vector<std::uint8_t> encode(Knowledge knowledge) {
+    ByteWriter writer;
+    std::uint64_t entries = knowledge.list.size();
+    writer(entries);
+    fields_of_list(writer, knowledge.list);
+    fields(writer, knowledge);
+    return writer.take();
+}
+
+std::optional<std::vector<Knowledge>> decode_knowledge(std::span<const std::uint8_t> bytes) {
+    std::vector<Knowledge> all;
+    ByteReader reader{bytes};
+    while (reader.good() && !reader.at_end()) {
+        Knowledge& knowledge = all.emplace_back();
+        std::uint64_t entries = 0;
+        reader(entries);
+        if (entries > bytes.size()) return std::nullopt;
+        knowledge.list.resize(entries);
+        fields_of_list(reader, knowledge.list);
+        fields(reader, knowledge);
+    }
+    if (!reader.good() || all.empty()) return std::nullopt;
+    return all;
+}
+
+}  // namespace rdam::agent
