@@ -66,7 +66,7 @@ class Fibers(Case):
 
     def test_every_output_has_the_rows(self):
         self.recorded("step", PROGRAMS / "fibers", "turns", "2", "4", "5")
-        for arguments in (["report", "trace.bin", "-o", "page.html"], ["export", "--columns", "trace.bin", "-o", "columns"],
+        for arguments in (["report", "trace.bin", "-o", "page.html"], ["export", "--columns", "columns", "trace.bin"],
                           ["export", "--format", "perfetto", "trace.bin", "-o", "p.pftrace"],
                           ["export", "--format", "csv", "trace.bin", "-o", "calls.csv"],
                           ["analyze", "--diff", "trace.bin", "trace.bin"], ["analyze", "--patterns", "trace.bin"]):
