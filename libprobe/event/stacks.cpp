@@ -248,7 +248,7 @@ void rdam_slow_stack(std::uint64_t place) {
     if (own)
         watch_stack(thread, thread.stack);
     else
-        set_window(thread, now.stack, 0);
+        set_window(thread, now.stack, now.stack.low);
 }
 
 /// The program makes a stack on which no call is open.
