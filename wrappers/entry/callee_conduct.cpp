@@ -25,7 +25,7 @@ constexpr std::uint64_t kBlock = std::uint64_t{16} << 10U;
 /// A function larger than this is generated code, and no compiler's convention is in doubt there.
 constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 20U;
 
-struct Instruction {
+struct FollowedInstruction {
     ZydisDecodedInstruction decoded;
     std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
 };
@@ -42,7 +42,7 @@ struct Registers {
     std::bitset<kKept.size()> written;
     std::bitset<kKept.size()> saved;
 
-    void follow(const Instruction& instruction) {
+    void follow(const FollowedInstruction& instruction) {
         const auto& decoded = instruction.decoded;
         const bool restores =
             decoded.mnemonic == ZYDIS_MNEMONIC_POP || decoded.mnemonic == ZYDIS_MNEMONIC_LEAVE;
@@ -97,7 +97,7 @@ CalleeConduct::Looked CalleeConduct::examine(const CodeRange& function) const {
     const auto body = file_.code(function.begin, function.size());
     Registers registers;
     StackRow row;
-    Instruction instruction;
+    FollowedInstruction instruction;
     for (std::size_t offset = 0; offset < body.size();) {
         const auto rest = body.subspan(offset);
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&relocation::decoder(), rest.data(), rest.size(),

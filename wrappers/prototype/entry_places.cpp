@@ -13,11 +13,11 @@ namespace {
 using Kind = ArgumentPlace::Kind;
 
 /// DWARF's numbers: rdi, rsi, rdx, rcx, r8, r9.
-constexpr std::array<unsigned, 6> kIntegerRegisters{5, 4, 1, 2, 8, 9};
+constexpr std::array<unsigned, 6> kDwarfIntegers{5, 4, 1, 2, 8, 9};
 constexpr unsigned kRbp = 6;
 constexpr unsigned kRsp = 7;
 constexpr unsigned kXmm0 = 17;
-constexpr unsigned kVectorRegisters = 8;
+constexpr unsigned kDwarfVectors = 8;
 
 /// From rbp to the end of the frame: the caller's rbp and the return address.
 constexpr std::int64_t kFrameHead = 16;
@@ -66,15 +66,15 @@ std::optional<unsigned> address_register_of(const Dwarf_Op& operation) {
 }
 
 bool carries_arguments(unsigned reg) {
-    return std::find(kIntegerRegisters.begin(), kIntegerRegisters.end(), reg) != kIntegerRegisters.end() ||
-           (reg >= kXmm0 && reg < kXmm0 + kVectorRegisters);
+    return std::find(kDwarfIntegers.begin(), kDwarfIntegers.end(), reg) != kDwarfIntegers.end() ||
+           (reg >= kXmm0 && reg < kXmm0 + kDwarfVectors);
 }
 
 EntryEvidence compare(unsigned reg, const ArgumentPlace& place) {
     const auto verdict = [](bool same) { return same ? EntryEvidence::agrees : EntryEvidence::contradicts; };
     switch (place.kind) {
         case Kind::integer_register:
-            return verdict(place.index < kIntegerRegisters.size() && reg == kIntegerRegisters[place.index]);
+            return verdict(place.index < kDwarfIntegers.size() && reg == kDwarfIntegers[place.index]);
         case Kind::vector_register:
             return verdict(reg == kXmm0 + place.index);
         case Kind::mixed_registers:

@@ -1,5 +1,5 @@
-// `generated LIBRARY COUNT`: loads so many copies of a library, each under a name of its own, calls its plugin_work() once, and
-// unloads and removes it again, as programs do that compile queries.
+// `generated LIBRARY COUNT`: loads so many copies of a library, each under a name of its own, calls its
+// plugin_work() once, and unloads and removes it again, as programs do that compile queries.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 static char content[1 << 20];
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
     if (count != 3) return 2;
-    FILE *file = fopen(arguments[1], "rb");
+    FILE* file = fopen(arguments[1], "rb");
     if (file == NULL) return 1;
     const size_t size = fread(content, 1, sizeof content, file);
     fclose(file);
@@ -20,9 +20,10 @@ int main(int count, char **arguments) {
         file = fopen(name, "wb");
         if (file == NULL || fwrite(content, 1, size, file) != size) return 1;
         fclose(file);
-        void *library = dlopen(name, RTLD_NOW);
+        void* library = dlopen(name, RTLD_NOW);
         if (library == NULL) return 1;
-        unsigned (*work)(unsigned, unsigned) = (unsigned (*)(unsigned, unsigned))dlsym(library, "plugin_work");
+        unsigned (*work)(unsigned, unsigned) =
+            (unsigned (*)(unsigned, unsigned))dlsym(library, "plugin_work");
         sum += work(i, i + 1);
         dlclose(library);
         unlink(name);

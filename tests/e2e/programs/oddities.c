@@ -4,7 +4,7 @@
 
 unsigned long odd_all(unsigned long);
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
     if (count != 2) return 2;
     printf("%lu\n", odd_all(strtoul(arguments[1], NULL, 10)));
     return 0;
