@@ -50,7 +50,8 @@ TEST_CASE("the process is told which functions are sampled") {
     FunctionPlan some;
     some.address = 0x200;
     some.sampled = true;
-    REQUIRE(write_plan(shared, process, {{0, &every}, {1, &some}}, {.message = "said", .wrapped = "wrapped"}, 0));
+    REQUIRE(
+        write_plan(shared, process, {{0, &every}, {1, &some}}, {.message = "said", .wrapped = "wrapped"}, 0));
     const auto functions = functions_in(shared);
     REQUIRE(functions.size() == 2);
     CHECK(functions[0].address == 0x10100);
