@@ -30,6 +30,7 @@ class PlanMaker {
   public:
     PlanMaker(const PlanRequest& request, const Catalogue& catalogue)
         : request_{request},
+          catalogue_{catalogue},
           objects_{request},
           resolver_{request, objects_},
           planner_{request, catalogue, objects_} {}
@@ -127,7 +128,10 @@ class PlanMaker {
         constexpr std::size_t kShown = 3;
         constexpr std::size_t kMaxColumns = 80;
         const ObjectFile* file = objects_.file(function.object);
-        if (file == nullptr) return {};
+        // A library's own aliases of a function that it provides in the C library's place (tcmalloc's
+        // tc_malloc).
+        const bool provided = function.object != 0 && catalogue_.find(function.linkage_name) != nullptr;
+        if (file == nullptr || provided) return {};
         auto names = folded_names(*file, function.address, function.linkage_name);
         const std::size_t all = names.size();
         names.resize(std::min(all, kShown));
@@ -235,6 +239,7 @@ class PlanMaker {
     }
 
     const PlanRequest& request_;
+    const Catalogue& catalogue_;
     ObjectSet objects_;
     EntryResolver resolver_;
     FunctionPlanner planner_;
