@@ -281,8 +281,11 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
 /// The program may have unmapped it, or mapped something else over it. The kernel looks without a signal.
 bool shared_memory_is_there() {
     constexpr std::uint32_t kNobodysState = 0xfffffffe;
-    constexpr long kMillisecond = 1;
-    if (sys::futex_wait(&globals.control->agent_futex, kNobodysState, kMillisecond) == -EFAULT) return false;
+    const long timeout[2] = {0, 1000000};
+    // By the kernel itself: whether the agent has seen a filter stands in that memory.
+    if (sys::kernel(SYS_futex, sys::word(&globals.control->agent_futex), FUTEX_WAIT, kNobodysState,
+                    sys::word(timeout)) == -EFAULT)
+        return false;
     return globals.control->magic == shm::kMagic && globals.control->pid == sys::getpid();
 }
 
