@@ -222,15 +222,13 @@ std::string left_out_line(const LeftOutLine& line, bool credited,
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue) {
     auto source = source_of(request);
     if (!source) return tl::unexpected(source.error());
-    resolve_addresses(source->report);
     HotReport result;
+    if (source->text == nullptr && is_regular_file(request.input) && has_nameless_places(source->report))
+        result.changed = changed_files(request.input);
+    resolve_addresses(source->report, result.changed);
     result.hot = hot_functions(source->report, catalogue, request.options);
     result.objects = std::move(source->objects);
     result.places = std::move(source->places);
-    const auto unresolved = [](const LeftOutLine& line) { return line.why == LeftOut::unresolved; };
-    if (source->text == nullptr && is_regular_file(request.input) &&
-        std::any_of(result.hot.left_out.begin(), result.hot.left_out.end(), unresolved))
-        result.changed = changed_files(request.input);
     if (request.waits) add_waits(request, catalogue, result);
     result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
     add_notes(source->report, result);

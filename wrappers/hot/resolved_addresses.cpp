@@ -1,5 +1,6 @@
 #include "wrappers/hot/resolved_addresses.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/hot/kernel_frames.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/support/file_name.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam {
@@ -43,14 +45,23 @@ class Names {
     std::map<std::string, std::optional<ObjectFile>, std::less<>> files_;
 };
 
+constexpr std::string_view kPrefix = "0x";
+
+bool is_nameless_place(const PerfRow& row) {
+    return row.level == '.' && row.module.starts_with('/') && !is_no_file(row.module) &&
+           row.symbol.starts_with(kPrefix);
+}
+
 }  // namespace
 
-void resolve_addresses(PerfReport& report) {
+bool has_nameless_places(const PerfReport& report) {
+    return std::ranges::any_of(report.rows, is_nameless_place);
+}
+
+void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
     Names names;
-    constexpr std::string_view kPrefix = "0x";
     for (PerfRow& row : report.rows) {
-        if (row.level != '.' || !row.module.starts_with('/') || is_no_file(row.module)) continue;
-        if (!row.symbol.starts_with(kPrefix)) continue;
+        if (!is_nameless_place(row) || changed.contains(std::string{file_name(row.module)})) continue;
         const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16);
         const auto name = offset ? names.at(row.module, *offset) : std::string_view{};
         if (!name.empty()) row.symbol = report.restored.emplace_back(name);
