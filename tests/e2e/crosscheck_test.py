@@ -125,8 +125,11 @@ class CrossCheck(Case):
                 report = self.run_in_folder("perf", "report", "--stdio", "--sort", sort, "-i", "perf.data")
                 self.assertEqual(report.returncode, 0, report.stderr.decode())
                 self.write("perf.txt", report.stdout.decode())
-                self.assertRegex(report.stdout.decode(), rf"bake .*hot_loop\.c:{hot}\b")
-                words = f"the inner loop of bake around hot_loop.c:{hot}, the line with "
+                # How far behind the instruction perf sees a sample is the machine's: the loop's own line may have more of them.
+                shares = re.findall(r"(\d+\.\d+)%.* bake .*hot_loop\.c:(\d+)", report.stdout.decode())
+                most = max(shares, key=lambda share: float(share[0]))[1]
+                self.assertIn(most, (str(hot - 1), str(hot)))
+                words = f"the inner loop of bake around hot_loop.c:{most}, the line with "
                 (bake,) = self.analyze("trace.bin", "--causes", "perf.txt")["functions"]
                 (advice,) = [hint["text"] for hint in bake["hints"] if hint["kind"] == "few_occurrences"]
                 self.assertIn(words, advice)
