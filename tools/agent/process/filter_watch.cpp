@@ -9,7 +9,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::size_t kStatusSize = 1U << 16U;
+constexpr std::size_t kStatusBytes = 1U << 16U;
 
 std::optional<std::uint32_t> number_of(const std::string& status, const std::string& name) {
     const std::size_t at = status.find("\n" + name + ":");
@@ -44,7 +44,7 @@ bool FilterWatch::more() const {
 
 std::optional<std::uint32_t> FilterWatch::count() const {
     if (status_ < 0) return {};
-    std::string text(kStatusSize, '\0');
+    std::string text(kStatusBytes, '\0');
     const ssize_t size = pread(status_, text.data(), text.size(), 0);
     if (size <= 0) return {};
     text.resize(static_cast<std::size_t>(size));
