@@ -138,7 +138,8 @@ class Launchers(Case):
             with self.subTest(launcher=launcher[0]):
                 done = self.rdam("record", "-f", "wrok", "--", *launcher, "/bin/true")
                 self.assertEqual(done.returncode, 1, done.stderr.decode())
-                self.assertRegex(done.stderr.decode(), r"no program of the run that is known to have loaded the recorder contained a function on the list \(.*\): "
+                self.assertRegex(done.stderr.decode(), r"no program of the run that is known to have loaded the recorder "
+                                 r"contained a function on the list \(.*\): "
                                                        "no trace was written")
                 done = self.rdam("record", "-f", "wrok", "-o", "x-%p.bin", "--", *launcher, "/bin/true")
                 self.assertEqual(done.returncode, 1, done.stderr.decode())

@@ -170,7 +170,8 @@ class DebugInformation(Built):
             said = self.check_described()
             self.assertTrue("no parameters" not in said or "program.dwp, which libdw before 0.191 cannot read" in said, said)
             (self.folder / "program.dwp").unlink()
-        self.assertRegex(self.check_described(), r"'many': wrapped program:many: no parameters: its debug information is in \S*\.dwo, which cannot be read")
+        self.assertRegex(self.check_described(), r"'many': wrapped program:many: no parameters: "
+                                                 r"its debug information is in \S*\.dwo, which cannot be read")
 
     def test_compressed_by_zstd(self):
         self.need("objcopy")
@@ -185,7 +186,8 @@ class DebugInformation(Built):
         self.assertIn("'many': wrapped program:many: no parameters: the debug information has no parameters (-g1)\n", self.check_described())
 
     def test_without_section_headers(self):
-        (self.folder / "main.c").write_text("long listed(long); int main(void) { long s = 0; for (long i = 0; i < 400000; i++) s += listed(i); return s == 1; }\n")
+        (self.folder / "main.c").write_text("long listed(long); int main(void) { long s = 0; "
+                                            "for (long i = 0; i < 400000; i++) s += listed(i); return s == 1; }\n")
         (self.folder / "listed.c").write_text("long listed(long x) { for (int i = 0; i < 200; i++) x = x * 3 + i; return x; }\n")
         for command in ("gcc -O1 -shared -fPIC listed.c -o liblisted.so", "gcc -O1 main.c -o program -L. -llisted -Wl,-rpath,."):
             built = self.run_in_folder(*command.split())

@@ -212,7 +212,8 @@ class Processes(Case):
     def test_what_the_program_starts_may_have_nothing_on_the_list(self):
         done = self.rdam("record", "-f", "work", "--", "env", "sh", "-c", "true && exit 4")
         self.assertEqual(done.returncode, 1, done.stderr.decode())
-        self.assertRegex(done.stderr.decode(), r"no trace was written: the recorder is known to have been loaded only into .* \(the run ended with exit code 4\)\n")
+        self.assertRegex(done.stderr.decode(), r"no trace was written: the recorder is known to have been loaded only into .* "
+                                               r"\(the run ended with exit code 4\)\n")
 
     def test_reader_of_a_pipe_does_not_wait(self):
         # The program closes its output and lives on; so does the agent, which must not keep the pipe open.

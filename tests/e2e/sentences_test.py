@@ -269,7 +269,8 @@ class NotLoaded(Sentences):
 
     def test_programs_of_which_nothing_is_on_the_list(self):
         text = self.said("--", "sh", "-c", f"{PROGRAMS}/shapes; exit 0", status=1)
-        self.assertRegex(text, r"rdam: no program of the run that is known to have loaded the recorder contained a function on the list \(.*\): no trace was written\n")
+        self.assertRegex(text, r"rdam: no program of the run that is known to have loaded the recorder "
+                               r"contained a function on the list \(.*\): no trace was written\n")
 
     def test_the_recorder_has_said_why(self):
         done = self.forbidding(["memfd_create"], RDAM, "record", "-f", "work", "--", COUNTS, "1", "10")
@@ -355,11 +356,13 @@ class Doctor(Sentences):
         script.chmod(0o755)
         self.assertRegex(self.examine(script), "ok .*start.sh is a script for /bin/sh: what it starts can be recorded, except static, set-user-ID, ")
         script.write_text("#!/usr/bin/python3\n")
-        self.assertRegex(self.examine(script), "a script for /usr/bin/python3: functions of python3 and its libraries can be recorded, not those of the script; ")
+        self.assertRegex(self.examine(script), "a script for /usr/bin/python3: "
+                                               "functions of python3 and its libraries can be recorded, not those of the script; ")
 
     def test_launchers(self):
         self.assertRegex(self.examine("env"), "ok .*/env starts other programs: what it starts can be recorded, except ")
-        self.assertRegex(self.examine("perl"), "ok .*/perl runs scripts: functions of perl and its libraries can be recorded, not those of the script")
+        self.assertRegex(self.examine("perl"), "ok .*/perl runs scripts: "
+                                               "functions of perl and its libraries can be recorded, not those of the script")
 
     def test_programs_that_cannot_be_recorded(self):
         self.assertIn("statically linked", self.examine(PROGRAMS / "regions_static"))

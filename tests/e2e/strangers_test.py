@@ -103,7 +103,8 @@ class TwoUsers(Case):
         return process
 
     def start_other(self, script: str, *arguments) -> subprocess.Popen:
-        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (2 * CONNECTIONS, 2 * CONNECTIONS))
+        def limit():
+            return resource.setrlimit(resource.RLIMIT_NOFILE, (2 * CONNECTIONS, 2 * CONNECTIONS))
         other = self.start(OTHER, PYTHON, "-c", script, *arguments, preexec_fn=limit)
         self.assertEqual(other.stdout.readline(), b"held\n")
         return other
@@ -164,7 +165,8 @@ class Connections(TwoUsers):
 class Names(TwoUsers):
     def check(self, how: str):
         token = os.getpid() + 1
-        mark = lambda: resource.setrlimit(RLIMIT_LOCKS, (mark_with(token), resource.RLIM_INFINITY))
+        def mark():
+            return resource.setrlimit(RLIMIT_LOCKS, (mark_with(token), resource.RLIM_INFINITY))
         times = {False: [], True: []}
         for held in (*[False] * ROUNDS, *[True] * ROUNDS):
             if held and not times[held]:
