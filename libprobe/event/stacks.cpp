@@ -133,7 +133,8 @@ std::uint32_t grow_nearest(std::uint64_t place) {
             const KnownStack& stack = stacks[number];
             const std::uint64_t low = stack.low.load();
             const std::uint64_t high = stack.high.load();
-            const std::uint64_t distance = place < low ? low - place : place - high;
+            // Another thread may have made it grow up to here meanwhile.
+            const std::uint64_t distance = place < low ? low - place : place < high ? 0 : place - high;
             if (stack.exact || high == 0 || distance > (place < low ? kNear : kNearAbove) ||
                 distance >= least)
                 return false;

@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kMaxStackBytes = 1024;
 
 enum class Frame : std::uint8_t {
     stack,   ///< push, call, leave: needs the exact number of stack bytes, which are copied
-    shadow,  ///< the stack stays as it was; return address and rbp are kept beside it
+    shadow,  ///< registers and stack stay as they were, but for the return address
 };
 
 /// What the leave event carries. Complex results (structures, x87) are not recorded.
