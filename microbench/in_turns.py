@@ -1,5 +1,6 @@
 """Commands that are run in turns, and what each run took."""
 
+import math
 import os
 import statistics
 import subprocess
@@ -47,6 +48,19 @@ def ratio(runs: Runs, name: str, peer: str) -> float:
 def cpu_ratio(runs: Runs, name: str, peer: str) -> float:
     """Of the processors' seconds, which other programs change less."""
     return statistics.median(run.cpu / other.cpu for run, other in zip(runs[name], runs[peer], strict=True))
+
+
+def interval_of_median(values: list[float]) -> tuple[float, float]:
+    """95 %, from order statistics: the binomial distribution of how many values are below the median."""
+    ordered = sorted(values)
+    count, below, chance = len(ordered), 0, 0.0
+    while below < count // 2:
+        chance += math.comb(count, below) / 2**count
+        if chance > 0.025:
+            break
+        below += 1
+    lowest = max(0, below - 1)
+    return ordered[lowest], ordered[count - 1 - lowest]
 
 
 def largest(runs: list[Run]) -> int:
