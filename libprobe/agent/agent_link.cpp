@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "libprobe/agent/adoption.h"
+#include "libprobe/agent/births.h"
 #include "libprobe/agent/memory_limit.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
@@ -22,6 +23,7 @@
 #include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/code/gates.h"
 #include "libprobe/format/agent_process.h"
+#include "libprobe/format/starter.h"
 
 #ifndef MADV_DONTFORK
 #define MADV_DONTFORK 10
@@ -227,6 +229,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.chunks = chunks;
     control.size = size;
     control.pid = sys::getpid();
+    control.nonce = __builtin_ia32_rdtsc() ^ std::uint64_t{control.pid} << 32;
     control.settings = globals.settings.values;
     control.clock = globals.settings.clock;
     control.forked = fork_child ? 1 : 0;
@@ -318,6 +321,15 @@ void say_killed() {
         .print();
 }
 
+/// All but the page by which they can ask for an agent.
+void keep_from_children(void* memory, std::uint64_t size) {
+    constexpr std::uint64_t kBehind = shm::kBirthsOffset + shm::kBirthsSize;
+    const long begin = sys::word(memory);
+    sys::call(SYS_madvise, begin, static_cast<long>(shm::kBirthsOffset), MADV_DONTFORK);
+    sys::call(SYS_madvise, begin + static_cast<long>(kBehind), static_cast<long>(size - kBehind),
+              MADV_DONTFORK);
+}
+
 bool give_up(std::string_view what) {
     Line line;
     (line << what << unrecorded_fate()).print();
@@ -353,18 +365,23 @@ bool give_up_to(std::uint32_t adopter, Asked asked) {
 bool start_agent(int fd, bool fork_child) {
     const char* const* environment = globals.inherited.environment;
     std::uint32_t agent_pid = 0;
-    const Asked asked = ask_starter(fd, environment, agent_pid);
+    Asked asked = ask_starter(fd, environment, agent_pid);
+    if (fork_child && (asked == Asked::absent || asked == Asked::refused)) {
+        agent_pid = starter::kUnseen;
+        if (ask_parents_agent(fd)) asked = Asked::started;
+    }
     if (asked == Asked::silent)
         return give_up("rdam-starter, which starts the agents of this run, does not respond");
     if (asked == Asked::started) {
-        globals.control->agent_pid.store(agent_pid);
+        globals.control->agent_pid.store(agent_pid == starter::kUnseen ? 0 : agent_pid);
         return true;
     }
     if (const std::uint32_t adopter = adopter_above(); adopter != 0) return give_up_to(adopter, asked);
     char path[4096];
     if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
-    const bool first = asked == Asked::absent && globals.settings.values[settings::Id::children] != 0;
-    if (spawn(path, fd, environment, first ? choose_token() : 0)) return true;
+    // What this process makes stands where it does rather than where the run's starter is.
+    const bool leaves_starter = globals.settings.values[settings::Id::children] != 0;
+    if (spawn(path, fd, environment, leaves_starter ? choose_token() : 0)) return true;
     return give_up("cannot start rdam-agent: no process can be created here");
 }
 
@@ -389,7 +406,8 @@ bool connect_agent(bool fork_child) {
     set_up_control(*globals.control, size, chunks, fork_child);
     const bool started = start_agent(static_cast<int>(fd), fork_child);
     sys::call(SYS_close, fd);
-    sys::call(SYS_madvise, sys::word(memory), static_cast<long>(size), MADV_DONTFORK);
+    leave_births();
+    keep_from_children(memory, size);
     if (!started) return false;
     standing.agent_pid.store(globals.control->agent_pid.load());
     if (!wait_for_plan()) {
@@ -400,6 +418,7 @@ bool connect_agent(bool fork_child) {
         return give_up("rdam-agent ended unexpectedly");
     }
     take_first_reply(fork_child);
+    begin_births();
     return true;
 }
 

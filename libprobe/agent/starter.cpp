@@ -24,13 +24,6 @@ uid_t effective_user() {
     return static_cast<uid_t>(sys::call(SYS_geteuid));
 }
 
-/// The name of this run's starter, for processes of this user and PID namespace.
-Name name_of_starter(std::uint32_t token) {
-    char link[64];
-    const long size = sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
-    return Name(token, {link, size > 0 ? static_cast<std::size_t>(size) : 0}, effective_user());
-}
-
 /// Of this process or, before a fork, its parent. 0: it has not been looked for.
 constinit std::uint32_t known_token = 0;
 
@@ -56,8 +49,8 @@ class Socket {
         if (sys::failed(fd_)) return Reached::nobody;
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
-        copy_bytes(address.sun_path + 1, name.text(), name.size());
-        const auto length = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        copy_bytes(address.sun_path + name.begin(), name.text(), name.size());
+        const auto length = static_cast<long>(offsetof(sockaddr_un, sun_path) + name.begin() + name.size());
         const long connected = connect_soon(address, length);
         if (connected == -EAGAIN) return Reached::crowd;
         if (sys::failed(connected)) return Reached::nobody;
@@ -158,10 +151,19 @@ class Block {
     std::size_t size_ = 0;
 };
 
-/// A fork child's token is its parent's, an executed program's is in its limits. None: the run begins here.
-Reached reach(const Socket& socket) {
-    if (known_token == 0) known_token = own_mark().token;
-    return known_token == 0 ? Reached::nobody : socket.connect(name_of_starter(known_token));
+/// Hands the memory over, and waits for the agent.
+Asked request(const Socket& socket, int fd, const char* const* environment, std::uint32_t& agent_pid) {
+    const Block block(environment);
+    if (block.data() == nullptr) return Asked::refused;
+    starter::Request request;
+    request.pid = sys::getpid();
+    request.environment = static_cast<std::uint32_t>(block.size());
+    // A starter that refuses may close the connection before it has read everything.
+    const bool sent = socket.send_request(request, fd) && socket.send(block.data(), block.size());
+    const long got = socket.receive(agent_pid);
+    if (got == sizeof agent_pid && agent_pid != 0) return Asked::started;
+    const bool closed = got == 0 || got == sizeof agent_pid || got == -ECONNRESET;
+    return closed || !sent ? Asked::refused : Asked::silent;
 }
 
 void say_taken() {
@@ -184,21 +186,19 @@ std::uint32_t choose_token() {
 }
 
 Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_pid) {
-    const Socket socket;
-    const Reached reached = reach(socket);
-    if (reached == Reached::stranger || reached == Reached::crowd) say_taken();
-    if (reached != Reached::starter) return Asked::absent;
-    const Block block(environment);
-    if (block.data() == nullptr) return Asked::refused;
-    starter::Request request;
-    request.pid = sys::getpid();
-    request.environment = static_cast<std::uint32_t>(block.size());
-    // A starter that refuses may close the connection before it has read everything.
-    const bool sent = socket.send_request(request, fd) && socket.send(block.data(), block.size());
-    const long got = socket.receive(agent_pid);
-    if (got == sizeof agent_pid && agent_pid != 0) return Asked::started;
-    const bool closed = got == 0 || got == sizeof agent_pid || got == -ECONNRESET;
-    return closed || !sent ? Asked::refused : Asked::silent;
+    // A fork child's token is its parent's, an executed program's is in its limits. None: the run begins
+    // here.
+    if (known_token == 0) known_token = own_mark().token;
+    if (known_token == 0) return Asked::absent;
+    bool taken = false;
+    for (const Name& name : {Name(known_token, effective_user()), Name(known_token)}) {
+        const Socket socket;
+        const Reached reached = socket.connect(name);
+        if (reached == Reached::starter) return request(socket, fd, environment, agent_pid);
+        taken = taken || reached == Reached::stranger || reached == Reached::crowd;
+    }
+    if (taken) say_taken();
+    return Asked::absent;
 }
 
 }  // namespace rdam::probe

@@ -153,9 +153,10 @@ void unmap_private(void* memory, std::size_t size) {
 }
 
 std::uint32_t own_tid() {
-    if (!is_filtered()) return sys::gettid();
-    std::uint32_t tid = 0;
-    if (globals.tid_offset != 0)
+    std::uint32_t& tid = rdam_thread.tid;
+    if (!is_filtered()) return tid = sys::gettid();
+    // In a child of a raw clone libc has the number of the thread that made it.
+    if (tid == 0 && globals.tid_offset != 0)
         asm("movl %%fs:(%1), %0" : "=r"(tid) : "r"(std::uint64_t{globals.tid_offset}));
     return tid;
 }

@@ -127,6 +127,7 @@ struct ThreadState {
     std::uint64_t vfork_cursor =
         0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     Bookkeeping own;
+    std::uint32_t tid = 0;           ///< the kernel's number of it, once it has been asked for
     std::uint64_t dropped = 0;       ///< events, since it has its slot
     pack::PendingStacks stacks;      ///< whose enter events are still to come
     std::uint32_t stack_number = 0;  ///< of the last call stack
@@ -197,13 +198,14 @@ struct Knowledge {
 struct Inherited {
     const char* const* environment = nullptr;  ///< the agent's, ends with a null
     Knowledge knowledge;
+    shm::Births* births = nullptr;  ///< of this process; in a fork child that starts, of its parent
 };
 
 /// The state of the recorder and its agent. The recorder relies on this; the shared memory only informs the
 /// agent.
 struct Standing {
     std::uint32_t chunks = 0;
-    std::atomic<std::uint32_t> agent_pid;
+    std::atomic<std::uint32_t> agent_pid;  ///< 0: not to be seen from here
     std::atomic<std::uint32_t> fresh_chunks;
     std::atomic<std::uint32_t> ring_tail;
     std::atomic<std::uint32_t> waiters;
@@ -212,9 +214,10 @@ struct Standing {
     std::atomic<std::uint32_t> threads_ended;
     /// All chunks are accessible, whether they have memory or not (chunks/sandbox.h).
     std::atomic<std::uint32_t> opened;
-    std::uint64_t ended = 0;                            ///< ticks
-    std::atomic<std::uint8_t> slots[shm::kMaxThreads];  ///< 1: a thread that lives has it
-    std::atomic<std::uint8_t> places[shm::kMaxChunks];  ///< ChunkPlace
+    std::uint64_t ended = 0;                             ///< ticks
+    std::atomic<std::uint8_t> slots[shm::kMaxThreads];   ///< 1: a thread that lives has it
+    std::atomic<ThreadState*> states[shm::kMaxThreads];  ///< of that thread
+    std::atomic<std::uint8_t> places[shm::kMaxChunks];   ///< ChunkPlace
 };
 
 enum ChunkPlace : std::uint8_t {

@@ -129,8 +129,8 @@ bool may_come_back(const shm::Control& control, bool held) {
            static_cast<std::uint32_t>(control.free_chunks.load()) != 0;
 }
 
-/// A thread under a filter cannot sleep. The agent looks ten times a second whether anybody waits, and makes
-/// room then; a thread that it leaves waiting does not do so again.
+/// A thread under a filter cannot sleep. The agent looks a hundred times a second whether anybody waits, and
+/// makes room then; a thread that it leaves waiting does not do so again.
 std::uint32_t take_or_spin(shm::ChunkKind kind, std::uint64_t& waited) {
     constexpr std::uint64_t kPatience = std::uint64_t{1} << 31;  // ticks: a second, or less
     constexpr int kPauses = 64;
@@ -183,6 +183,13 @@ std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
     }
 }
 
+/// Nothing shows whether the agent runs: that is believed for a while.
+bool may_be_alive() {
+    if (globals.unsure.fetch_add(1) < kMaxUnsure) return true;
+    globals.control->gave_up.store(shm::kGaveUp);
+    return false;
+}
+
 }  // namespace
 
 shm::ChunkHeader& header_of(std::uint32_t chunk) {
@@ -209,7 +216,7 @@ std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint6
 }
 
 void populate_chunks() {
-    constexpr std::uint32_t kAhead = 32;
+    constexpr std::uint32_t kAhead = 64;
     const std::uint32_t fresh = standing.fresh_chunks.load();
     const std::uint32_t left = standing.chunks - fresh;
     const std::uint32_t count = left < kAhead ? left : kAhead;
@@ -245,14 +252,26 @@ void wake_agent() {
 
 void call_agent() {
     shm::Control& control = *globals.control;
-    control.urgent_futex.fetch_add(1);
-    sys::futex_wake(&control.urgent_futex, 1);
+    shm::Births& births = shm::births_of(control);
+    births.called_futex.fetch_add(1);
+    sys::futex_wake(&births.called_futex, 1);
     control.work_futex.fetch_add(1);
     sys::futex_wake(&control.work_futex, 1);
 }
 
+bool is_held(const shm::Births& births) {
+    const std::uint32_t holder = births.holder.load();
+    return holder != 0 && (holder & shm::kHolderDied) == 0;
+}
+
 bool agent_alive() {
-    const long fd = sys::call(SYS_pidfd_open, standing.agent_pid.load());
+    const std::uint32_t agent = standing.agent_pid.load();
+    if (agent == 0) {
+        const shm::Births& births = shm::births_of(*globals.control);
+        if (births.holder.load() != 0) return is_held(births);
+        return may_be_alive();
+    }
+    const long fd = sys::call(SYS_pidfd_open, agent);
     if (fd == -ESRCH) return false;
     if (!sys::failed(fd)) {
         pollfd wait{static_cast<int>(fd), POLLIN, 0};
@@ -269,10 +288,8 @@ bool agent_alive() {
     }
     // No descriptor is left, or a system call is forbidden: signal 0 may show whether the agent runs, but
     // does not detect a zombie.
-    if (sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
-    if (globals.unsure.fetch_add(1) < kMaxUnsure) return true;
-    globals.control->gave_up.store(shm::kGaveUp);
-    return false;
+    if (sys::call(SYS_kill, agent, 0) == -ESRCH) return false;
+    return may_be_alive();
 }
 
 }  // namespace rdam::probe

@@ -33,4 +33,7 @@ void call_agent();
 /// Whether the agent still runs (a zombie does not).
 bool agent_alive();
 
+/// Whether an agent serves the process that these belong to.
+bool is_held(const shm::Births& births);
+
 }  // namespace rdam::probe

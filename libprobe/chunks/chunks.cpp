@@ -125,6 +125,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         control.thread_hint.store(at + 1, std::memory_order_relaxed);
         if (!thread.ended) thread.own = {.index = new_index(control), .start = start};
         thread.slot = &slot;
+        standing.states[at].store(&thread);
         thread.dropped = 0;
         slot.chunk.store(shm::kNone, std::memory_order_relaxed);
         slot.packed.store(shm::kNone, std::memory_order_relaxed);
@@ -137,6 +138,8 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         slot.state.store(shm::ThreadSlotState::live, std::memory_order_release);
         park(thread);
         if (!thread.ended) begin_counter(thread);
+        // From outside a PID namespace the thread can be found only while it lives.
+        if (standing.agent_pid.load() == 0 && !is_filtered()) call_agent();
         // Behind the last destructor libc's memory for thread-specific data is gone.
         if (thread.ended)
             control.reopened.fetch_add(1);
@@ -171,6 +174,7 @@ void end_thread(ThreadState& thread) {
     thread.ended = true;
     const auto at = static_cast<std::uint32_t>(&slot - control.threads);
     slot.state.store(shm::ThreadSlotState::ended, std::memory_order_release);
+    standing.states[at].store(nullptr);
     standing.slots[at].store(0);
     const std::uint32_t ended = standing.threads_ended.fetch_add(1) + 1;
     control.threads_ended.store(standing.threads_ended.load());

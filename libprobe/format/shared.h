@@ -1,6 +1,6 @@
 // The memory that a profiled process and its agent share: a memfd, mapped by both, unknown to others.
 //
-//   Control | gates | request | plan | calls | chunk … chunk
+//   Control | births | gates | request | plan | calls | chunk … chunk
 //
 // Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "libprobe/format/births.h"
 #include "libprobe/format/events.h"
 #include "libprobe/format/plan.h"
 #include "libprobe/format/settings.h"
@@ -23,7 +24,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 16;
+inline constexpr std::uint32_t kVersion = 17;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -33,6 +34,8 @@ inline constexpr std::uint64_t kRequestOffset = 1 << 20;
 inline constexpr std::uint64_t kGatesSize = kMaxFunctions;
 inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
 inline constexpr std::uint8_t kGateOpen = 0xff;
+inline constexpr std::uint64_t kBirthsSize = 4096;  ///< a page of its own (births.h)
+inline constexpr std::uint64_t kBirthsOffset = kGatesOffset - kBirthsSize;
 inline constexpr std::uint64_t kRequestSize = 3 << 20;
 inline constexpr std::uint64_t kPlanOffset = 4 << 20;
 inline constexpr std::uint64_t kPlanSize = 28 << 20;
@@ -235,7 +238,8 @@ struct Control {
     std::uint32_t version;
     std::uint32_t chunks;  ///< how many there are room for
     std::uint64_t size;    ///< of the whole memory, bytes
-    std::uint32_t pid;
+    std::uint64_t nonce;   ///< a number that no other process has, by some chance
+    std::uint32_t pid;     ///< in its own PID namespace
     Clock clock;
     std::uint32_t forked;  ///< a fork child whose code is patched already, by its parent's plan
     settings::Values settings;
@@ -249,7 +253,7 @@ struct Control {
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;
     ToldCount ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
-    std::atomic<std::uint32_t> agent_pid;
+    std::atomic<std::uint32_t> agent_pid;    ///< 0: it is in a PID namespace that the process does not see
     std::uint64_t ifunc_resolver;            ///< run-time address; written by the agent
     std::uint64_t ifunc_target;              ///< written by the process
     std::atomic<std::uint32_t> ifunc_asked;  ///< counts the agent's questions
@@ -287,9 +291,7 @@ struct Control {
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;  ///< how many ends of threads have been reported
     std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of
-    std::atomic<std::uint32_t> urgent_futex;  ///< counts up when somebody begins to wait for the agent, which
-                                              ///< is out of the program's way till then
-    std::atomic<std::uint32_t> file_futex;    ///< 1: the agent has opened the file, or cannot
+    std::atomic<std::uint32_t> file_futex;     ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
@@ -327,10 +329,17 @@ struct Control {
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
     ThreadSlot threads[kMaxThreads];
 };
+
+inline Births& births_of(Control& control) {
+    return *reinterpret_cast<Births*>(reinterpret_cast<char*>(&control) + kBirthsOffset);
+}
+
 inline constexpr std::uint32_t kEndedThread = 0x80000000;
 inline constexpr std::uint32_t kGaveUp = 0x6c6f7374;
 inline constexpr std::uint32_t kFilterSeen = 0x53454343;
-static_assert(sizeof(Control) <= kGatesOffset);
+static_assert(sizeof(Control) <= kBirthsOffset);
+static_assert(sizeof(Births) <= kBirthsSize);
+static_assert(kBirthsOffset % kBirthsSize == 0);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // --- The request: what the process tells before it is planned for

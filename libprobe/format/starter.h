@@ -7,29 +7,33 @@
 
 namespace rdam::starter {
 
-/// The socket's address is a \0 and a name: "rdam-", the run's token (run_mark.h), the number of the PID
-/// namespace, which may share its sockets with others, and the user, for whom alone a starter works, each
-/// behind a '-'. What does not fit is cut.
+/// Where the starter of a run listens. In the abstract namespace: "rdam-", the run's token (run_mark.h) and
+/// the user, for whom alone a starter works, each behind a '-'. And in a folder, for processes in another
+/// network namespace, or that know their user by another number.
 class Name {
   public:
-    static constexpr std::size_t kMaxSize = 60;
-
-    constexpr Name() = default;
-    /// `space` is the target of /proc/self/ns/pid: pid:[4026531836].
-    constexpr Name(std::uint32_t token, std::string_view space, std::uint32_t user) {
+    /// Abstract: an address begins with a \0 that is not a part of it.
+    constexpr Name(std::uint32_t token, std::uint32_t user) {
         add("rdam-");
         add(token);
         add("-");
-        for (const char c : space)
-            if (c >= '0' && c <= '9') add({&c, 1});
-        add("-");
         add(user);
     }
+    /// Of a file.
+    constexpr explicit Name(std::uint32_t token) {
+        add("/tmp/rdam-");
+        add(token);
+    }
 
+    constexpr bool is_abstract() const { return text_[0] != '/'; }
     constexpr const char* text() const { return text_; }
     constexpr std::size_t size() const { return size_; }
+    /// Where in sun_path it begins.
+    constexpr std::size_t begin() const { return is_abstract() ? 1 : 0; }
 
   private:
+    static constexpr std::size_t kMaxSize = 40;
+
     constexpr void add(std::string_view more) {
         for (const char c : more)
             if (size_ < kMaxSize) text_[size_++] = c;
@@ -43,7 +47,7 @@ class Name {
         add({digits + at, sizeof digits - at});
     }
 
-    char text_[kMaxSize] = {};
+    char text_[kMaxSize + 1] = {};
     std::size_t size_ = 0;
 };
 
@@ -51,11 +55,14 @@ inline constexpr std::uint32_t kMagic = 0x72617473;
 inline constexpr std::uint32_t kMaxEnvironment = std::uint32_t{8} << 20;  ///< bytes
 
 /// Comes with the descriptor of the shared memory; `environment` bytes follow: the agent's variables, each
-/// with its \0. The answer is the agent's pid in 32 bits; 0: the process must start its agent by itself.
+/// with its \0. The answer is the agent's pid in 32 bits; kUnseen: the agent is in a PID namespace that the
+/// process does not see; 0: the process must start its agent by itself.
 struct Request {
     std::uint32_t magic = kMagic;
-    std::uint32_t pid = 0;
+    std::uint32_t pid = 0;  ///< the process's, in the PID namespace of the sender
     std::uint32_t environment = 0;
+    std::uint32_t for_child = 0;  ///< 1: the sender is the agent of the process's parent
 };
+inline constexpr std::uint32_t kUnseen = 0xffffffff;
 
 }  // namespace rdam::starter

@@ -156,11 +156,27 @@ void forget_parent(ThreadState& thread) {
     thread.vfork_cursor = 0;
     thread.vfork_alone = false;
     thread.lent = false;
+    thread.tid = 0;
     thread.clockless = false;
     thread.stacks.clear();
     forget_counter(thread);
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
+}
+
+/// In a child of a raw clone, which libc knows nothing of: another thread than the one that was cloned may be
+/// the first to call something. Of the parent's other threads there is nothing but their memory, if it is
+/// still there.
+void forget_parents_threads(const shm::Control* parents) {
+    if (parents == nullptr) return;
+    for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
+        ThreadState* const thread = standing.states[i].exchange(nullptr);
+        if (thread == nullptr) continue;
+        const shm::ThreadSlot* slot = nullptr;
+        const auto at = reinterpret_cast<std::uint64_t>(&thread->slot);
+        if (read_memory(&slot, at, sizeof slot) == sizeof slot && slot == &parents->threads[i])
+            forget_parent(*thread);
+    }
 }
 
 /// In the parent, behind fork: the child is under its filter and can have no agent.
@@ -320,6 +336,7 @@ bool start_as_first() {
     // No handler has run in a child that libc knows nothing of: what it has are its parent's numbers.
     if (rdam_thread.slot != nullptr) forget_calls(rdam_thread);
     forget_callers();
+    forget_parents_threads(globals.control);
     forget_parent(rdam_thread);
     forget_sandbox();
     globals.control = nullptr;

@@ -220,26 +220,52 @@ class LeftAlone(SubreaperCase):
         for how, lines in (("return", 3), ("kill", 3), ("exec", 6)):
             with self.subTest(how=how):
                 self.check(why, self.start(how=how, **options), lines=lines)
-                for trace in self.folder.glob("trace*.bin"):
-                    trace.unlink()
+                self.forget()
+
+    def forget(self):
+        for trace in self.folder.glob("trace*.bin"):
+            trace.unlink()
+
+    def check_executed(self, *command, adopter=None, executed=(), **options):
+        """A fork child's agent is started where its parent began; what the child executes has to ask by itself."""
+        self.check(self.REFUSES, self.start(*command, how="exec", **options), lines=0 if executed else self.CHILDREN,
+                   calls=[1, *self.CHILDREN * [1000], *executed], adopter=adopter)
+        self.forget()
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_another_user(self):
         self.check_all(self.IS_GONE, change="user")
 
+    def check_forked(self, **options):
+        for how in ("return", "kill"):
+            with self.subTest(how=how):
+                self.check("", self.start(how=how, **options), lines=0, calls=[1] + self.CHILDREN * [1000])
+                self.forget()
+
     def test_another_root(self):
         (self.folder / "root").mkdir()
-        self.check(self.IS_GONE, self.start(change="root"))
+        self.check_forked(change="root")
 
     def test_another_namespace(self):
-        self.check_all(self.REFUSES, change="mounts")
+        self.check_forked(change="mounts")
+        self.check_executed(change="mounts")
 
     def test_another_network(self):
-        self.check_all(self.IS_GONE, change="network")
+        # A file leads to the starter from there.
+        self.check_forked(change="network")
+        self.check_executed(change="network", executed=self.CHILDREN * [100])
 
     def test_another_control_group(self):
         group = self.make_group()
-        self.check_all(self.REFUSES, change="group", env={"GROUP": group})
+        self.check_forked(change="group", env={"GROUP": group})
+        self.check_executed(change="group", env={"GROUP": group})
+
+    def test_another_root_without_its_parent(self):
+        # Its parent's agent could find it no more, nor anybody else.
+        (self.folder / "root").mkdir()
+        program = self.start(change="root")
+        self.kill_starter(program)
+        self.check(self.IS_GONE, program)
 
     def make_group(self) -> str:
         mount = re.search(r"(?m)^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 ", pathlib.Path("/proc/self/mountinfo").read_text())
@@ -279,19 +305,19 @@ class LeftAlone(SubreaperCase):
                 self.folder.joinpath("trace.bin").unlink()
 
     def test_by_the_system_call(self):
-        self.check(self.REFUSES, self.start(change="mounts", when="syscall"))
+        self.check_executed(change="mounts", when="syscall")
 
     def test_children_made_before(self):
-        self.check(self.REFUSES, self.start(change="mounts", when="between"))
+        self.check_executed(change="mounts", when="between")
 
     def test_from_the_start(self):
-        self.check(self.REFUSES, self.start(change="mounts", when="never", preexec_fn=take_in_orphans))
+        self.check_executed(change="mounts", when="never", preexec_fn=take_in_orphans)
 
     def test_process_one(self):
         inside = ("unshare", "--pid", "--fork", "--mount-proc")
         if self.run_in_folder(*inside, "true").returncode != 0:
             self.skipTest("no PID namespace can be made here")
-        self.check(self.REFUSES, self.start(*inside, change="mounts", when="never"), adopter=1)
+        self.check_executed(*inside, change="mounts", when="never", adopter=1)
 
     def test_a_program_that_is_not_recorded(self):
         self.check(self.REFUSES, self.start(how="exec", change="mounts", env={"RDAM_FUNCTIONS": "step"}), calls=[])
@@ -319,7 +345,7 @@ class LeftAlone(SubreaperCase):
                     trace.unlink()
 
     def test_recorded_by_the_command(self):
-        done = subprocess.run([RDAM, "record", "-f", "work", "--", PROGRAMS / "subreaper", "kill", "3", PROGRAMS / "counts", "mounts"],
+        done = subprocess.run([RDAM, "record", "-f", "work", "--", PROGRAMS / "subreaper", "exec", "3", PROGRAMS / "counts", "mounts"],
                               cwd=self.folder, input=b"go\n", capture_output=True, timeout=TIMEOUT, check=False)
         if done.returncode == CANNOT:
             self.skipTest("no mount namespace can be made here")

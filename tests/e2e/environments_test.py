@@ -12,6 +12,8 @@ import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, Case
 
+NOBODY = 65534
+
 
 class Limits(Case):
     """What ulimit forbids is said, and does not end the program."""
@@ -197,12 +199,48 @@ class Chroot(Case):
             self.skipTest("chroot needs root")
         (self.folder / "root").mkdir()
         done = self.rdam("record", "-f", "work", "--", PROGRAMS / "chroots", "root")
+        self.assertEqual(done.returncode, 4, done.stderr.decode())
+        self.assertEqual([self.counts(trace.name) for trace in sorted(self.folder.glob("trace*.bin"))], [{"work": 1}, {"work": 2}])
+
+
+class Namespaces(Case):
+    """A process that is executed, or forked, where it has other numbers than outside, and other sockets and folders."""
+
+    INSIDE = ("unshare", "--map-root-user", "--pid", "--net", "--fork")
+
+    def setUp(self):
+        super().setUp()
+        self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.folder.chmod(0o777)
+        (self.folder / "root").mkdir()
+        if self.run_in_folder(*self.INSIDE, "true", **self.user).returncode != 0:
+            self.skipTest("no user namespace can be made here")
+        if self.run_in_folder(PROGRAMS / "counts", "1", "1", **self.user).returncode != 3:
+            self.skipTest("another user cannot read the build directory")
+
+    def check(self, how: str, status: int, *launcher, **environment):
+        done = self.run_in_folder(*launcher, *self.INSIDE, PROGRAMS / "nests", "root", how, env=environment, **self.user)
         said = done.stderr.decode()
-        self.assertEqual(done.returncode, 4, said)
-        self.assertEqual(self.counts(), {"work": 2})
-        self.assertIn("a forked child cannot find rdam-agent: the program changed its root (chroot)", said)
-        self.assertIn("the program continues without being recorded", said)
-        self.assertNotIn("install", said)
+        if done.returncode == 77:
+            self.skipTest("no further PID namespace can be made here")
+        self.assertEqual((done.returncode, done.stdout), (status, b"6\n"), said)
+        self.assertNotIn("without being recorded", said)
+        reports = [self.analyze(trace.name) for trace in self.folder.glob("trace*.bin")]
+        calls = {report["functions"][0]["occurrences"]: report for report in reports}
+        self.assertEqual(sorted(calls), [2, 2000], said)
+        # As everybody outside knows them.
+        threads = calls[2000]["threads"]
+        self.assertEqual(len({thread["tid"] for thread in threads} - {1, 2, 3}), 2)
+        self.assertEqual(sorted(thread["name"] for thread in threads), ["inner", "nests"])
+        for trace in self.folder.glob("trace*.bin"):
+            trace.unlink()
+
+    def test_by_the_command(self):
+        self.check("return", 4, RDAM, "record", "-f", "work", "--")
+        self.check("kill", signal.SIGKILL, RDAM, "record", "-f", "work", "--")
+
+    def test_preloaded(self):
+        self.check("return", 4, LD_PRELOAD=str(LIBRDAM), RDAM_FUNCTIONS="work")
 
 
 class Clocks(Case):

@@ -64,8 +64,7 @@ def mark_with(token: int) -> int:
 
 
 def name_with(token: int) -> str:
-    space = "".join(filter(str.isdigit, os.readlink("/proc/self/ns/pid")))
-    return f"rdam-{token}-{space}-{OWN}"
+    return f"rdam-{token}-{OWN}"
 
 
 def processes_of(user: int) -> list[str]:
@@ -126,7 +125,7 @@ class TwoUsers(Case):
 
 class Connections(TwoUsers):
     def starters(self) -> list[str]:
-        return re.findall(rf"@(rdam-\d+-\d*-{OWN})\n", pathlib.Path("/proc/net/unix").read_text())
+        return re.findall(rf"@(rdam-\d+-{OWN})\n", pathlib.Path("/proc/net/unix").read_text())
 
     def measured(self, disturb) -> float:
         """Seconds for a run whose first process waits meanwhile."""

@@ -246,7 +246,7 @@ class Agent {
         process_.pid = shared_.start().pid;
         static_cast<void>(shared_.read_measured());
         windows_.emplace(shared_, rate(), 0.02);
-        recording_.emplace(shared_, process_, info_, rate(), *windows_, path_, name_);
+        recording_.emplace(shared_, process_, info_, rate(), *windows_, numbers_, path_, name_);
         recording_->note_events();
     }
 
@@ -289,6 +289,7 @@ class Agent {
 
     agent::SharedMemory shared_;
     agent::ProcessDescription process_;
+    agent::ThreadNumbers numbers_{shared_.start().pid};
     trace::NameLock name_;
     trace::TraceInfo info_;
     std::string path_;

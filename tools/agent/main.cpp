@@ -14,6 +14,7 @@
 #include <exception>
 #include <optional>
 
+#include "tools/agent/births.h"
 #include "tools/agent/counters.h"
 #include "tools/agent/memory/ready_chunks.h"
 #include "tools/agent/memory/shared_facts.h"
@@ -23,6 +24,7 @@
 #include "tools/agent/process/filter_watch.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/agent/process/process_numbers.h"
 #include "tools/agent/process/process_title.h"
 #include "tools/agent/process/spare_descriptors.h"
 #include "tools/agent/processors/agent_usage.h"
@@ -144,6 +146,7 @@ struct Job {
     ThreadPriorities& priorities;
     Attendant& attendant;
     Planning& planning;
+    ThreadNumbers& numbers;
     trace::NameLock& name;
     const std::string& output;
     bool rationed;
@@ -197,8 +200,8 @@ bool let_begin(const Job& job) {
 }
 
 void record(const Job& job, MachineShare& machine) {
-    const auto& [shared, process, configuration, rate, info, watch, priorities, attendant, planning, name,
-                 output, rationed] = job;
+    const auto& [shared, process, configuration, rate, info, watch, priorities, attendant, planning, numbers,
+                 name, output, rationed] = job;
     // While the process waits, so that no thread it makes is missed.
     std::optional<SpareDescriptors> spare(std::in_place);
     SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
@@ -210,7 +213,7 @@ void record(const Job& job, MachineShare& machine) {
     ProcessTitle title(process.pid, process.command);
     WindowSampler windows(shared, rate, share_of_windows(shared.start()));
     windows.add_marked(info);
-    Recording recording(shared, process, info, rate, windows, output, name);
+    Recording recording(shared, process, info, rate, windows, numbers, output, name);
     if (!measured) recording.note_damage();
     Privileges privileges(process.pid, [&recording, &job] {
         // Where the trace is to be, the program's new user may not be allowed to write.
@@ -258,7 +261,7 @@ void look_behind_linker(ProcessDescription& process) {
 }
 
 /// Ends early, and says why, where the process cannot be recorded.
-void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
+void serve(SharedMemory& shared, Births& births, ProcessDescription& process, TickRate& rate) {
     look_behind_linker(process);
     const Configuration configuration =
         read_configuration(process.pid, shared.start().settings, shared.start().forked);
@@ -275,12 +278,15 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     const auto has_ended = [&] { return watch.end() != End::none; };
     const FilterWatch filters(process.pid);
     ReadyChunks chunks(shared);
+    ThreadNumbers numbers(process.pid);
     Attendant attendant(shared.control(), priorities, has_ended, [&] {
         shm::Control& control = shared.control();
         // What the process has told of it has also prepared for.
         if (control.filtered.load() != shm::kFilterSeen && filters.more())
             control.filter_seen.store(shm::kFilterSeen);
         chunks.look();
+        births.look();
+        numbers.look(control.threads_started.load());
     });
     info.process = describe(process, configuration, shared.start());
     trace::NameLock name(configuration.output,
@@ -297,22 +303,26 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
                                                         : std::vector<std::uint32_t>{});
     Planning planning(shared, process, configuration, info, has_ended);
-    const Job job{shared,     process,   configuration, rate, info,   watch,
-                  priorities, attendant, planning,      name, output, rationed};
+    const Job job{shared,    process,  configuration, rate, info,   watch,   priorities,
+                  attendant, planning, numbers,       name, output, rationed};
     if (plan(job)) record(job, machine);
 }
 
-int run(int fd) {
-    auto shared = SharedMemory::map(fd);
+/// `pid`: the process's number here; 0: as it says itself.
+int run(int fd, std::uint32_t pid = 0) {
+    auto shared = SharedMemory::map(fd, pid);
     close(fd);
     if (!shared) return 1;
-    shared->control().agent_pid.store(static_cast<std::uint32_t>(getpid()));
+    if (shares_pid_namespace(shared->start().pid))
+        shared->control().agent_pid.store(static_cast<std::uint32_t>(getpid()));
+    Births births(*shared);
     TickRate rate(shared->start().clock);
     auto described = shared->describe_process();
     if (described)
-        serve(*shared, *described, rate);
+        serve(*shared, births, *described, rate);
     else
         refuse_for(*shared, described.error());
+    shared->drop_chunks();
     return 0;
 }
 
@@ -323,11 +333,11 @@ int main(int count, char** arguments) {
     // Nobody is to see an agent end by a signal.
     std::set_terminate([] { _exit(1); });
     if (rdam::agent::is_starter(count, arguments)) {
-        const auto memory = rdam::agent::serve_run(arguments);
-        if (!memory) _exit(0);
-        if (*memory < 0) _exit(1);
-        rdam::agent::detach_from_program(*memory);
-        _exit(rdam::agent::run(*memory));
+        const auto served = rdam::agent::serve_run(arguments);
+        if (!served) _exit(0);
+        if (served->memory < 0) _exit(1);
+        rdam::agent::detach_from_program(served->memory);
+        _exit(rdam::agent::run(served->memory, served->pid));
     }
     char* end = nullptr;
     const long fd = count == 3 || count == 4 ? std::strtol(arguments[1], &end, 10) : -1;

@@ -19,15 +19,16 @@ void Recording::WatchedFile::thread_ended(std::uint32_t thread) {
 }
 
 Recording::Recording(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-                     const TickRate& rate, WindowSampler& windows, std::string wanted, trace::NameLock& name)
+                     const TickRate& rate, WindowSampler& windows, ThreadNumbers& numbers, std::string wanted,
+                     trace::NameLock& name)
     : shared_(shared),
       info_(info),
       file_(info, rate, std::move(wanted), name),
       cost_(shared, rate.result(), info, windows),
       sink_(cost_, file_),
       translator_(shared, process, info, sink_),
-      threads_(shared, process.pid, info),
-      chunks_(shared, process.pid, threads_, translator_) {}
+      threads_(shared, numbers, info),
+      chunks_(shared, threads_, translator_) {}
 
 void Recording::note_events() {
     shm::Control& control = shared_.control();

@@ -23,7 +23,8 @@ class Recording {
   public:
     /// `info` has all that is known before the first event, and is completed. `wanted` and `name`: TraceFile.
     Recording(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-              const TickRate& rate, WindowSampler& windows, std::string wanted, trace::NameLock& name);
+              const TickRate& rate, WindowSampler& windows, ThreadNumbers& numbers, std::string wanted,
+              trace::NameLock& name);
 
     ChunkQueue& chunks() { return chunks_; }
     EventTranslator& translator() { return translator_; }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -32,6 +33,7 @@
 #include "libprobe/format/starter.h"
 #include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/agent/process/process_numbers.h"
 #include "tools/agent/processors/priorities.h"
 #include "wrappers/catalogue/catalogue.h"
 
@@ -57,33 +59,66 @@ std::string target(const std::string& link) {
     return std::filesystem::read_symlink(link, error).string();
 }
 
-/// Under the name of a run; -1: somebody else does.
-int listen_for(std::uint32_t token) {
-    const starter::Name name(token, target("/proc/self/ns/pid"), geteuid());
+/// Of the run that this process is of; 0: it has no starter.
+std::uint32_t run_token = 0;
+
+/// A new socket, and what connect() or bind() makes of it with the name; -1: it fails.
+int open_socket(const starter::Name& name, int flags, decltype(&connect) use) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.text(), name.size());
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    std::memcpy(address.sun_path + name.begin(), name.text(), name.size());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     if (fd < 0) return -1;
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), length) == 0 && listen(fd, kBacklog) == 0)
-        return fd;
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.begin() + name.size());
+    if (use(fd, reinterpret_cast<const sockaddr*>(&address), length) == 0) return fd;
     close(fd);
     return -1;
 }
+
+/// -1: somebody else does.
+int listen_at(const starter::Name& name) {
+    const int fd = open_socket(name, SOCK_NONBLOCK, bind);
+    if (fd >= 0 && listen(fd, kBacklog) == 0) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+int listen_for(std::uint32_t token) {
+    return listen_at(starter::Name(token, geteuid()));
+}
+
+/// As a file that nobody else can open, as long as it lives.
+class FileSocket {
+  public:
+    explicit FileSocket(std::uint32_t token) : name_(token) {
+        const mode_t before = umask(0177);
+        fd_ = listen_at(name_);
+        umask(before);
+    }
+    ~FileSocket() {
+        if (fd_ >= 0 && maker_ == getpid()) unlink(name_.text());
+    }
+    FileSocket(const FileSocket&) = delete;
+    FileSocket& operator=(const FileSocket&) = delete;
+
+    int fd() const { return fd_; }
+
+  private:
+    starter::Name name_;
+    pid_t maker_ = getpid();
+    int fd_ = -1;
+};
 
 std::string in_proc(int pid, const char* name) {
     return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
-/// Whether an agent that we start has the files, the names of processes, and the share of the machine, that
-/// one started by the process would have. What cannot be read is not the same.
+/// Whether an agent that we start has the files, and the share of the machine, that one started by the
+/// process would have. What cannot be read is not the same.
 bool stands_where_we_do(int pid) {
     const int own = getpid();
-    for (const char* space : {"ns/mnt", "ns/pid", "ns/user"}) {
-        const std::string ours = target(in_proc(own, space));
-        if (ours.empty() || ours != target(in_proc(pid, space))) return false;
-    }
+    const std::string ours_mounts = target(in_proc(own, "ns/mnt"));
+    if (ours_mounts.empty() || ours_mounts != target(in_proc(pid, "ns/mnt"))) return false;
     const std::string group = contents(in_proc(own, "cgroup"));
     if (group != contents(in_proc(pid, "cgroup"))) return false;
     struct stat ours {};
@@ -126,6 +161,22 @@ std::optional<Wanted> receive(int connection) {
     return wanted;
 }
 
+bool send_request(int connection, starter::Request request, int memory) {
+    iovec part{&request, sizeof request};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof memory)] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof memory);
+    std::memcpy(CMSG_DATA(header), &memory, sizeof memory);
+    return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof request;
+}
+
 /// Each variable with its \0.
 std::optional<std::vector<char>> receive_environment(int connection, std::uint32_t size) {
     std::vector<char> block(size);
@@ -157,43 +208,57 @@ void show_arguments(char** arguments, const std::vector<std::string>& shown) {
     prctl(PR_SET_NAME, kAgentTitle.data());
 }
 
-/// In a child of the starter: becomes the agent of the process at the other end. The descriptor of the shared
-/// memory; -1: it cannot be.
-int become_agent(int connection, int pid, char** arguments) {
+/// Which process asks, by its number here. `sender` is at the other end, and knows itself by the number in
+/// its own PID namespace. Nothing: it is another one.
+std::optional<std::uint32_t> process_of(const starter::Request& request, std::uint32_t sender) {
+    if (request.for_child != 0) return request.pid;
+    const auto numbers = numbers_of(sender);
+    // Linux before 4.1 does not tell.
+    const std::uint32_t own = numbers.empty() ? sender : numbers.back();
+    if (own != request.pid) return {};
+    return sender;
+}
+
+/// In a child of the starter: becomes the agent of the process at the other end, or of that one's child.
+Served become_agent(int connection, int sender, char** arguments) {
     setsid();
     const timeval patience{kMaxSeconds, 0};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const auto wanted = receive(connection);
-    if (!wanted || static_cast<pid_t>(wanted->request.pid) != pid) return -1;
+    if (!wanted) return {};
+    const auto process = process_of(wanted->request, static_cast<std::uint32_t>(sender));
+    if (!process) return {};
+    const auto pid = static_cast<int>(*process);
     auto block = receive_environment(connection, wanted->request.environment);
-    if (!block) return -1;
+    if (!block) return {};
     if (const auto mask = mask_in(contents(in_proc(pid, "status")))) umask(*mask);
-    // The names of files may be relative.
-    if (chdir(in_proc(pid, "cwd").c_str()) != 0) return -1;
+    // The names of files may be relative; not those that a fork child has from its parent.
+    if (wanted->request.for_child == 0 && chdir(in_proc(pid, "cwd").c_str()) != 0) return {};
     const int memory = dup(wanted->memory);
-    const auto own = static_cast<std::uint32_t>(getpid());
-    if (memory < 3 || send(connection, &own, sizeof own, MSG_NOSIGNAL) != sizeof own) return -1;
+    const auto answer =
+        shares_pid_namespace(*process) ? static_cast<std::uint32_t>(getpid()) : starter::kUnseen;
+    if (memory < 3 || send(connection, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) return {};
     take_environment(std::move(*block));
     const char* run = std::getenv("RDAM_RUN");
     // Everybody can see the arguments.
     const std::string shown(trace::without_secret(run == nullptr ? "" : run));
     show_arguments(arguments, {arguments[kAgent], std::to_string(memory), std::to_string(pid),
                                agent_process::kRunArgument + shown});
-    return memory;
+    return {.memory = memory, .pid = *process};
 }
 
 /// The processes that have asked for an agent. Knows when all of them have ended.
 class Server {
   public:
     /// `first` is a process, or with `asks` a connection to it, which it closes at the run's end.
-    Server(int listening, int first, bool asks, char** arguments)
-        : listening_(listening), arguments_(arguments), asks_(asks) {
+    Server(int listening, int in_folder, int first, bool asks, char** arguments)
+        : listening_{listening, in_folder}, arguments_(arguments), asks_(asks) {
         clients_.push_back({.process = first, .pid = 0});
     }
 
     /// Returns where no process is left that could ask, with nothing; or in a child that becomes an agent,
-    /// with the descriptor of the shared memory or -1.
-    std::optional<int> serve() {
+    /// with what that serves.
+    std::optional<Served> serve() {
         while (living() > 0)
             if (const auto agent = wait()) return agent;
         return {};
@@ -212,9 +277,11 @@ class Server {
                              [](const Client& client) { return client.process != kNone; });
     }
 
-    std::optional<int> wait() {
+    std::optional<Served> wait() {
         // poll() passes over negative descriptors.
-        std::vector<pollfd> polled{{listening_, POLLIN, 0}};
+        std::vector<pollfd> polled;
+        for (const int socket : listening_)
+            polled.push_back({socket, POLLIN, 0});
         for (const Client& client : clients_)
             polled.push_back({client.process, POLLIN, 0});
         if (poll(polled.data(), polled.size(), -1) < 0) {
@@ -223,11 +290,12 @@ class Server {
             return {};
         }
         // Answering adds to the clients.
-        if (polled[0].revents != 0)
-            if (const auto agent = answer_some()) return agent;
+        for (std::size_t i = 0; i < listening_.size(); ++i)
+            if (polled[i].revents != 0)
+                if (const auto agent = answer_some(listening_[i])) return agent;
         // The first process last: it asks whether there are others.
-        for (std::size_t i = polled.size() - 1; i >= 1; --i)
-            if (polled[i].revents != 0) end(clients_[i - 1], i == 1);
+        for (std::size_t i = polled.size() - listening_.size(); i-- > 0;)
+            if (polled[listening_.size() + i].revents != 0) end(clients_[i], i == 0);
         clients_.erase(std::remove_if(clients_.begin() + 1, clients_.end(),
                                       [](const Client& client) { return client.process == kNone; }),
                        clients_.end());
@@ -241,10 +309,10 @@ class Server {
     }
 
     /// So many that those who call without an end keep nobody from noticing the end of the run.
-    std::optional<int> answer_some() {
+    std::optional<Served> answer_some(int listening) {
         constexpr int kAtOnce = 64;
         for (int i = 0; i < kAtOnce; ++i) {
-            const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+            const int connection = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
             if (connection < 0) {
                 if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) pause_for_a_moment();
                 return {};
@@ -271,7 +339,7 @@ class Server {
         return peer.pid;
     }
 
-    std::optional<int> answer(int connection, pid_t pid) {
+    std::optional<Served> answer(int connection, pid_t pid) {
         watch(pid);
         if (!stands_where_we_do(pid) || fork() != 0) return {};
         return become_agent(connection, pid, arguments_);
@@ -287,7 +355,7 @@ class Server {
             clients_.push_back({.process = process, .pid = pid});
     }
 
-    int listening_;
+    std::array<int, 2> listening_;
     char** arguments_;
     bool asks_;
     std::vector<Client> clients_;  ///< the first stays
@@ -308,6 +376,7 @@ void execute_starter(const char* agent, const std::string& listening, int first,
 void leave_starter(const char* agent, int pid, std::uint32_t token) {
     const int first = open_process(pid);
     if (first < 0) return;
+    run_token = token;
     const int listening = listen_for(token);
     if (listening >= 0 && fork() == 0) {
         // A session has one share of the processors, and the agent will lower its own.
@@ -327,14 +396,16 @@ bool is_starter(int count, const char* const* arguments) {
     return count == kArguments && arguments[kName] == kTitle;
 }
 
-std::optional<int> serve_run(char** arguments) {
+std::optional<Served> serve_run(char** arguments) {
     // The folder in which the run began may be removed, or unmounted, under a program that goes on.
     if (chdir("/") != 0) return {};
     // Nobody waits for the agents.
     std::signal(SIGCHLD, SIG_IGN);
     const bool of_parent = arguments[kListening] == kOfParent;
     const auto token = static_cast<std::uint32_t>(std::strtoul(arguments[kToken], nullptr, 10));
+    run_token = token;
     const int listening = of_parent ? listen_for(token) : std::atoi(arguments[kListening]);
+    const FileSocket in_folder(token);
     const int first = std::atoi(arguments[kFirst]);
     if (listening < 0 || (of_parent && write(first, "", 1) != 1)) return {};
     for (const int fd : {listening, first})
@@ -344,12 +415,33 @@ std::optional<int> serve_run(char** arguments) {
     Catalogue::builtin();
     describe_machine(static_cast<std::uint32_t>(getpid()));
     try_priorities();
-    Server server(listening, first, of_parent, arguments);
+    Server server(listening, in_folder.fd(), first, of_parent, arguments);
     if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
     return {};
+}
+
+bool ask_for_agent_of(std::uint32_t pid, int memory) {
+    if (run_token == 0) return false;
+    const int connection = open_socket(starter::Name(run_token, geteuid()), 0, connect);
+    if (connection < 0) return false;
+    const timeval patience{kMaxSeconds, 0};
+    for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO})
+        setsockopt(connection, SOL_SOCKET, which, &patience, sizeof patience);
+    std::string block;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        block.append(*variable).push_back('\0');
+    const starter::Request request{
+        .pid = pid, .environment = static_cast<std::uint32_t>(block.size()), .for_child = 1};
+    std::uint32_t agent = 0;
+    const bool started =
+        send_request(connection, request, memory) &&
+        send(connection, block.data(), block.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(block.size()) &&
+        recv(connection, &agent, sizeof agent, MSG_WAITALL) == sizeof agent && agent != 0;
+    close(connection);
+    return started;
 }
 
 }  // namespace rdam::agent

@@ -65,7 +65,7 @@ void Watch::State::finish(End how) {
     end.store(how);
     const std::lock_guard guard(mutex);
     if (control == nullptr) return;
-    for (auto* const word : {&control->work_futex, &control->urgent_futex}) {
+    for (auto* const word : {&control->work_futex, &shm::births_of(*control).called_futex}) {
         word->fetch_add(1);
         futex_wake(word, 1);
     }

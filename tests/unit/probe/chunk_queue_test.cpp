@@ -130,8 +130,9 @@ struct Queue {
     trace::TraceInfo info = one_function();
     Sink sink;
     EventTranslator translator{shared, process, info, sink};
-    ThreadTable table{shared, shared.start().pid, info};
-    ChunkQueue chunks{shared, shared.start().pid, table, translator};
+    ThreadNumbers numbers{shared.start().pid};
+    ThreadTable table{shared, numbers, info};
+    ChunkQueue chunks{shared, table, translator};
 };
 
 }  // namespace

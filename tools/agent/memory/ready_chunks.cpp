@@ -12,7 +12,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::uint32_t kAhead = 32;
+constexpr std::uint32_t kAhead = 64;
 constexpr std::uint32_t kForWaiters = 256;
 
 }  // namespace

@@ -13,7 +13,7 @@ class ReadyChunks {
     /// `shared` must outlive this.
     explicit ReadyChunks(const SharedMemory& shared) : shared_(shared) {}
 
-    /// To be called some ten times a second.
+    /// To be called ten times a second, or more often.
     void look();
 
   private:

@@ -13,7 +13,7 @@
 
 namespace rdam::agent {
 
-Result<SharedMemory> SharedMemory::map(int fd) {
+Result<SharedMemory> SharedMemory::map(int fd, std::uint32_t pid) {
     struct stat status {};
     if (fstat(fd, &status) != 0) return fail("descriptor {} is not the memory of a profiled process", fd);
     const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -24,7 +24,7 @@ Result<SharedMemory> SharedMemory::map(int fd) {
     SharedMemory shared(memory, size);
     const shm::Control& control = shared.control();
     shared.measured_.step = 1;
-    shared.start_ = {.pid = control.pid,
+    shared.start_ = {.pid = pid == 0 ? control.pid : pid,
                      .chunks = control.chunks,
                      .clock = control.clock,
                      .settings = control.settings,
@@ -49,6 +49,10 @@ bool SharedMemory::read_measured() {
     if (shm::check_of(&copy, sizeof copy, 0) != control().measured_check || copy.step == 0) return false;
     measured_ = copy;
     return true;
+}
+
+void SharedMemory::drop_chunks() const {
+    madvise(static_cast<char*>(memory_) + shm::kChunksOffset, size_ - shm::kChunksOffset, MADV_REMOVE);
 }
 
 SharedMemory::~SharedMemory() {

@@ -51,8 +51,9 @@ struct StartFacts {
 
 class SharedMemory {
   public:
-    /// Maps the memfd. Its size cannot change: it is sealed, where the kernel can do that.
-    static Result<SharedMemory> map(int fd);
+    /// Maps the memfd. Its size cannot change: it is sealed, where the kernel can do that. `pid` is the
+    /// process's number here; 0: as it says itself.
+    static Result<SharedMemory> map(int fd, std::uint32_t pid = 0);
     SharedMemory(SharedMemory&& other) noexcept;
     SharedMemory& operator=(SharedMemory&&) = delete;
     SharedMemory(const SharedMemory&) = delete;
@@ -80,6 +81,10 @@ class SharedMemory {
 
     /// Sets the state and wakes the process.
     void announce(shm::AgentState state) const;
+
+    /// No more is read of what the process has recorded: the memory is given back, even if a fork child still
+    /// has the page by which it could ask for an agent.
+    void drop_chunks() const;
 
   private:
     SharedMemory(void* memory, std::uint64_t size) : memory_(memory), size_(size) {}

@@ -9,6 +9,8 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kTickMilliseconds = 100;
+/// Threads under a filter wake nobody, and wait without sleeping.
+constexpr int kFilteredTickMilliseconds = 10;
 /// Nobody has waited for so long: a small buffer is full every few milliseconds, and the kernel lets a
 /// session's share be changed ten times a second only.
 constexpr std::chrono::milliseconds kCalm{90};
@@ -36,14 +38,14 @@ Attendant::~Attendant() {
 }
 
 void Attendant::wake() {
-    control_.urgent_futex.fetch_add(1);
-    futex_wake(&control_.urgent_futex, 1);
+    shm::births_of(control_).called_futex.fetch_add(1);
+    futex_wake(&shm::births_of(control_).called_futex, 1);
 }
 
 void Attendant::attend() {
     ask_for_short_turns();
     for (;;) {
-        const std::uint32_t seen = control_.urgent_futex.load();
+        const std::uint32_t seen = shm::births_of(control_).called_futex.load();
         look();
         chore_();
         {
@@ -51,7 +53,9 @@ void Attendant::attend() {
             if (stop_) return;
         }
         run_errand();
-        futex_wait(control_.urgent_futex, seen, kTickMilliseconds);
+        const bool filtered = control_.filtered.load() == shm::kFilterSeen;
+        futex_wait(shm::births_of(control_).called_futex, seen,
+                   filtered ? kFilteredTickMilliseconds : kTickMilliseconds);
     }
 }
 

@@ -1,10 +1,8 @@
 #include "tools/agent/queue/chunk_queue.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <thread>
 #include <tuple>
@@ -21,10 +19,8 @@ constexpr std::size_t kMaxAtOnce = 16;    ///< entries of the ring, before the c
 
 }  // namespace
 
-ChunkQueue::ChunkQueue(const SharedMemory& shared, std::uint32_t pid, ThreadTable& table,
-                       EventTranslator& translator)
+ChunkQueue::ChunkQueue(const SharedMemory& shared, ThreadTable& table, EventTranslator& translator)
     : shared_(shared),
-      pid_(pid),
       table_(table),
       translator_(translator),
       ring_(shared.control()),
@@ -234,7 +230,7 @@ void ChunkQueue::take_gone_threads() {
         if (slot.state.load() != shm::ThreadSlotState::live) continue;
         const auto facts = look_at_thread(slot);
         if (!facts || !facts->reopened) continue;
-        if (syscall(SYS_tgkill, pid_, facts->tid, 0) == 0 || errno != ESRCH) continue;
+        if (!table_.is_gone(facts->tid)) continue;
         // What it has handed over comes before what it was at.
         take_told();
         if (ring_.announced() > 0) continue;

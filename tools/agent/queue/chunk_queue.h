@@ -18,8 +18,7 @@ namespace rdam::agent {
 /// Not thread-safe.
 class ChunkQueue {
   public:
-    ChunkQueue(const SharedMemory& shared, std::uint32_t pid, ThreadTable& table,
-               EventTranslator& translator);
+    ChunkQueue(const SharedMemory& shared, ThreadTable& table, EventTranslator& translator);
 
     /// Publishes again what only the agent writes and the process relies on.
     void tell_again() const;
@@ -75,7 +74,6 @@ class ChunkQueue {
     void note_damage() { ++damaged_; }
 
     const SharedMemory& shared_;
-    std::uint32_t pid_;
     ThreadTable& table_;
     EventTranslator& translator_;
     RingReader ring_;

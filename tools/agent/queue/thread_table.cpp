@@ -1,5 +1,9 @@
 #include "tools/agent/queue/thread_table.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 
 #include "tools/agent/memory/call_counts.h"
@@ -12,19 +16,19 @@ void ThreadTable::note_begin(const ChunkFacts& chunk) {
     if (info.tid != 0) return;
     const auto facts = look_at_thread(shared_.control().threads[chunk.slot]);
     if (!facts || facts->index != chunk.thread) return;
-    info.tid = facts->tid;
+    info.tid = numbers_.here(facts->tid);
     info.start = facts->start;
     info.name = facts->name;
 }
 
 bool ThreadTable::note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end) {
     trace::ThreadInfo& info = thread(facts.index);
-    info.tid = facts.tid;
+    info.tid = numbers_.here(facts.tid);
     info.start = facts.start;
     info.end = facts.end != 0 ? facts.end : end;
     info.dropped += facts.dropped;
     const bool counted = note_calls(shared_, slot, info_, info);
-    const std::string name = facts.end == 0 ? thread_name(pid_, facts.tid) : std::string{};
+    const std::string name = facts.end == 0 ? thread_name(pid_, info.tid) : std::string{};
     info.name = !name.empty() ? name : facts.name;
     return facts.whole && counted;
 }
@@ -32,6 +36,10 @@ bool ThreadTable::note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts
 void ThreadTable::end_rest(std::uint64_t end) {
     for (trace::ThreadInfo& info : info_.threads)
         if (info.tid != 0 && info.end == 0) info.end = end;
+}
+
+bool ThreadTable::is_gone(std::uint32_t own) {
+    return syscall(SYS_tgkill, pid_, numbers_.here(own), 0) != 0 && errno == ESRCH;
 }
 
 trace::ThreadInfo& ThreadTable::thread(std::uint32_t index) {

@@ -6,14 +6,15 @@
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {
 
 /// Completes `info`. Not thread-safe.
 class ThreadTable {
   public:
-    ThreadTable(const SharedMemory& shared, std::uint32_t pid, trace::TraceInfo& info)
-        : shared_(shared), pid_(pid), info_(info) {}
+    ThreadTable(const SharedMemory& shared, ThreadNumbers& numbers, trace::TraceInfo& info)
+        : shared_(shared), pid_(shared.start().pid), numbers_(numbers), info_(info) {}
 
     /// A chunk shows that a thread exists; its slot may be overwritten by the time the thread ends.
     void note_begin(const ChunkFacts& chunk);
@@ -25,11 +26,15 @@ class ThreadTable {
     /// The same for all threads whose end has not been reported.
     void end_rest(std::uint64_t end);
 
+    /// Whether the thread that the process knows by this number is no longer there.
+    bool is_gone(std::uint32_t own);
+
   private:
     trace::ThreadInfo& thread(std::uint32_t index);
 
     const SharedMemory& shared_;
     std::uint32_t pid_;
+    ThreadNumbers& numbers_;
     trace::TraceInfo& info_;
 };
 

@@ -1,0 +1,86 @@
+#include "tools/agent/process/process_numbers.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+#include "tools/agent/process/proc_text.h"
+
+namespace rdam::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(std::uint32_t pid) {
+    return fs::path("/proc") / std::to_string(pid);
+}
+
+/// The folder of each thread.
+std::vector<fs::path> tasks_of(std::uint32_t pid) {
+    std::vector<fs::path> tasks;
+    std::error_code error;
+    for (fs::directory_iterator at(folder_of(pid) / "task", error), end; !error && at != end;
+         at.increment(error))
+        tasks.push_back(at->path());
+    return tasks;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> parse_numbers(const std::string& status) {
+    constexpr std::string_view kNumbers = "\nNSpid:";
+    const std::size_t at = status.find(kNumbers);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + kNumbers.size();
+    std::istringstream line(status.substr(begin, status.find('\n', begin) - begin));
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t number = 0; line >> number;)
+        numbers.push_back(number);
+    return numbers;
+}
+
+std::vector<std::uint32_t> numbers_of(std::uint32_t pid) {
+    return parse_numbers(contents(folder_of(pid) / "status"));
+}
+
+bool shares_pid_namespace(std::uint32_t pid) {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/ns/pid", error);
+    // Where there is no telling it is as it usually is.
+    return error || own == fs::read_symlink(folder_of(pid) / "ns/pid", error) || error;
+}
+
+std::vector<std::uint32_t> children_of(std::uint32_t pid) {
+    std::vector<std::uint32_t> children;
+    for (const fs::path& task : tasks_of(pid)) {
+        std::istringstream list(contents(task / "children"));
+        for (std::uint32_t child = 0; list >> child;)
+            children.push_back(child);
+    }
+    return children;
+}
+
+void ThreadNumbers::look(std::uint32_t started) {
+    if (same_) return;
+    const std::lock_guard guard(mutex_);
+    if (started != started_) find_threads();
+    started_ = started;
+}
+
+void ThreadNumbers::find_threads() {
+    for (const fs::path& task : tasks_of(pid_)) {
+        const auto numbers = parse_numbers(contents(task / "status"));
+        if (!numbers.empty()) known_.insert_or_assign(numbers.back(), numbers.front());
+    }
+}
+
+std::uint32_t ThreadNumbers::here(std::uint32_t own) {
+    if (same_) return own;
+    const std::lock_guard guard(mutex_);
+    if (known_.find(own) == known_.end()) find_threads();
+    const auto found = known_.find(own);
+    return found == known_.end() ? own : found->second;
+}
+
+}  // namespace rdam::agent

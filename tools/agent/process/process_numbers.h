@@ -1,0 +1,50 @@
+// The numbers of a process and its threads. A process in a PID namespace of its own knows itself and its
+// threads by other numbers than those that they have here.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace rdam::agent {
+
+/// The numbers of a task, in the namespace of the /proc here first, in its own last (NSpid). `status` is the
+/// text of its status file; empty: it does not say.
+std::vector<std::uint32_t> parse_numbers(const std::string& status);
+
+/// … of a process. Empty: it is gone, or the kernel does not say.
+std::vector<std::uint32_t> numbers_of(std::uint32_t pid);
+
+/// Whether the process is in the PID namespace of this one.
+bool shares_pid_namespace(std::uint32_t pid);
+
+/// The children of the process's threads, which have not been adopted by others, where the kernel lists them.
+std::vector<std::uint32_t> children_of(std::uint32_t pid);
+
+/// Of a process, by what it calls its threads. Thread-safe.
+class ThreadNumbers {
+  public:
+    /// `pid` is its number here.
+    explicit ThreadNumbers(std::uint32_t pid) : pid_(pid), same_(shares_pid_namespace(pid)) {}
+
+    /// Looks for new threads if there are any: so many have been `started`. The number of one that is gone
+    /// can no longer be found.
+    void look(std::uint32_t started);
+
+    /// The number here of the thread that the process knows as `own`; `own` itself where the namespace is the
+    /// same, or the thread was gone before it could be found.
+    std::uint32_t here(std::uint32_t own);
+
+  private:
+    void find_threads();
+
+    std::uint32_t pid_;
+    bool same_;
+    std::mutex mutex_;
+    std::uint32_t started_ = 0;
+    std::unordered_map<std::uint32_t, std::uint32_t> known_;
+};
+
+}  // namespace rdam::agent
