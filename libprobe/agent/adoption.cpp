@@ -11,6 +11,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/chunks.h"
 #include "libprobe/chunks/sandbox.h"
 
 namespace rdam::probe {
@@ -35,6 +36,10 @@ void keep_name(ThreadState& thread, std::uint64_t name) {
     const auto* from = reinterpret_cast<const char*>(name);
     for (std::size_t i = 0; i + 1 < sizeof thread.name && (i == 0 || thread.name[i - 1] != '\0'); ++i)
         thread.name[i] = from[i];
+    if (thread.slot == nullptr || !rdam_guard.active() || in_shared_child(thread)) return;
+    // Of a process that is killed nobody can ask for it any more.
+    const sys::BlockSignals blocked;
+    if (!blocked.nested()) tell_begin(thread);
 }
 
 /// A descendant that has just looked for the mark in vain is about to make its agent an orphan, which takes

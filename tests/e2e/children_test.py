@@ -122,8 +122,8 @@ class Threads(Processes):
     CALLS = 5000
 
     def check(self, kind: str, *calls: int):
-        for _ in range(5):
-            done = self.rdam("record", "-f", "work", "--", PROGRAMS / "fork_threads", kind, str(self.CALLS))
+        for way in ("fork", "_Fork", "clone") * 4:
+            done = self.rdam("record", "-f", "work", "--", PROGRAMS / "fork_threads", kind, str(self.CALLS), way)
             self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr.decode())
             child, = set(self.traces()) - {"trace.bin"}
             report = self.analyze(child)

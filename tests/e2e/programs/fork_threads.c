@@ -1,11 +1,14 @@
-/* fork_threads KIND CALLS: work() is called CALLS times, then a fork child with threads calls it:
- * "second": another thread first, CALLS times, and behind it the thread that was forked, CALLS times;
- * "race": the forked thread and three others all at once, CALLS times each;
- * "only": another thread alone. */
+/* fork_threads KIND CALLS [WAY]: work() is called CALLS times, then a child with threads calls it, made by
+ * fork() or by what libc does nothing else at: _Fork, or the system call (clone). "second": another thread
+ * first, CALLS times, and behind it the thread that was forked, CALLS times; "race": the forked thread and
+ * three others all at once, CALLS times each; "only": another thread alone. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,11 +41,16 @@ static void in_child(const char* kind) {
     if (!strcmp(kind, "second")) run(NULL);
 }
 
+static pid_t make(const char* way) {
+    if (!strcmp(way, "clone")) return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    return !strcmp(way, "_Fork") ? _Fork() : fork();
+}
+
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
     calls = atoi(argv[2]);
     run(NULL);
-    const pid_t child = fork();
+    const pid_t child = make(argc > 3 ? argv[3] : "fork");
     if (child == 0) {
         in_child(argv[1]);
         return 0;

@@ -1,7 +1,7 @@
-// Calls `work`, makes the folder DIR its root, and creates a child in a PID namespace of its own, as a browser
-// does for what shows its pages. The child calls `work` a thousand times in each of two threads, the second
-// named "inner", which live for a tenth of a second; then it ends, or (kill) is killed. The status is the child's, or 77 where no
-// namespace can be made.
+// Calls `work`, makes the folder DIR its root, and creates a child in a PID namespace of its own, as a
+// browser does for what shows its pages. The child calls `work` a thousand times in each of two threads, the
+// second named "inner", which live for a tenth of a second; then it ends, or (kill) is killed. The status is
+// the child's, or 77 where no namespace can be made.
 //   nests DIR return|kill
 #define _GNU_SOURCE
 #include <pthread.h>
