@@ -37,6 +37,10 @@ extern "C" {
 __attribute__((weak)) int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
                                             void* object);
 
+/// Where the kernel has put the number of arguments; behind it are they and the environment.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name.
+extern __attribute__((weak)) void* __libc_stack_end;
+
 constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
 constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
 }
@@ -277,7 +281,11 @@ bool is_other_libc() {
     return true;
 }
 
+constinit bool has_started = false;
+
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
+    if (has_started) return;
+    has_started = true;
     rdam_guard.initialised.store(kSettled);
     watch_contexts();
     if (is_other_libc()) return;
@@ -353,6 +361,13 @@ bool start_as_first() {
 }
 
 }  // namespace
+
+void start_before_threads() {
+    if (has_started || &__libc_stack_end == nullptr || __libc_stack_end == nullptr) return;
+    auto* const argc = static_cast<std::uint64_t*>(__libc_stack_end);
+    auto** const argv = reinterpret_cast<char**>(argc + 1);
+    start(static_cast<int>(*argc), argv, argv + *argc + 1);
+}
 
 bool start_in_fork_child() {
     std::uint32_t expected = 0;

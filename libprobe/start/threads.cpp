@@ -126,6 +126,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* (*routine)(void*),
                                                                      void* argument) {
     using namespace rdam::probe;
+    start_before_threads();
     if (real_create == nullptr) find_libc();
     pthread_attr_t larger;
     attributes = with_room(attributes, larger);

@@ -32,6 +32,27 @@ class Allocators(Case):
         self.check("libtcmalloc_minimal.so.4")
 
 
+class DynamicLinker(Case):
+    def test_a_library_that_is_to_be_initialized_first_too(self):
+        """The recorder's constructor runs last then: it starts with the first thread, whose code must not be changed."""
+        plain = self.run_in_folder(PROGRAMS / "early")
+        self.assertEqual((plain.returncode, plain.stdout), (0, b"40002 calls, 1 of them before the threads\n"), plain.stderr.decode())
+        for _ in range(10):
+            done = self.rdam("record", "-f", "work", "--", PROGRAMS / "early")
+            self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+            self.assertEqual(self.counts(), {"work": 40001})
+
+    def test_an_auditor(self):
+        """glibc has the thread-local storage of all libraries go into what this tunable enlarges."""
+        auditor = {"LD_AUDIT": str(PROGRAMS / "libauditor.so"), "GLIBC_TUNABLES": "glibc.malloc.perturb=0:glibc.rtld.optional_static_tls=0x4000"}
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000", env=auditor)
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 2000})
+        for tunable in ("glibc.rtld.optional_static_tls=1000", "glibc.rtld.optional_static_tls=20000:glibc.rtld.optional_static_tls=0"):
+            refused = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000", env={**auditor, "GLIBC_TUNABLES": tunable})
+            self.assert_one_line(refused, 1, "LD_AUDIT", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384")
+
+
 class Profilers(Case):
     def test_gperftools(self):
         if not glob.glob("/usr/lib/x86_64-linux-gnu/libprofiler.so.0"):

@@ -366,6 +366,7 @@ class CommandLine(Case):
         done = self.rdam("record", "-f", "work", *program, env={"LD_AUDIT": "/nowhere.so"})
         self.assertEqual(done.returncode, 1)
         self.assertIn("rdam: LD_AUDIT is set", done.stderr.decode().splitlines()[-1])
+        self.assertIn("set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384", done.stderr.decode().splitlines()[-1])
         for names in ("", ",", " , "):
             self.assert_one_line(self.rdam("record", "-f", names, *program), 1, "-f: names no function; give names")
 

@@ -8,6 +8,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +18,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/settings.h"
@@ -143,14 +146,37 @@ Result<Variables> make_variables(const Options& options, const std::string& prel
     return variables;
 }
 
+/// What librdam.so needs and some more, for the program's libraries: with an auditor, all thread-local
+/// storage of a program has to go into what glibc keeps for libraries that are loaded later.
+constexpr unsigned long long kStorageBesideAuditor = 16384;
+
+/// Whether the user has made enough room there: the last of the tunables of this name counts.
+bool has_room_beside_auditor() {
+    constexpr std::string_view kName = "glibc.rtld.optional_static_tls=";
+    const char* given = std::getenv("GLIBC_TUNABLES");
+    std::string_view tunables = given == nullptr ? "" : given;
+    unsigned long long bytes = 0;
+    while (!tunables.empty()) {
+        const std::string_view each = tunables.substr(0, tunables.find(':'));
+        if (each.substr(0, kName.size()) == kName)
+            bytes = std::strtoull(std::string{each.substr(kName.size())}.c_str(), nullptr, 0);
+        tunables.remove_prefix(std::min(tunables.size(), each.size() + 1));
+    }
+    return bytes >= kStorageBesideAuditor;
+}
+
 Result<int> run(const Options& options) {
     const std::vector<std::string> command = options.app->remaining();
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
     program->alone = options.no_children;
-    if (const char* audit = std::getenv("LD_AUDIT"); audit != nullptr && *audit != '\0')
-        return fail("LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it");
+    if (const char* audit = std::getenv("LD_AUDIT");
+        audit != nullptr && *audit != '\0' && !has_room_beside_auditor())
+        return fail(
+            "LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it, or set "
+            "GLIBC_TUNABLES=glibc.rtld.optional_static_tls={}",
+            kStorageBesideAuditor);
     const std::string name = run_name();
     const std::string whole_name = with_secret(name);
     auto output = claim_output(wanted_output(options), whole_name);
