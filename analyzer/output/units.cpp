@@ -8,16 +8,29 @@
 namespace rdam::output {
 namespace {
 
+std::string decimals(double value, int digits) {
+    return fmt::format("{:.{}f}", rounded(value, digits), digits);
+}
+
 std::string three_digits(double value) {
-    if (value < 9.995) return fmt::format("{:.2f}", value);
-    if (value < 99.95) return fmt::format("{:.1f}", value);
-    return fmt::format("{:.0f}", value);
+    return decimals(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
 }  // namespace
 
+double rounded(double value, int digits) {
+    constexpr double kScales[] = {1, 10, 100, 1000};
+    const double scale = kScales[digits];
+    return std::round(value * scale) / scale;
+}
+
+double told_nanoseconds(double value) {
+    return rounded(value, 3);
+}
+
 std::string human_time(double nanoseconds) {
     if (!std::isfinite(nanoseconds) || nanoseconds < 0) return "?";
+    nanoseconds = told_nanoseconds(nanoseconds);
     if (nanoseconds == 0) return "0 ns";
     constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
     std::size_t unit = 0;
@@ -49,7 +62,7 @@ std::string percent(double share) {
 }
 
 std::string score_text(double score) {
-    return fmt::format("{:.3f}", score);
+    return decimals(score, 3);
 }
 
 std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor) {
@@ -61,7 +74,7 @@ std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone
 }
 
 std::string interval_text(double low, double high) {
-    return fmt::format("{:.3f}–{:.3f}", low, high);
+    return decimals(low, 3) + "–" + decimals(high, 3);
 }
 
 }  // namespace rdam::output

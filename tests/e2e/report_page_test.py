@@ -11,6 +11,9 @@ from harness import PROGRAMS, Case
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "__proto__", "constructor", "=a;b,c d'e", "x\\u{202e}y"]
 
+# Nanoseconds that lie between two figures of three digits, some of them only after they are rounded to a thousandth.
+HALVES = (596.5, 596.4996, 12.25, 1.125, 8125.0, 2.005, 99.9496, 999.4996)
+
 
 class Page(Case):
     def setUp(self):
@@ -475,6 +478,23 @@ class Page(Case):
             self.assertIn(said, marks)
         window = self.browse(page, scripts=False, dark=True)
         self.assertEqual(window.one("body").value_of_css_property("background-color"), "rgba(18, 22, 28, 1)")
+
+    def test_figures_on_a_half_are_rounded_alike(self):
+        events, at = [], 0.0
+        for i, least in enumerate(HALVES):
+            for more in (0, 0.5):
+                events.append({"ph": "X", "name": f"of {i}", "pid": 1, "tid": 1, "ts": at / 1000, "dur": (least + more) / 1000})
+                at += 20000
+        # 20 of the run's 320 µs are lost: a score of 0.0625.
+        events += [{"ph": "X", "name": "a sixteenth", "pid": 1, "tid": 2, "ts": ts, "dur": dur} for ts, dur in ((0, 5), (295, 25))]
+        (self.folder / "halves.json").write_text(json.dumps({"traceEvents": events}))
+        page = self.page("halves.json")
+        window = self.browse(page, scripts=False)
+        without = [each.text for each in window.all("#static table tr:not(.apart) td:not(:nth-child(4))")]
+        self.assertEqual({"597 ns", "12.3 ns", "1.13 ns", "8.13 µs"} - set(without), set())
+        self.assertIn("0.063", " ".join(without))
+        window = self.browse(page)
+        self.assertEqual(window.texts("table.ranking tr:not(.apart) td:not(:nth-child(3)):not(.name)"), without)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ class Vite(Case):
     def wrong(self, text: str, paje: Paje) -> str:
         """With what ViTE says of the file, and with the picture that it writes."""
         (self.folder / "x.paje").write_text(text)
-        done = self.run_in_folder("vite", "-f", "x.paje", "-e", "x.svg", env={"QT_QPA_PLATFORM": "offscreen", "HOME": str(self.folder)})
+        done = self.run_in_folder("vite", "x.paje", "-e", "x.svg", env={"QT_QPA_PLATFORM": "offscreen", "HOME": str(self.folder)})
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         errors = re.findall(r"\d+ errors and \d+ warnings", (done.stdout + done.stderr).decode())
         self.assertEqual(len(errors), 1)

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/output/json/json.h"
+#include "analyzer/output/units.h"
 
 namespace rdam::output {
 
@@ -15,9 +16,8 @@ inline double finite(double value) {
     return std::isfinite(value) ? value : 0.0;
 }
 
-/// A thousandth of a nanosecond is far below what a clock can tell; more digits only hide the number.
 inline double nanoseconds(double value) {
-    return std::round(finite(value) * 1000) / 1000;
+    return told_nanoseconds(finite(value));
 }
 
 /// Null for what is not known.

@@ -50,7 +50,7 @@ std::string change_text(const score::DiffRow& row) {
     if (!row.recorded_in_both || !row.scored) return "-";
     constexpr double kNone = 0.0005;  // what is printed as zero has no sign of its own
     const double change = std::abs(row.change) < kNone ? 0 : row.change;
-    return fmt::format("{}{:+.3f}", sampled_text(row).empty() ? "" : "~", change);
+    return fmt::format("{}{:+.3f}", sampled_text(row).empty() ? "" : "~", rounded(change, 3));
 }
 
 std::string verdict_word(const score::DiffRow& row) {

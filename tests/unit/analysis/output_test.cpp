@@ -421,6 +421,13 @@ TEST_CASE("numbers as people read them", "[output]") {
     CHECK(output::human_time(12.34e6) == "12.3 ms");
     CHECK(output::human_time(5e12) == "5000 s");
     CHECK(output::human_time(std::nan("")) == "?");
+    CHECK(output::human_time(596.5) == "597 ns");
+    CHECK(output::human_time(12.25) == "12.3 ns");
+    CHECK(output::human_time(1.125) == "1.13 ns");
+    CHECK(output::human_time(596.4996) == "597 ns");  // as from the 596.5 in JSON and on the page
+    CHECK(output::human_time(0.0004) == "0 ns");
+    CHECK(output::score_text(0.0625) == "0.063");
+    CHECK(output::interval_text(0.3125, 0.8125) == "0.313–0.813");
     CHECK(output::grouped(0) == "0");
     CHECK(output::grouped(999) == "999");
     CHECK(output::grouped(1000) == "1,000");

@@ -22,13 +22,18 @@ function inUnit(ns) {
   }
   return [value, UNITS[unit]];
 }
+/** With so many digits behind the point, in the steps of rounded() in units.cpp: both say the same of any figure. */
+function fixed(value, digits) {
+  const scale = 10 ** digits;
+  return (Math.sign(value) * Math.round(Math.abs(value) * scale) / scale).toFixed(digits);
+}
 /** Three significant digits and a unit, as in rdam analyze. */
 function timeText(ns) {
   if (ns === undefined || ns === null || !Number.isFinite(ns)) return '-';
   if (ns === 0) return '0 ns';
   const [value, unit] = inUnit(ns);
   const size = Math.abs(value);
-  return `${value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)} ${unit}`;
+  return `${fixed(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0)} ${unit}`;
 }
 /** The same on an axis, where round numbers are short. */
 function tickText(ns) {
@@ -45,8 +50,8 @@ function momentText(ns, step) {
 }
 const countText = (count) => Math.round(count).toLocaleString('en-US');
 const percentText = (share) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`);
-const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + row.rdam.toFixed(3));
-const intervalText = (row) => (row.unknown ? '-' : `${row.low.toFixed(3)}–${row.high.toFixed(3)}`);
+const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + fixed(row.rdam, 3));
+const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.low, 3)}–${fixed(row.high, 3)}`);
 
 /**
  * Okabe and Ito's colours, which colour-blind readers can tell apart; their vermilion and grey mean what the timeline says. The functions that

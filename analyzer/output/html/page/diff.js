@@ -10,7 +10,7 @@ function verdictText(row) {
 }
 
 /** Without a sign if it rounds to nothing. */
-const changeText = (change) => (Math.abs(change) < 0.0005 ? '0.000' : (change > 0 ? '+' : '') + change.toFixed(3));
+const changeText = (change) => (Math.abs(change) < 0.0005 ? '0.000' : (change > 0 ? '+' : '') + fixed(change, 3));
 
 /** Two bars from 0 to 1, one above the other. */
 function sideBars(row) {

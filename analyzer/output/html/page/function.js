@@ -72,7 +72,7 @@ function functionPage(run, number, rank) {
     details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])), moreOf(details.callers_in_all, details.callers.length, 'caller', 'callers'));
   if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details));
   if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), tableOf('Threads', [{title: 'thread'}, {title: 'score', n: true}, {title: '95 %', n: true}, {title: 'calls', n: true}, {title: 'lost', n: true}],
-    details.by_thread.map((each) => [each.name, each.rdam.toFixed(3), `${each.low.toFixed(3)}–${each.high.toFixed(3)}`, countText(each.calls), timeText(each.lost)])), moreOf(row.threads, details.by_thread.length, 'thread', 'threads'));
+    details.by_thread.map((each) => [each.name, scoreText(each), intervalText(each), countText(each.calls), timeText(each.lost)])), moreOf(row.threads, details.by_thread.length, 'thread', 'threads'));
   if (details.sequences.length > 0) sections.push(h('h3', {text: `Sequences (${details.sequences.length} of ${countText(details.sequences_in_all)})`}), sequencesTable(details));
   return h('article', {}, ...sections.filter((each) => each !== null));
 }

@@ -79,7 +79,7 @@ function processesSection(all) {
     {title: 'threads', n: true, value: (row) => row.threads, cell: (row) => countText(row.threads)},
     {title: 'calls', n: true, value: (row) => row.calls, cell: (row) => countText(row.calls)},
     {title: 'lost', n: true, value: (row) => row.lost, cell: (row) => timeText(row.lost)},
-    {title: 'highest score', n: true, value: (row) => row.rdam, cell: (row) => (row.rdam === undefined ? '-' : row.rdam.toFixed(3))},
+    {title: 'highest score', n: true, value: (row) => row.rdam, cell: (row) => (row.rdam === undefined ? '-' : fixed(row.rdam, 3))},
     {title: 'of', value: (row) => row.highest || '', cell: (row) => row.highest || '-'},
     {title: 'trace', value: (row) => row.trace, cell: (row) => row.trace},
   ];
