@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <map>
 #include <utility>
 
@@ -139,6 +138,7 @@ struct Value {
     PassedIn source;
     std::uint8_t bytes = 0;  // of the argument, from its lowest on
     std::int64_t place = 0;  // the address, from the canonical frame address
+    bool changed = false;    // of the argument, there is only the lowest bit
 
     Value cut(std::uint64_t size) const {
         Value value = *this;
@@ -197,11 +197,11 @@ class EntryBlock::Walk {
         return stored_ ? stack_of_stores_ : address_in(kRsp);
     }
     const Value& in(RegisterIndex index) const { return registers_[index]; }
-    bool replaced(RegisterIndex index) const { return replaced_.test(index); }
 
-    std::optional<PassedIn> arrival(std::size_t home) const {
+    std::optional<Arrival> arrival(std::size_t home) const {
         if (written_[home] || homes_[home].begin < 0) return found_[home];
-        return lost_stores_ ? std::nullopt : passed_at(homes_[home].begin);
+        const auto passed = passed_at(homes_[home].begin);
+        return lost_stores_ || !passed ? std::nullopt : std::optional{Arrival{*passed}};
     }
 
   private:
@@ -211,7 +211,6 @@ class EntryBlock::Walk {
     }
 
     void take(const Decoded& step) {
-        note_reads(step);
         const auto& instruction = step.instruction;
         const auto& first = step.operands[0];
         const auto& second = step.operands[1];
@@ -234,25 +233,15 @@ class EntryBlock::Walk {
             first.type == ZYDIS_OPERAND_TYPE_REGISTER && first.reg.value == ZYDIS_REGISTER_RSP &&
             second.type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
             return move_stack(adds ? second.imm.value.s : -second.imm.value.s);
+        const bool keeps_lowest_bit = instruction.mnemonic == ZYDIS_MNEMONIC_AND &&
+                                      first.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                                      second.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && second.imm.value.u == 1;
+        if (Value value = keeps_lowest_bit ? get(first) : Value{}; value.kind == Value::Kind::argument) {
+            value.changed = true;
+            return put(first, value);
+        }
         for (std::size_t i = 0; i < instruction.operand_count; ++i) {
             if ((step.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) put(step.operands[i], {});
-        }
-    }
-
-    /// Of argument registers that still hold what was passed.
-    void note_reads(const Decoded& step) {
-        const auto note = [&](ZydisRegister reg) {
-            const auto index = index_of(reg);
-            if (index && !overwritten_.test(*index)) read_.set(*index);
-        };
-        for (std::size_t i = 0; i < step.instruction.operand_count; ++i) {
-            const auto& operand = step.operands[i];
-            if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
-                note(operand.reg.value);
-            if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
-            note(operand.mem.base);
-            note(operand.mem.index);
         }
     }
 
@@ -310,11 +299,6 @@ class EntryBlock::Walk {
         if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER) return;
         const auto index = index_of(operand.reg.value);
         if (!index) return;
-        const auto own = argument_at(*index);
-        if (own && !read_.test(*index) && !overwritten_.test(*index) && value.kind == Value::Kind::argument &&
-            value.source != *own)
-            replaced_.set(*index);
-        overwritten_.set(*index);
         registers_[*index] = is_high_byte(operand.reg.value) ? Value{} : value.cut(operand.size / 8U);
         if (const auto place = address_in(kRbp); *index == kRbp && place) {
             ++frame_pointers_;
@@ -335,18 +319,16 @@ class EntryBlock::Walk {
             if (written_[index] || !home.overlaps(extent)) continue;
             written_[index] = true;
             const bool whole = home.begin == *place && home.end - home.begin <= kept.bytes;
-            if (whole && kept.kind == Value::Kind::argument) found_[index] = kept.source;
+            if (whole && kept.kind == Value::Kind::argument)
+                found_[index] = Arrival{kept.source, kept.changed};
         }
     }
 
     std::vector<Extent> homes_;
-    std::vector<std::optional<PassedIn>> found_;
+    std::vector<std::optional<Arrival>> found_;
     std::vector<bool> written_;
     std::array<Value, 2 * kRegistersOfAKind> registers_{};
     std::map<std::int64_t, std::pair<std::int64_t, Value>> cells_;  // size and content by place
-    std::bitset<2 * kRegistersOfAKind> read_;                       // while they were as passed
-    std::bitset<2 * kRegistersOfAKind> overwritten_;
-    std::bitset<2 * kRegistersOfAKind> replaced_;
     std::optional<std::int64_t> frame_pointer_;
     int frame_pointers_ = 0;
     std::optional<std::int64_t> stack_of_stores_;
@@ -372,7 +354,7 @@ std::optional<std::int64_t> EntryBlock::complete_stack(const Walk& walk) const {
     return deepest;
 }
 
-std::vector<std::optional<PassedIn>> EntryBlock::arrivals(const std::vector<FrameBytes>& places) const {
+std::vector<std::optional<Arrival>> EntryBlock::arrivals(const std::vector<FrameBytes>& places) const {
     Walk scout{{}};
     scout.run(code_);
     const std::optional<std::int64_t> rbp = scout.frame_pointer();
@@ -391,19 +373,10 @@ std::vector<std::optional<PassedIn>> EntryBlock::arrivals(const std::vector<Fram
     }
     Walk walk{homes};
     walk.run(code_);
-    std::vector<std::optional<PassedIn>> arrivals;
+    std::vector<std::optional<Arrival>> arrivals;
     for (std::size_t index = 0; index < places.size(); ++index)
         arrivals.push_back(known[index] ? walk.arrival(index) : std::nullopt);
     return arrivals;
-}
-
-bool EntryBlock::is_replaced(const PassedIn& argument) const {
-    Walk walk{{}};
-    walk.run(code_);
-    for (RegisterIndex index = 0; index < 2 * kRegistersOfAKind; ++index) {
-        if (argument_at(index) == argument) return walk.replaced(index);
-    }
-    return false;
 }
 
 std::optional<PassedIn> EntryBlock::kept_in(unsigned dwarf_register, std::uint64_t size) const {
@@ -462,7 +435,7 @@ std::optional<PassedIn> EntryBlock::kept_in(unsigned dwarf_register, std::uint64
     Walk walk{{}};
     walk.run(code_.first(copied));
     const Value& value = walk.in(*index);
-    if (value.kind != Value::Kind::argument || value.bytes < size) return std::nullopt;
+    if (value.kind != Value::Kind::argument || value.changed || value.bytes < size) return std::nullopt;
     return value.source;
 }
 

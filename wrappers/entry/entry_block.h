@@ -23,6 +23,12 @@ struct PassedIn {
     bool operator==(const PassedIn&) const = default;
 };
 
+/// An argument on its way to where the function keeps it.
+struct Arrival {
+    PassedIn passed;
+    bool changed = false;  ///< what is kept is not all that was passed: the lowest bit of a truth value
+};
+
 /// DWARF's number of a register, as the place of an argument; nothing: none is passed there.
 std::optional<PassedIn> argument_register(unsigned dwarf_register);
 
@@ -40,19 +46,14 @@ class EntryBlock {
     /// `file` and `tables` (its unwind tables; nullptr: none) must outlive this.
     EntryBlock(const ObjectFile& file, Dwarf_CFI* tables, const CodeRange& function);
 
-    /// What the caller has passed that the code puts into each of these places before anything else,
-    /// unchanged and whole. Places behind the return address are where the caller has put it. The places must
-    /// be those of all parameters: what is read from one of them is the program's own business, no longer an
-    /// argument on its way.
-    std::vector<std::optional<PassedIn>> arrivals(const std::vector<FrameBytes>& places) const;
+    /// What the code puts into each of these places before anything else. Places behind the return address
+    /// are where the caller has put it. The places must be those of all parameters: what is read from one of
+    /// them is the program's own business, no longer an argument on its way.
+    std::vector<std::optional<Arrival>> arrivals(const std::vector<FrameBytes>& places) const;
 
     /// What is in the register, `size` bytes of it, until the function changes it itself: the argument passed
     /// in it if nothing else is ever put there, or the only one that is.
     std::optional<PassedIn> kept_in(unsigned dwarf_register, std::uint64_t size) const;
-
-    /// The code puts another argument into this argument register before it has read it: nothing may have
-    /// been passed there.
-    bool is_replaced(const PassedIn& argument) const;
 
   private:
     class Walk;

@@ -106,13 +106,13 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
     return call;
 }
 
-CallDescription describe_values(const std::vector<ParameterClaim>& claims, const ProvenValues& proven,
+CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
                                 const std::vector<std::string>& keys, bool record_arguments) {
     CallDescription call;
     if (!record_arguments) return call;
     std::vector<PlacedScalar> scalars;
     for (const ProvenValue& value : proven.values) {
-        const ParameterClaim& claim = claims[value.parameter];
+        const ParameterClaim& claim = claims.parameters[value.parameter];
         PrototypeParameter parameter;
         parameter.name = claim.name;
         parameter.type = claim.type;

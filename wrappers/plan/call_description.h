@@ -26,7 +26,7 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
                               bool record_arguments);
 
 /// A shadow frame, and the words of values that are proven each by itself.
-CallDescription describe_values(const std::vector<ParameterClaim>& claims, const ProvenValues& proven,
+CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
                                 const std::vector<std::string>& keys, bool record_arguments);
 
 }  // namespace rdam

@@ -237,7 +237,7 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, c
                                FunctionPlan& function) {
     Prototype prototype;
     prototype.doubt = why_undescribed(candidate.object);
-    std::optional<std::vector<ParameterClaim>> claims;
+    std::optional<FunctionClaims> claims;
     std::vector<std::string> keys;
     if (DwarfFile* dwarf = objects_.dwarf(candidate.object)) {
         auto described = describe_function(*dwarf, candidate.address, function.linkage_name);

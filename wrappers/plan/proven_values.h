@@ -19,10 +19,15 @@ struct ProvenValues {
     std::vector<std::string> missing;  ///< "name (why)" for each other parameter
 };
 
-/// A claim is proven by itself, not by what may have been passed before it: debug information names the
-/// register at the first instruction, or the function's first instructions put the argument where debug
-/// information says that the parameter is. No argument is two parameters.
-ProvenValues proven_values(const std::vector<ParameterClaim>& claims, const EntryBlock& code);
+/// Debug information says where a variable is, and at the first instruction an optimizing compiler may
+/// already have put another parameter's value there (`a = b;`). So a claim alone proves nothing. It is proven
+/// where
+/// - the code is not optimized: all parameters are kept in the frame for the function's whole life, the first
+///   instructions put a different argument into each, and in the order in which they are written; or
+/// - the argument is the one that the System V convention has for a parameter in this position, of a function
+/// whose
+///   parameters are those in the source. It is not known behind a type that compilers pass differently.
+ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code);
 
 /// What the user is told; empty: all are proven. `doubt` says why nothing was proven without the code.
 std::string unproven_text(const ProvenValues& proven, const std::string& doubt);

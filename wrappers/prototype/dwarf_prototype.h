@@ -17,7 +17,7 @@ struct FunctionDescription {
     Prototype prototype;
     /// In languages other than C and C++, of whose conventions debug information says nothing: what it claims
     /// of each parameter, as far as it can be read. The prototype is doubtful and empty then.
-    std::optional<std::vector<ParameterClaim>> claims;
+    std::optional<FunctionClaims> claims;
     std::string declared_at;  ///< "file.c:12"; empty: unknown
 };
 

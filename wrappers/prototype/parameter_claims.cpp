@@ -56,22 +56,153 @@ std::optional<ScalarType> value_of_type(Dwarf_Die type) {
     return scalar;
 }
 
-/// Compilers that give a register for a parameter's whole life only where it is there all the time.
-bool limits_registers(Dwarf_Die function) {
+/// Whose code it is, as far as it matters here.
+struct Producer {
+    bool is_gnu = false;
+    bool is_llvm = false;
+    bool is_rust = false;
+    bool is_free_pascal = false;
+    bool tells_changes = false;  ///< of signatures: LLVM does from 19 on (DW_CC_nocall)
+
+    /// It gives a register for a parameter's whole life only where it is there all the time.
+    bool limits_registers() const { return is_gnu || is_llvm; }
+};
+
+constexpr unsigned kFirstRustWithLlvm19 = 82;  // 1.82
+
+unsigned number_behind(std::string_view text, std::string_view prefix) {
+    const std::size_t at = text.find(prefix);
+    unsigned number = 0;
+    for (std::size_t i = at == std::string_view::npos ? text.size() : at + prefix.size(); i < text.size();
+         ++i) {
+        if (text[i] < '0' || text[i] > '9' || number > 1000) break;
+        number = number * 10 + static_cast<unsigned>(text[i] - '0');
+    }
+    return number;
+}
+
+Producer producer_of(Dwarf_Die function) {
+    Producer producer;
     Dwarf_Die unit;
     Dwarf_Attribute attribute;
     if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr ||
         dwarf_attr(&unit, DW_AT_producer, &attribute) == nullptr)
-        return false;
-    const char* text = dwarf_formstring(&attribute);
-    const std::string_view producer = text == nullptr ? "" : text;
-    return producer.starts_with("GNU ") || producer.find("LLVM") != std::string_view::npos;
+        return producer;
+    const char* value = dwarf_formstring(&attribute);
+    const std::string_view text = value == nullptr ? "" : value;
+    producer.is_gnu = text.starts_with("GNU ");
+    producer.is_llvm = text.find("LLVM") != std::string_view::npos;
+    producer.is_free_pascal = text.starts_with("Free Pascal");
+    producer.is_rust = text.find("rustc version ") != std::string_view::npos;
+    producer.tells_changes = number_behind(text, "rustc version 1.") >= kFirstRustWithLlvm19;
+    return producer;
+}
+
+PassedAs in_registers(std::uint8_t integers, std::uint8_t vectors) {
+    PassedAs passed;
+    passed.integer_registers = integers;
+    passed.vector_registers = vectors;
+    return passed;
+}
+
+PassedAs passed_alone(const ScalarType& scalar) {
+    const bool floating = scalar.kind == ValueKind::floating;
+    return in_registers(floating ? 0 : 1, floating ? 1 : 0);
+}
+
+/// The members of a structure that take space; nothing: it has other parts, too.
+std::optional<std::vector<Dwarf_Die>> members_of(Dwarf_Die structure) {
+    std::vector<Dwarf_Die> members;
+    Dwarf_Die child;
+    if (dwarf_child(&structure, &child) != 0) return members;
+    do {
+        const int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_variant_part || tag == DW_TAG_inheritance) return std::nullopt;
+        if (tag != DW_TAG_member) continue;
+        Dwarf_Die type;
+        const auto bare = type_of(child, type) ? peel(type) : std::nullopt;
+        if (!bare) return std::nullopt;
+        if (bare->size != 0) members.push_back(bare->die);
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return members;
+}
+
+/// Of structures, Rust's own convention and C's agree on those of one value and on those of two words:
+/// pointers to slices, texts and traits.
+std::optional<PassedAs> passed_in_rust(Dwarf_Die type) {
+    for (int depth = 0; depth < kDeepestRange; ++depth) {
+        if (const auto scalar = value_of_type(type)) return passed_alone(*scalar);
+        const auto bare = peel(type);
+        if (!bare) return std::nullopt;
+        if (bare->tag != DW_TAG_structure_type) return std::nullopt;
+        const auto members = members_of(bare->die);
+        if (!members) return std::nullopt;
+        if (bare->size == 0) {
+            PassedAs passed;
+            passed.where = PassedAs::Class::nothing;
+            return passed;
+        }
+        if (members->size() == 2 && bare->size == 16) {
+            const auto first = value_of_type(members->front());
+            const auto second = value_of_type(members->back());
+            const bool words = first && second && first->size == 8 && second->size == 8 &&
+                               first->kind != ValueKind::floating && second->kind != ValueKind::floating;
+            return words ? std::optional{in_registers(2, 0)} : std::nullopt;
+        }
+        if (members->size() != 1) return std::nullopt;
+        type = members->front();
+    }
+    return std::nullopt;
+}
+
+std::optional<PassedAs> passed_as_written(Dwarf_Die type, const Producer& producer) {
+    if (const auto scalar = value_of_type(type)) return passed_alone(*scalar);
+    if (producer.is_rust) return passed_in_rust(type);
+    if (!producer.is_gnu && !producer.is_llvm) return std::nullopt;
+    const TypeLayout layout = layout_of(type);
+    if (!layout.doubt.empty()) return std::nullopt;
+    return layout.passed;
+}
+
+std::optional<bool> has_hidden_result(Dwarf_Die function, const Producer& producer) {
+    constexpr std::uint64_t kLargestInRegisters = 16;
+    Dwarf_Die type;
+    if (!type_of(function, type)) return false;
+    if (const auto scalar = value_of_type(type)) {
+        // Texts and dynamic arrays are pointers there, and their results are in memory nevertheless.
+        const bool managed = producer.is_free_pascal && scalar->kind == ValueKind::pointer;
+        return managed ? std::nullopt : std::optional{false};
+    }
+    const auto bare = peel(type);
+    if (!bare || producer.is_free_pascal) return std::nullopt;
+    if (!producer.is_gnu && !producer.is_llvm) return std::nullopt;
+    if (bare->size > kLargestInRegisters) return true;
+    if (producer.is_rust && bare->size <= 8) return false;
+    if (producer.is_rust) return passed_in_rust(type) ? std::optional{false} : std::nullopt;
+    const TypeLayout layout = layout_of(type);
+    if (!layout.doubt.empty()) return std::nullopt;
+    return layout.returned == PrototypeResult::Where::hidden_pointer;
+}
+
+FunctionClaims::Signature signature_of(Dwarf_Die function, const Producer& producer) {
+    using Signature = FunctionClaims::Signature;
+    Dwarf_Attribute attribute;
+    bool external = false;
+    if (dwarf_attr_integrate(&function, DW_AT_external, &attribute) != nullptr)
+        dwarf_formflag(&attribute, &external);
+    const auto convention = unsigned_attribute(function, DW_AT_calling_convention).value_or(DW_CC_normal);
+    if (producer.is_gnu || producer.is_free_pascal) return Signature::kept;
+    if (!producer.is_llvm) return Signature::unknown;
+    if (convention != DW_CC_normal) return Signature::changed;
+    return external || producer.tells_changes ? Signature::kept : Signature::unknown;
 }
 
 class ClaimReader {
   public:
     ClaimReader(Dwarf_Die function, std::uint64_t first_instruction)
-        : function_{function}, first_{first_instruction}, limits_registers_{limits_registers(function)} {}
+        : function_{function}, first_{first_instruction}, producer_{producer_of(function)} {}
+
+    const Producer& producer() const { return producer_; }
 
     ParameterClaim read(Dwarf_Die parameter) const {
         ParameterClaim claim;
@@ -81,11 +212,13 @@ class ClaimReader {
         if (typed) {
             claim.type = type_text(type);
             claim.scalar = value_of_type(type);
+            claim.passed = passed_as_written(type, producer_);
         }
         claim.size = claim.scalar ? claim.scalar->size : 0;
         if (const auto bare = typed ? peel(type) : std::nullopt; bare && !claim.scalar)
             claim.size = std::max<std::uint64_t>(bare->size, 1);
         const Location location = location_on_entry(parameter, first_);
+        claim.for_life = location.count != 0 && !location.of_addresses;
         if (read_registers(location, claim)) return claim;
         read_frame(location, claim);
         return claim;
@@ -96,7 +229,7 @@ class ClaimReader {
     bool read_registers(const Location& location, ParameterClaim& claim) const {
         if (location.count == 0) return false;
         const Dwarf_Op& first = location.operations[0];
-        const bool timed = location.of_addresses || limits_registers_;
+        const bool timed = location.of_addresses || producer_.limits_registers();
         if (const auto reg = address_register_of(first);
             location.count == 1 && reg && *reg != kRbpNumber && *reg != kRspNumber) {
             claim.registers = {*reg};
@@ -105,14 +238,26 @@ class ClaimReader {
             return true;
         }
         for (std::size_t index = 0; index < location.count; ++index) {
-            if (const auto reg = register_of(location.operations[index])) claim.registers.push_back(*reg);
+            if (const auto reg = used_register(location.operations[index])) claim.registers.push_back(*reg);
         }
         if (claim.registers.empty()) return false;
-        // In parts: a structure, whose registers are no other parameter's.
-        const bool whole = location.count == 1;
-        if (!whole) claim.scalar.reset();
-        claim.where = timed ? Where::at_entry : whole ? Where::somewhere : Where::nowhere;
+        // In parts (a structure), or something that is computed: what it is made of is no other parameter.
+        const bool whole = location.count == 1 && register_of(first).has_value();
+        if (whole) {
+            claim.where = timed ? Where::at_entry : Where::somewhere;
+        } else {
+            claim.where = Where::at_entry;
+            claim.scalar.reset();
+        }
         return true;
+    }
+
+    static std::optional<unsigned> used_register(const Dwarf_Op& operation) {
+        if (const auto reg = register_of(operation)) return reg;
+        const bool based = operation.atom >= DW_OP_breg0 && operation.atom <= DW_OP_breg31;
+        const unsigned reg = based ? operation.atom - DW_OP_breg0 : static_cast<unsigned>(operation.number);
+        if (!based && operation.atom != DW_OP_bregx) return std::nullopt;
+        return reg == kRbpNumber || reg == kRspNumber ? std::nullopt : std::optional{reg};
     }
 
     void read_frame(const Location& location, ParameterClaim& claim) const {
@@ -151,23 +296,26 @@ class ClaimReader {
     static void refer(ParameterClaim& claim) {
         claim.type += '&';
         claim.scalar = ScalarType{ValueKind::pointer, 8};
+        claim.passed = in_registers(1, 0);
         claim.size = 8;
     }
 
     Dwarf_Die function_;
     std::uint64_t first_;
-    bool limits_registers_;
+    Producer producer_;
 };
 
 }  // namespace
 
-std::vector<ParameterClaim> parameter_claims(Dwarf_Die function, std::uint64_t first_instruction,
-                                             const std::vector<Dwarf_Die>& parameters) {
+FunctionClaims parameter_claims(Dwarf_Die function, std::uint64_t first_instruction,
+                                const std::vector<Dwarf_Die>& parameters) {
     const ClaimReader reader{function, first_instruction};
-    std::vector<ParameterClaim> claims;
-    claims.reserve(parameters.size());
+    FunctionClaims claims;
+    claims.hidden_result = has_hidden_result(function, reader.producer());
+    claims.signature = signature_of(function, reader.producer());
+    claims.parameters.reserve(parameters.size());
     for (const Dwarf_Die& parameter : parameters)
-        claims.push_back(reader.read(parameter));
+        claims.parameters.push_back(reader.read(parameter));
     return claims;
 }
 

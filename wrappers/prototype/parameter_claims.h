@@ -13,8 +13,7 @@
 
 namespace rdam {
 
-/// What is claimed of one parameter, by itself: whatever was passed before it, which the language may hide,
-/// its place is its own. A claim is no proof yet: see proven_values().
+/// What is claimed of one parameter. A claim is no proof yet: see proven_values().
 struct ParameterClaim {
     enum class Where : std::uint8_t {
         nowhere,    ///< nothing that can be followed
@@ -29,15 +28,32 @@ struct ParameterClaim {
     std::string type;  ///< as in the source; of what is passed by reference "T&"
     /// What a value would be: of what is passed by reference, the pointer to it. Nothing: not one value.
     std::optional<ScalarType> scalar;
+    /// What it takes of registers and stack, if compilers of its language agree on that.
+    std::optional<PassedAs> passed;
     Where where = Where::nowhere;
-    std::vector<unsigned> registers;  ///< DWARF's numbers, of all parts
+    bool for_life = false;            ///< `where` is true of the whole function, not of some instructions
+    std::vector<unsigned> registers;  ///< DWARF's numbers, of all that its place is made of
     Base base = Base::canonical_frame_address;
     std::int64_t offset = 0;  ///< in_frame: from `base`
     std::uint64_t size = 0;   ///< bytes there
 };
 
+struct FunctionClaims {
+    /// What a compiler has made of the parameters as written.
+    enum class Signature : std::uint8_t {
+        kept,
+        unknown,  ///< it may have dropped some without a word
+        changed,
+    };
+
+    std::vector<ParameterClaim> parameters;  ///< in the order in which they are written
+    /// Whether the address for a result in memory is passed before them; nothing: compilers differ.
+    std::optional<bool> hidden_result;
+    Signature signature = Signature::kept;
+};
+
 /// Of a function that begins at `first_instruction`, with these parameters.
-std::vector<ParameterClaim> parameter_claims(Dwarf_Die function, std::uint64_t first_instruction,
-                                             const std::vector<Dwarf_Die>& parameters);
+FunctionClaims parameter_claims(Dwarf_Die function, std::uint64_t first_instruction,
+                                const std::vector<Dwarf_Die>& parameters);
 
 }  // namespace rdam
