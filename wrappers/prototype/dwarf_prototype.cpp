@@ -81,6 +81,8 @@ struct Compilation {
     bool is_foreign() const { return !is_c && !is_cplusplus; }
 };
 
+constexpr std::string_view kAssembly = "assembly";
+
 /// Those whose compilers Debian has, by DWARF's number.
 std::string_view language_name(int number) {
     constexpr int kAda2005 = 0x2e;
@@ -105,6 +107,8 @@ std::string_view language_name(int number) {
             return "Pascal";
         case DW_LANG_Rust:
             return "Rust";
+        case DW_LANG_Mips_Assembler:
+            return kAssembly;
         default:
             return "another language";
     }
@@ -197,7 +201,8 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
     if (copy) {
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
-    if (declared.parameters.empty() && !describes_types(chain.dies.back()))
+    if (declared.parameters.empty() && compilation.language != kAssembly &&
+        !describes_types(chain.dies.back()))
         return "the debug information has no parameters (-g1)";
     if (compilation.is_foreign())
         return fmt::format("written in {}, whose convention debug information does not describe",
