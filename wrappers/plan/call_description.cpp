@@ -7,7 +7,8 @@ namespace {
 
 /// A scalar argument and the place it travels in.
 struct PlacedScalar {
-    std::size_t parameter = 0;
+    std::size_t index = 0;  // among all parameters
+    PrototypeParameter parameter;
     ArgumentPlace place;
 };
 
@@ -57,6 +58,16 @@ Parameter describe(const PrototypeParameter& parameter, std::size_t index, std::
     return result;
 }
 
+void describe_parameters(const std::vector<PlacedScalar>& scalars, const std::vector<std::string>& keys,
+                         CallDescription& call) {
+    for (const PlacedScalar& scalar : scalars)
+        count_word(scalar.place, call.recording);
+    for (const PlacedScalar& scalar : scalars) {
+        call.parameters.push_back(
+            describe(scalar.parameter, scalar.index, word_of(scalar.place, call.recording), keys));
+    }
+}
+
 void describe_result(const PrototypeResult& result, CallDescription& call) {
     if (!result.scalar) return;
     if (result.where == PrototypeResult::Where::rax) call.recording.return_value = plan::ReturnValue::rax;
@@ -80,7 +91,8 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
     std::vector<PlacedScalar> scalars;
     for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
         const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
-        if (can_be_recorded(prototype.parameters[index], place)) scalars.push_back({index, place});
+        if (can_be_recorded(prototype.parameters[index], place))
+            scalars.push_back({index, prototype.parameters[index], place});
     }
     const bool exact = !prototype.variadic && !prototype.stack_unproven && !allocator.over_aligned() &&
                        allocator.stack_bytes() <= plan::kMaxStackBytes;
@@ -89,13 +101,26 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
         call.stack_bytes = static_cast<std::uint32_t>(allocator.stack_bytes());
     }
     if (!record_arguments) return call;
-    for (const PlacedScalar& scalar : scalars)
-        count_word(scalar.place, call.recording);
-    for (const PlacedScalar& scalar : scalars) {
-        call.parameters.push_back(describe(prototype.parameters[scalar.parameter], scalar.parameter,
-                                           word_of(scalar.place, call.recording), keys));
-    }
+    describe_parameters(scalars, keys, call);
     describe_result(prototype.result, call);
+    return call;
+}
+
+CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
+                                const std::vector<std::string>& keys, bool record_arguments) {
+    CallDescription call;
+    if (!record_arguments) return call;
+    std::vector<PlacedScalar> scalars;
+    for (const ProvenValue& value : proven.values) {
+        const ParameterClaim& claim = claims.parameters[value.parameter];
+        PrototypeParameter parameter;
+        parameter.name = claim.name;
+        parameter.type = claim.type;
+        parameter.scalar = claim.scalar;
+        if (can_be_recorded(parameter, value.place))
+            scalars.push_back({value.parameter, std::move(parameter), value.place});
+    }
+    describe_parameters(scalars, keys, call);
     return call;
 }
 

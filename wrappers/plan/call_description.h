@@ -7,6 +7,7 @@
 
 #include "libprobe/format/plan.h"
 #include "wrappers/plan/planner.h"
+#include "wrappers/plan/proven_values.h"
 #include "wrappers/prototype/prototype.h"
 
 namespace rdam {
@@ -23,5 +24,9 @@ struct CallDescription {
 /// and no words.
 CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
                               bool record_arguments);
+
+/// A shadow frame, and the words of values that are proven each by itself.
+CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
+                                const std::vector<std::string>& keys, bool record_arguments);
 
 }  // namespace rdam

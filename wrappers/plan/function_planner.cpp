@@ -237,11 +237,13 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, c
                                FunctionPlan& function) {
     Prototype prototype;
     prototype.doubt = why_undescribed(candidate.object);
+    std::optional<FunctionClaims> claims;
     std::vector<std::string> keys;
     if (DwarfFile* dwarf = objects_.dwarf(candidate.object)) {
         auto described = describe_function(*dwarf, candidate.address, function.linkage_name);
         if (described) {
             prototype = std::move(described->prototype);
+            claims = std::move(described->claims);
             function.source = std::move(described->declared_at);
         }
     }
@@ -265,8 +267,16 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, c
         function.waits = well_known->waits;
         function.busy_waits = well_known->busy_waits;
     }
-    function.unproven = prototype.doubt;
+    if (!prototype.doubt.empty()) function.unproven = "no parameters: " + prototype.doubt;
     CallDescription call = describe_call(prototype, keys, request_.record_arguments);
+    if (!prototype.doubt.empty() && claims) {
+        const auto blocks =
+            entry_blocks_.try_emplace(candidate.object, *objects_.file(candidate.object)).first;
+        const CodeRange code{function.address, function.address + function.size};
+        const ProvenValues proven = proven_values(*claims, blocks->second.of(code));
+        call = describe_values(*claims, proven, keys, request_.record_arguments);
+        function.unproven = unproven_text(proven, prototype.doubt);
+    }
     const auto conduct = conduct_.try_emplace(candidate.object, *objects_.file(candidate.object)).first;
     if (call.frame == plan::Frame::stack && !conduct->second.suits_stack_frame(extent, call.stack_bytes)) {
         call.frame = plan::Frame::shadow;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "wrappers/entry/callee_conduct.h"
+#include "wrappers/entry/entry_block.h"
 #include "wrappers/entry/entry_hooks.h"
 #include "wrappers/entry/entry_points.h"
 #include "wrappers/entry/return_address.h"
@@ -68,6 +69,7 @@ class FunctionPlanner {
     std::map<std::size_t, ManagedCode> managed_code_;                 // by object
     std::map<std::size_t, EntryHooks> entry_hooks_;                   // by object
     std::map<std::size_t, CalleeConduct> conduct_;                    // by object
+    std::map<std::size_t, EntryBlocks> entry_blocks_;                 // by object
 };
 
 }  // namespace rdam

@@ -38,10 +38,10 @@ struct FunctionPlan {
     plan::Recording recording;
     std::vector<Parameter> parameters;  ///< the recorded ones
     std::optional<Parameter> result;    ///< the leave event's word
-    std::string unproven;               ///< why none are: its prototype is not certain; empty: it is
-    std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
-    bool waits = false;                 ///< CatalogueFunction::waits
-    bool busy_waits = false;            ///< CatalogueFunction::busy_waits
+    std::string unproven;  ///< which are not, and why: "no parameters: …", "without …"; empty: all are proven
+    std::uint32_t inlined_copies = 0;  ///< copies of it compiled into others, which are not seen
+    bool waits = false;                ///< CatalogueFunction::waits
+    bool busy_waits = false;           ///< CatalogueFunction::busy_waits
     bool sampled = false;  ///< an entry that means it is marked, and none without a mark spells its name out
     std::vector<std::string> aliases;  ///< other names of the same entry
 };

@@ -75,7 +75,44 @@ struct Compilation {
     bool is_c = false;
     bool is_cplusplus = false;
     bool is_llvm = false;
+    std::string_view language = "a language that is not known";  ///< where it is neither C nor C++
+
+    /// Debug information does not describe its conventions.
+    bool is_foreign() const { return !is_c && !is_cplusplus; }
 };
+
+constexpr std::string_view kAssembly = "assembly";
+
+/// Those whose compilers Debian has, by DWARF's number.
+std::string_view language_name(int number) {
+    constexpr int kAda2005 = 0x2e;
+    constexpr int kAda2012 = 0x2f;
+    constexpr int kFortran18 = 0x2d;
+    switch (number) {
+        case DW_LANG_Ada83:
+        case DW_LANG_Ada95:
+        case kAda2005:
+        case kAda2012:
+            return "Ada";
+        case DW_LANG_D:
+            return "D";
+        case DW_LANG_Fortran77:
+        case DW_LANG_Fortran90:
+        case DW_LANG_Fortran95:
+        case DW_LANG_Fortran03:
+        case DW_LANG_Fortran08:
+        case kFortran18:
+            return "Fortran";
+        case DW_LANG_Pascal83:
+            return "Pascal";
+        case DW_LANG_Rust:
+            return "Rust";
+        case DW_LANG_Mips_Assembler:
+            return kAssembly;
+        default:
+            return "another language";
+    }
+}
 
 Compilation compilation_of(const OriginChain& chain) {
     Compilation result;
@@ -96,6 +133,7 @@ Compilation compilation_of(const OriginChain& chain) {
                 result.is_cplusplus = true;
                 break;
             default:
+                result.language = language_name(dwarf_srclang(&unit));
                 break;
         }
     }
@@ -141,19 +179,34 @@ bool keeps_signature(std::string_view suffix) {
     });
 }
 
+/// Functions inside others have numbers behind their names (Ada), which is no copy either.
+bool is_no_copy(std::string_view linkage_name) {
+    std::string_view suffix = split_clone(linkage_name).suffix;
+    while (suffix.size() > 1 && suffix.front() == '.') {
+        const std::size_t end = std::min(suffix.find_first_not_of("0123456789", 1), suffix.size());
+        if (end == 1) break;
+        suffix.remove_prefix(end);
+    }
+    return keeps_signature(suffix);
+}
+
 /// What makes the parameters as written differ from those in the code, apart from their types.
 std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
                         const ParameterList& declared, const Compilation& compilation,
                         std::string_view linkage_name) {
     const Dwarf_Die& function = chain.dies.front();
     if (chain.broken) return "described in another file, which cannot be read";
-    if (!keeps_signature(split_clone(linkage_name).suffix)) {
+    const bool copy = !compilation.is_foreign() ? !keeps_signature(split_clone(linkage_name).suffix)
+                                                : !is_no_copy(linkage_name);
+    if (copy) {
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
-    if (!compilation.is_c && !compilation.is_cplusplus)
-        return "neither C nor C++, whose conventions alone are known";
-    if (declared.parameters.empty() && !describes_types(chain.dies.back()))
+    if (declared.parameters.empty() && compilation.language != kAssembly &&
+        !describes_types(chain.dies.back()))
         return "the debug information has no parameters (-g1)";
+    if (compilation.is_foreign())
+        return fmt::format("written in {}, whose convention debug information does not describe",
+                           compilation.language);
     // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
     // that.
     if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {
@@ -289,6 +342,13 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     prototype.variadic = declared.variadic;
     prototype.doubt = doubt_about(chain, concrete, declared, compilation, linkage_name);
     const auto& parameters = concrete.parameters.empty() ? declared.parameters : concrete.parameters;
+    if (compilation.is_foreign()) {
+        const bool listed = !concrete.parameters.empty() || declared.parameters.empty();
+        const bool readable = !chain.broken && is_no_copy(linkage_name) && listed;
+        if (readable && (!concrete.parameters.empty() || describes_types(chain.dies.back())))
+            description.claims = parameter_claims(function->die, address, concrete.parameters);
+        return description;
+    }
     std::vector<std::size_t> wide_integers;
     for (const Dwarf_Die& parameter : parameters) {
         add_parameter(parameter, prototype, wide_integers);

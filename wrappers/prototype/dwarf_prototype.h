@@ -5,14 +5,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wrappers/dwarf/dwarf_file.h"
+#include "wrappers/prototype/parameter_claims.h"
 #include "wrappers/prototype/prototype.h"
 
 namespace rdam {
 
 struct FunctionDescription {
     Prototype prototype;
+    /// In languages other than C and C++, of whose conventions debug information says nothing: what it claims
+    /// of each parameter, as far as it can be read. The prototype is doubtful and empty then.
+    std::optional<FunctionClaims> claims;
     std::string declared_at;  ///< "file.c:12"; empty: unknown
 };
 

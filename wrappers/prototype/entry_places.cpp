@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "wrappers/prototype/locations.h"
+
 namespace rdam {
 namespace {
 
@@ -21,49 +23,6 @@ constexpr unsigned kDwarfVectors = 8;
 
 /// From rbp to the end of the frame: the caller's rbp and the return address.
 constexpr std::int64_t kFrameHead = 16;
-
-struct Location {
-    Dwarf_Op* operations = nullptr;
-    std::size_t count = 0;
-};
-
-Location location_at(Dwarf_Die die, unsigned attribute_name, std::uint64_t address) {
-    Location location;
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(&die, attribute_name, &attribute) == nullptr) return location;
-    if (dwarf_getlocation_addr(&attribute, address, &location.operations, &location.count, 1) != 1) return {};
-    return location;
-}
-
-/// The first of those that begin at the first instruction. gcc may give several, all but the last of them for
-/// no byte of code at all: the last is where the parameter will be behind the instructions that follow.
-Location location_on_entry(Dwarf_Die die, std::uint64_t first_instruction) {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(&die, DW_AT_location, &attribute) == nullptr) return {};
-    Location location;
-    Dwarf_Addr base = 0;
-    Dwarf_Addr begin = 0;
-    Dwarf_Addr end = 0;
-    std::ptrdiff_t offset = 0;
-    while ((offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &location.operations,
-                                        &location.count)) > 0) {
-        if (begin == first_instruction) return location;
-    }
-    return location_at(die, DW_AT_location, first_instruction);
-}
-
-std::optional<unsigned> register_of(const Dwarf_Op& operation) {
-    if (operation.atom >= DW_OP_reg0 && operation.atom <= DW_OP_reg31) return operation.atom - DW_OP_reg0;
-    if (operation.atom == DW_OP_regx) return static_cast<unsigned>(operation.number);
-    return std::nullopt;
-}
-
-/// The register whose value is the parameter's address.
-std::optional<unsigned> address_register_of(const Dwarf_Op& operation) {
-    const bool based = operation.atom >= DW_OP_breg0 && operation.atom <= DW_OP_breg31;
-    if (!based || operation.number != 0) return std::nullopt;
-    return operation.atom - DW_OP_breg0;
-}
 
 bool carries_arguments(unsigned reg) {
     return std::find(kDwarfIntegers.begin(), kDwarfIntegers.end(), reg) != kDwarfIntegers.end() ||

@@ -16,11 +16,11 @@
 namespace rdam::agent {
 namespace {
 
-/// The remarks on a wrapped function; where all is asked for, why it has no parameters.
+/// The remarks on a wrapped function; where all is asked for, why parameters are not recorded.
 std::string remarks(const Answer& answer, bool verbose) {
     std::string why = explain(answer);
     if (!verbose || answer.unproven.empty()) return why;
-    return fmt::format("{}{}no parameters: {}", why, why.empty() ? "" : "; ", printable(answer.unproven));
+    return fmt::format("{}{}{}", why, why.empty() ? "" : "; ", printable(answer.unproven));
 }
 
 std::string line(const Answer& answer, bool verbose) {

@@ -1,0 +1,82 @@
+// What the first instructions of a function do with what its caller has passed.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// Where a caller has put a value.
+struct PassedIn {
+    enum class Kind : std::uint8_t { integer_register, vector_register, stack };
+    Kind kind = Kind::integer_register;
+    std::uint32_t index =
+        0;  ///< of the register in the order of arguments; bytes from the first stack argument
+
+    bool operator==(const PassedIn&) const = default;
+};
+
+/// An argument on its way to where the function keeps it.
+struct Arrival {
+    PassedIn passed;
+    bool changed = false;  ///< what is kept is not all that was passed: the lowest bit of a truth value
+};
+
+/// DWARF's number of a register, as the place of an argument; nothing: none is passed there.
+std::optional<PassedIn> argument_register(unsigned dwarf_register);
+
+/// Bytes of a function's frame, from where its base is when the frame is complete.
+struct FrameBytes {
+    enum class Base : std::uint8_t { canonical_frame_address, rbp, rsp };
+    Base base = Base::canonical_frame_address;
+    std::int64_t offset = 0;
+    std::uint64_t size = 0;
+};
+
+/// The instructions of one function up to its first branch, call or return, which all calls run through.
+class EntryBlock {
+  public:
+    /// `file` and `tables` (its unwind tables; nullptr: none) must outlive this.
+    EntryBlock(const ObjectFile& file, Dwarf_CFI* tables, const CodeRange& function);
+
+    /// What the code puts into each of these places before anything else. Places behind the return address
+    /// are where the caller has put it. The places must be those of all parameters: what is read from one of
+    /// them is the program's own business, no longer an argument on its way.
+    std::vector<std::optional<Arrival>> arrivals(const std::vector<FrameBytes>& places) const;
+
+    /// What is in the register, `size` bytes of it, until the function changes it itself: the argument passed
+    /// in it if nothing else is ever put there, or the only one that is.
+    std::optional<PassedIn> kept_in(unsigned dwarf_register, std::uint64_t size) const;
+
+  private:
+    class Walk;
+    std::optional<std::int64_t> complete_stack(const Walk& walk) const;
+
+    Dwarf_CFI* tables_;
+    CodeRange function_;
+    std::span<const std::uint8_t> code_;
+};
+
+/// The entry blocks of one object. Thread-compatible.
+class EntryBlocks {
+  public:
+    /// `file` must outlive this.
+    explicit EntryBlocks(const ObjectFile& file);
+    EntryBlock of(const CodeRange& function) const { return {file_, tables_.get(), function}; }
+
+  private:
+    struct End {
+        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
+    };
+    const ObjectFile& file_;
+    std::unique_ptr<Dwarf_CFI, End> tables_;
+};
+
+}  // namespace rdam
