@@ -295,8 +295,8 @@ class Progress {
     void waited() {
         if (++rounds_ % kRoundsBetween != 0) return;
         const std::uint32_t done = control_.ring_head.load() - from_;
-        if (done >= all_ || all_ > shm::kRingSize) return;
         constexpr std::uint64_t kMega = 1000000;
+        if (done >= all_ || all_ > shm::kRingSize || all_ < kMega / shm::kChunkSize + 1) return;
         Line line;
         (line << "writing the trace: " << std::uint64_t{done} * 100 / all_ << " % of "
               << std::uint64_t{all_} * shm::kChunkSize / kMega << " MB")
@@ -391,6 +391,8 @@ bool connect_agent(bool fork_child) {
     const std::uint32_t chunks = chunk_count();
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();
+    if (fd == -EMFILE || fd == -ENFILE)
+        return give_up("no descriptor is left for shared memory: raise ulimit -n");
     if (sys::failed(fd)) return give_up("cannot create shared memory (memfd_create)");
     const bool has_size = set_size(static_cast<int>(fd), size);
     void* memory = has_size ? map_shared(static_cast<int>(fd), size) : nullptr;

@@ -100,5 +100,24 @@ class Libraries(Case):
         self.assertTrue(any("plugin_work" in text and "main " in text for text in frames), frames)
 
 
+class Nameless(Case):
+    """Programs and libraries whose file has no name, or has it no longer."""
+
+    def test_a_program_without_a_file(self):
+        for way in ("memfd", "deleted"):
+            with self.subTest(way):
+                done = self.rdam("record", "-f", "work", "--", "env", PROGRAMS / "nameless", way, PROGRAMS / "counts", "2", "1000")
+                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                trace, = self.folder.glob("trace*.bin")
+                self.assertEqual(self.counts(trace.name), {"work": 2000})
+                trace.unlink()
+
+    def test_a_library_named_by_a_descriptor(self):
+        done = self.rdam("record", "-f", "*:plugin_work", "--", PROGRAMS / "nameless", "library", PROGRAMS / "libplugin.so")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        # Its constructor calls once.
+        self.assertEqual(self.counts(), {"plugin_work": 11})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 #include "wrappers/cache/cached_plan.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "wrappers/cache/plan_codec.h"
@@ -48,7 +49,9 @@ bool add_split_files(PlanRecord& record, std::chrono::system_clock::time_point b
 }  // namespace
 
 Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, const PlanStore& store) {
-    if (!store.is_on()) return make_plan(request, catalogue);
+    const bool all_named = std::ranges::all_of(
+        request.objects, [](const LoadedObject& object) { return object.open_at.empty(); });
+    if (!store.is_on() || !all_named) return make_plan(request, catalogue);
     PlanRecord record;
     record.key = plan_key(request, catalogue);
     if (auto known = known_plan(request, record.key, store)) return std::move(*known);

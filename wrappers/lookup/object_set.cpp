@@ -63,7 +63,8 @@ void ObjectSet::open(std::size_t index) {
     entry.opened = true;
     entry.excluded = exclusion_by_path(index);
     if (is_vdso(loaded(index).path)) return;
-    auto file = ObjectFile::open(loaded(index).path);
+    const LoadedObject& object = loaded(index);
+    auto file = ObjectFile::open(object.open_at.empty() ? object.path : object.open_at);
     if (!file) {
         if (entry.excluded.empty()) entry.excluded = file.error().message;
         return;

@@ -15,6 +15,9 @@ struct LoadedObject {
     std::string
         build_id;  ///< hex as found in the process's memory; empty: none. A file with another one is refused.
     std::uint64_t base = 0;  ///< load bias: run-time address = base + link-time address
+    /// What to open in its place, where nothing can be opened at `path`: a file that was deleted, or is
+    /// another process's. Empty: `path`. A plan with such an object is made anew each time.
+    std::string open_at = {};
 };
 
 struct PlanRequest {

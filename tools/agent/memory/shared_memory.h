@@ -17,6 +17,7 @@ struct ProcessObject {
     std::string build_id;  ///< hex
     std::uint64_t base = 0;
     std::uint64_t end = 0;
+    std::string open_at = {};  ///< LoadedObject::open_at
 };
 
 /// What the process published about itself.

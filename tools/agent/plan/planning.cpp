@@ -139,7 +139,12 @@ Planning::Planning(const SharedMemory& shared, ProcessDescription& process,
       store_(plan_folder()),
       loaded_(process.objects.size(), true),
       unwanted_(std::move(unwanted)),
-      run_(key_of_run(info.process)) {}
+      run_(key_of_run(info.process)) {
+    for (std::size_t i = 0; i < process.objects.size(); ++i) {
+        ProcessObject& object = process.objects[i];
+        object.open_at = way_to(process.pid, object.path, object.base, i == 0);
+    }
+}
 
 Plan Planning::plan_objects(std::size_t first, bool late) {
     PlanRequest request;
@@ -147,7 +152,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.has_executable = !late;
     for (std::size_t i = first; i < process_.objects.size(); ++i) {
         const ProcessObject& object = process_.objects[i];
-        request.objects.push_back({object.path, object.build_id, object.base});
+        request.objects.push_back({object.path, object.build_id, object.base, object.open_at});
         if (is_recorder(object.path)) request.own_objects.push_back(object.path);
     }
     request.own_objects.push_back(process_.own_path);
@@ -409,6 +414,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     const std::size_t first = process_.objects.size();
     for (ProcessObject& object : change.added) {
         object.path = absolute_path(process_.pid, object.path, object.base);
+        object.open_at = way_to(process_.pid, object.path, object.base, false);
         info_.objects.push_back({object.path, object.build_id, object.base, object.end});
         process_.objects.push_back(object);
         loaded_.push_back(true);

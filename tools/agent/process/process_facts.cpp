@@ -156,6 +156,24 @@ std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint6
     return path;
 }
 
+std::string way_to(std::uint32_t pid, const std::string& path, std::uint64_t address, bool executable) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    const auto opens = [](const std::string& name) { return access(name.c_str(), R_OK) == 0; };
+    for (const std::string_view own : {"/proc/self", "/proc/thread-self"})
+        if (path.starts_with(own)) return process + path.substr(own.size());
+    if (!path.starts_with('/') || opens(path)) return {};
+    if (executable) return process + "/exe";
+    // Only with root's rights.
+    std::ifstream maps(process + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && begin <= address && address < end)
+            return process + "/map_files/" + line.substr(0, line.find(' '));
+    }
+    return {};
+}
+
 std::string mapped_file(std::uint32_t pid, std::uint64_t begin, std::uint64_t end) {
     std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
     std::string found;

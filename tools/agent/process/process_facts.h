@@ -44,6 +44,11 @@ std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint6
 /// The kernel's name for the file that is mapped between these addresses; empty if that is not to be known.
 std::string mapped_file(std::uint32_t pid, std::uint64_t begin, std::uint64_t end);
 
+/// Where an object of the process can be opened, if not at `path`: there is no such file (any more), or it is
+/// a name that the process has for one of its descriptors. `executable`: it is the process's program. Empty:
+/// at `path`, if at all.
+std::string way_to(std::uint32_t pid, const std::string& path, std::uint64_t address, bool executable);
+
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 
