@@ -2,7 +2,7 @@
 # An auditor (LD_AUDIT) that does nothing keeps programs from starting. The dynamic linker lays out the first thread's thread-local
 # storage before it loads an auditor, which may need some. Only then does it load the program's libraries, so the thread-local variables
 # of all of them together, fixed at the start as they are (initial-exec), have to go into a surplus of some 1.6 KB that is meant for
-# dlopen(). Without an auditor there is no limit. GLIBC_TUNABLES=glibc.rtld.optional_static_tls=BYTES enlarges the surplus.
+# dlopen(). Without an auditor there is no such limit. GLIBC_TUNABLES=glibc.rtld.optional_static_tls=BYTES enlarges the surplus.
 #
 # Version: glibc 2.36 (elf/rtld.c, elf/dl-tls.c; sourceware bug 31991).
 # Why it matters: allocators, sanitizers' runtimes and profilers keep kilobytes there, linked or preloaded. The message blames the

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A function whose implementation a resolver chooses (STT_GNU_IFUNC) looks like one function that is chosen once. It is not: glibc asks
 # the resolver once for each object that calls the function, and once more at each dlsym(), and keeps each answer for that caller only.
-# A resolver that answers by what it finds (a counter, an environment variable, the processor that it runs on) gives one name several
+# A resolver whose answers differ (by a counter, or by the processor on which it happens to run) gives one name several
 # implementations in one process, and pointers to the function that differ.
 #
 # Version: glibc 2.36 (elf_ifunc_invoke in each relocation, _dl_sym in each dlsym).
