@@ -8,12 +8,13 @@
 
 namespace rdam::output {
 
-/// With so many digits (at most 3) behind the point, a half away from zero. The page of `rdam report` says the same
-/// figures by scripts and without them: its fixed() takes the same steps. (fmt rounds a half to even, toFixed up.)
+/// With so many digits (at most 3) behind the point, a half away from zero. The page of `rdam report` says
+/// the same figures by scripts and without them: its fixed() takes the same steps. (fmt rounds a half to
+/// even, toFixed up.)
 double rounded(double value, int digits);
 
-/// The figure that all outputs start from. A thousandth of a nanosecond is far below what a clock can tell; more digits
-/// only hide the number.
+/// The figure that all outputs start from. A thousandth of a nanosecond is far below what a clock can tell;
+/// more digits only hide the number.
 double told_nanoseconds(double value);
 
 /// Three significant digits and a unit: `41.3 ns`, `1.20 µs`, `12.3 ms`, `312 s`. Not finite or negative:

@@ -133,14 +133,16 @@ std::vector<SymbolMatch> NameQuery::by_linkage_name(const ObjectFile& object, st
 }
 
 /// "Stdlib.List.map_12", as perf prints it: linkage names write a point as two underscores, and what is no
-/// identifier in hexadecimal digits.
+/// identifier in hexadecimal digits. OCaml 5 leaves the last point as it is.
 std::vector<SymbolMatch> NameQuery::by_ocaml_name(const ObjectFile& object) const {
     const bool module = !name_.empty() && name_[0] >= 'A' && name_[0] <= 'Z';
     if (!module || name_.find('.') == std::string::npos) return {};
     std::string linkage = "caml";
+    std::size_t last_point = 0;
     bool in_module = true;  // behind a point
     for (const char c : name_) {
         if (c == '.' && in_module) {
+            last_point = linkage.size();
             linkage += "__";
         } else if (is_identifier(c) || c == '\'') {
             linkage += c;
@@ -149,7 +151,9 @@ std::vector<SymbolMatch> NameQuery::by_ocaml_name(const ObjectFile& object) cons
             in_module = false;
         }
     }
-    return by_linkage_name(object, linkage, MatchKind::demangled_name);
+    auto matches = by_linkage_name(object, linkage, MatchKind::demangled_name);
+    if (!matches.empty()) return matches;
+    return by_linkage_name(object, linkage.replace(last_point, 2, "."), MatchKind::demangled_name);
 }
 
 std::vector<SymbolMatch> NameQuery::by_fortran_name(const ObjectFile& object) const {

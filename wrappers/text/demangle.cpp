@@ -55,11 +55,12 @@ bool looks_like_d(std::string_view name) {
     return name.size() > 2 && name.starts_with("_D") && is_digit(name[2]);
 }
 
-/// "camlStdlib__List__map_12"
+/// "camlStdlib__List__map_12", and OCaml 5's "camlStdlib__List.map_12"
 bool looks_like_ocaml(std::string_view name) {
     constexpr std::string_view kPrefix = "caml";
     return name.size() > kPrefix.size() && name.starts_with(kPrefix) && name[kPrefix.size()] >= 'A' &&
-           name[kPrefix.size()] <= 'Z' && name.find("__") != std::string_view::npos;
+           name[kPrefix.size()] <= 'Z' &&
+           (name.find("__") != std::string_view::npos || name.find('.') != std::string_view::npos);
 }
 
 /// Where the parameter list of "d.S!(long).twice(long) const" begins; the name's length: it has none.
@@ -187,6 +188,7 @@ std::string_view last_component(std::string_view brief_name) {
 
 CloneParts split_clone(std::string_view linkage_name) {
     if (const auto coroutine = split_coroutine(linkage_name); !coroutine.suffix.empty()) return coroutine;
+    if (looks_like_ocaml(linkage_name)) return {linkage_name, {}};
     // A leading dot belongs to the name, and so do all before the hash that ends a Rust name.
     const std::size_t dot = linkage_name.find('.', std::max<std::size_t>(end_of_rust_hash(linkage_name), 1));
     if (dot == std::string_view::npos) return {linkage_name, {}};

@@ -162,6 +162,7 @@ TEST_CASE("launchers are known by their file name") {
     CHECK(catalogue.is_launcher("sh"));
     CHECK(catalogue.is_launcher("/usr/bin/taskset"));
     CHECK(catalogue.is_launcher("mpirun"));
+    CHECK(catalogue.is_launcher("/usr/bin/mpirun.openmpi"));
     CHECK_FALSE(catalogue.is_launcher("xz"));
     CHECK_FALSE(catalogue.is_launcher(""));
 }

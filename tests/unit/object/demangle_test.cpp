@@ -49,6 +49,8 @@ TEST_CASE("names of D and of OCaml") {
     CHECK(display_name("_D1d__T1STlZQf5twiceMFNaNbNiNflZl").find("twice") != std::string::npos);
     CHECK(display_name("_Dmain") == "_Dmain");
     CHECK(display_name("camlStdlib__List__map_12") == "Stdlib.List.map_12");
+    CHECK(display_name("camlStdlib__List.map_12") == "Stdlib.List.map_12");
+    CHECK(display_name("camlEx.fun_699") == "Ex.fun_699");
     CHECK(display_name("camlStdlib__$3e$3e_7") == "Stdlib.>>_7");
     CHECK(display_name("caml_alloc") == "caml_alloc");
     CHECK_NOTHROW(demangle("camlA__$"));

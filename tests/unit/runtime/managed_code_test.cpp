@@ -7,6 +7,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
+#include "wrappers/lookup/name_query.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 #include "wrappers/runtime/stack_maps.h"
@@ -78,6 +79,15 @@ TEST_CASE("the code of each runtime is recognized, and C functions in the same o
             INFO(name);
             CHECK(runtime_of(*file, code, name) == nullptr);
         }
+    }
+}
+
+TEST_CASE("the functions of OCaml 4 and 5 answer to the names that perf prints") {
+    for (const char* const library : {"libocaml.so", "libocaml5.so"}) {
+        const auto file = rdam::ObjectFile::open(fixture(library));
+        REQUIRE(file.has_value());
+        INFO(library);
+        CHECK(rdam::NameQuery{"Ex.cat_12"}.find_in(*file).size() == 1);
     }
 }
 
