@@ -173,9 +173,15 @@ class Agent(Case):
         """Calls in the trace, if one was begun."""
         if not self.traces():
             return 0
-        calls = self.analyze()["trace"]["calls"]
+        trace = self.folder / "trace.bin"
+        if trace.stat().st_size == 0:
+            # On a busy machine the agent may have come no further.
+            self.assertIn(b"trace.bin is empty: the recorder was stopped before it wrote anything", self.rdam("analyze").stderr)
+            calls = 0
+        else:
+            calls = self.analyze()["trace"]["calls"]
         self.assertLessEqual(calls, at_most)
-        (self.folder / "trace.bin").unlink()
+        trace.unlink()
         return calls
 
     def test_killed_at_a_random_moment(self):

@@ -55,6 +55,16 @@ class HiddenConventions(Case):
                 self.check("vm,op,last,next")
                 self.assertEqual(self.counts(), self.printed(), self.said)
 
+    def test_functions_whose_attributes_say_that_they_keep_no_registers(self):
+        for compiler, source, functions in (("gcc", "keeps_nothing.c", "run,step,leaf"),
+                                            ("clang", "preserves_none.c", "start,add,mul,call,last,leaf")):
+            for options in (["-O1"], ["-O2"], ["-O2", "-g"]):
+                with self.subTest(compiler=compiler, options=options):
+                    # An older compiler ignores the attribute.
+                    self.compile(compiler, *options, "-Werror", SOURCES / source)
+                    self.check(functions)
+                    self.assertEqual(self.counts(), self.printed(), self.said)
+
     def test_a_function_that_takes_its_arguments_off_the_stack(self):
         self.compile("gcc", "-O1", "-g", SOURCES / "pops.c")
         self.check("pops,pops_two")

@@ -50,6 +50,13 @@ class Libraries(Case):
         self.assertIn("rdam: libplugin.so is not loaded yet: 1 entry on the list is looked up when it is\n", done.stderr.decode())
         self.assertNotIn("nothing is recorded", done.stderr.decode())
 
+    def test_a_pattern_for_modules_is_one_for_those_that_come_later(self):
+        for pattern in ("*:plugin_work", "libplug*:plugin_work"):
+            with self.subTest(pattern):
+                done = self.record(functions=pattern)
+                self.assertEqual(self.counts(), {"plugin_work": CALLS}, done.stderr.decode())
+                self.assertNotIn("vdso", done.stderr.decode())
+
     def test_name_that_only_a_later_library_has(self):
         self.record(functions="malloc,plugin_work")
         self.assertEqual(self.counts()["plugin_work"], CALLS)

@@ -25,6 +25,11 @@ struct ListEntry {
     bool sampled = false;      ///< marked `~`: its calls are recorded in windows of time only
 };
 
+/// A scope of stars alone: libraries that are loaded later belong to it as well as those that are there.
+inline bool names_any_module(std::string_view scope) {
+    return !scope.empty() && scope.find_first_not_of('*') == std::string_view::npos;
+}
+
 /// In front of an entry: its calls are to be sampled.
 inline constexpr char kSampledMark = '~';
 

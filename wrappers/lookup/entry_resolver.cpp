@@ -204,10 +204,13 @@ std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector
             objects_.module_name(0), entry.name);
     }
     std::string reason;
+    // A pattern for modules may happen to match one that cannot be looked into, such as the vdso.
+    const bool none_readable = std::ranges::none_of(
+        where, [&](const std::size_t object) { return objects_.file(object) != nullptr; });
     for (const std::size_t object : where) {
         const ObjectFile* file = objects_.file(object);
         const std::string& excluded = objects_.why_excluded(object);
-        if (file == nullptr && !excluded.empty() && !entry.scope.empty()) say(reason, excluded);
+        if (none_readable && !excluded.empty() && !entry.scope.empty()) say(reason, excluded);
         if (file == nullptr || entry.scope.empty()) continue;
         if (std::binary_search(file->imports().begin(), file->imports().end(), query.name())) {
             say(reason, fmt::format("{} calls it but does not contain it: list {} without module",

@@ -88,11 +88,13 @@ class PlanMaker {
         answer.entry = entry;
         answer.verdict = ListVerdict::not_found;
         answer.awaits_module = awaits_module(entry);
-        if (answer.awaits_module) {
+        const bool anywhere = names_any_module(entry.scope);
+        if (answer.awaits_module && !anywhere) {
             answer.reason = fmt::format("{} was not loaded", entry.scope);
             return answer;
         }
         answer.reason = entry.scope == kRegionModule ? "no loaded object has a region of that name" : why;
+        if (anywhere) answer.reason += "; it is looked up in libraries that are loaded later, too";
         if (!entry.unless_found.empty()) answer.reason += "; " + entry.unless_found;
         // The names of functions do not help who looks for a region.
         if (entry.scope != kRegionModule) answer.nearest = nearest(entry);
@@ -180,7 +182,9 @@ class PlanMaker {
     }
 
     bool awaits_module(const ListEntry& entry) {
-        if (entry.scope.find(".so") == std::string::npos) return false;
+        if (names_any_module(entry.scope)) return true;
+        const bool glob = entry.scope.find_first_of("*?[") != std::string::npos;
+        if (!glob && entry.scope.find(".so") == std::string::npos) return false;
         for (std::size_t index = 0; index < objects_.size(); ++index)
             if (objects_.is_named(index, entry.scope)) return false;
         return true;

@@ -84,6 +84,18 @@ TEST_CASE("a pattern of a module matches its file name, its path or its soname")
     CHECK(only_function(plan_for("libsym*.so:second_name")).object == 1);
     CHECK(only_function(plan_for("*/libsymbols.so:second_name")).object == 1);
     CHECK(only_answer(plan_for("libother.so*:second_name")).awaits_module);
+    CHECK(only_answer(plan_for("libother*:second_name")).awaits_module);
+    CHECK_FALSE(only_answer(plan_for("libsym*:third_name")).awaits_module);
+}
+
+TEST_CASE("a name in any module may be that of a library that is loaded later") {
+    CHECK(only_function(plan_for("*:second_name")).object == 1);
+    const Plan plan = plan_for({"*:third_name"}, {"[vdso]", kNames, fixture("libsymbols.so")});
+    CHECK(only_answer(plan).awaits_module);
+    CHECK(only_answer(plan).verdict == ListVerdict::not_found);
+    CHECK(only_answer(plan).reason ==
+          "none of the 3 loaded objects has such a symbol; it is looked up in libraries that are loaded "
+          "later, too");
 }
 
 TEST_CASE("functions that are one code have all of its names, and that is said") {

@@ -76,11 +76,16 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
         configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
 }
 
+/// A certain library, or one of a pattern, that may be loaded later.
+bool awaits_one(const Answer& answer) {
+    return answer.awaits_module && !names_any_module(answer.entry.scope);
+}
+
 /// One line for each library that may be loaded later: nothing is wrong with them.
 std::string awaited_text(const Plan& plan) {
     std::map<std::string, std::size_t> entries;
     for (const Answer& answer : plan.answers)
-        if (answer.awaits_module) ++entries[answer.entry.scope];
+        if (awaits_one(answer)) ++entries[answer.entry.scope];
     std::string text;
     for (const auto& [module, count] : entries)
         text += fmt::format("rdam: {} is not loaded yet: {} on the list {} looked up when it is\n",
@@ -224,7 +229,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
     // what a script calls on its way.
     const bool silent = configuration.called || (plan.functions.empty() && is_launcher(process));
     if (silent && !configuration.verbose) return {};
-    std::string text = lines(plan, configuration, [](const Answer& answer) { return !answer.awaits_module; });
+    std::string text = lines(plan, configuration, [](const Answer& answer) { return !awaits_one(answer); });
     text += awaited_text(plan);
     const auto is_wrapped = [](const Answer& answer) { return answer.verdict == ListVerdict::wrapped; };
     if (plan.functions.empty() && std::ranges::any_of(plan.answers, is_wrapped)) {

@@ -368,7 +368,8 @@ void Planning::note_answers(const std::vector<trace::AnswerInfo>& answers) {
 
 void Planning::await(const Plan& plan) {
     for (const Answer& answer : plan.answers)
-        if (answer.awaits_module) awaited_.emplace(answer.entry.text, answer.entry.scope);
+        if (answer.awaits_module && !names_any_module(answer.entry.scope))
+            awaited_.emplace(answer.entry.text, answer.entry.scope);
 }
 
 /// What a library does not have is news when it is the one that an entry has waited for.
