@@ -183,8 +183,10 @@ class PlanMaker {
 
     bool awaits_module(const ListEntry& entry) {
         if (names_any_module(entry.scope)) return true;
-        const bool glob = entry.scope.find_first_of("*?[") != std::string::npos;
-        if (!glob && entry.scope.find(".so") == std::string::npos) return false;
+        // A pattern with a point and no .so is one for source files.
+        const bool for_modules = entry.scope.find_first_of("*?[") != std::string::npos &&
+                                 entry.scope.find('.') == std::string::npos;
+        if (!for_modules && entry.scope.find(".so") == std::string::npos) return false;
         for (std::size_t index = 0; index < objects_.size(); ++index)
             if (objects_.is_named(index, entry.scope)) return false;
         return true;

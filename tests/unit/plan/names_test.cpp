@@ -86,6 +86,7 @@ TEST_CASE("a pattern of a module matches its file name, its path or its soname")
     CHECK(only_answer(plan_for("libother.so*:second_name")).awaits_module);
     CHECK(only_answer(plan_for("libother*:second_name")).awaits_module);
     CHECK_FALSE(only_answer(plan_for("libsym*:third_name")).awaits_module);
+    CHECK_FALSE(only_answer(plan_for("other_*.c:second_name")).awaits_module);
 }
 
 TEST_CASE("a name in any module may be that of a library that is loaded later") {

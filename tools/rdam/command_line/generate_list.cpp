@@ -18,9 +18,9 @@ constexpr std::array<Entry, 9> kForms{{
     {"module:name",
      "Those in the objects that module names: the file name of an executable or a library, its soname, its "
      "path, or "
-     "the file that a link leads to. Wildcards are allowed (libz.so*:crc32). A module with .so in its name "
-     "may "
-     "be loaded later."},
+     "the file that a link leads to. Wildcards are allowed (libz.so*:crc32). A module with .so in its name, "
+     "or "
+     "of wildcards without a point (libz*, *), may be loaded later."},
     {"file.c:name",
      "Local functions that come from that source file, if no object is called so. With a directory it must "
      "be "
