@@ -289,13 +289,15 @@ class Table(OnScreen):
         return screen.text()
 
     def test_bars_where_there_is_room(self):
-        self.assertRegex(self.table(140, NO_COLOR="1"), r"\n [≥!°?]?0\.[0-9]{3} █.* depots:deliver ")
+        # Its length is up to the score, and that to what else the machine does.
+        bar = r"\n [≥!°?]?0\.[0-9]{3} [▏▎▍▌▋▊▉█].* depots:deliver "
+        self.assertRegex(self.table(140, NO_COLOR="1"), bar)
         narrow = self.table(80)
-        self.assertRegex(narrow, r"\n [≥!°?]?0\.[0-9]{3} █.* depots:deliver ")
+        self.assertRegex(narrow, bar)
         self.assertRegex(narrow, r"\n no room for: min, (p99, )?threads\n")
         self.assertNotIn("no room", self.table(140))
-        self.assertNotIn("█", self.table(140, TERM="dumb"))
-        self.assertNotIn("█", self.rdam("analyze", "--color", "always", "trace.bin").stdout.decode())
+        self.assertNotRegex(self.table(140, TERM="dumb"), bar)
+        self.assertNotRegex(self.rdam("analyze", "--color", "always", "trace.bin").stdout.decode(), bar)
 
     def test_lines_are_as_wide_as_the_terminal(self):
         for width in (60, 80, 100, 130):
