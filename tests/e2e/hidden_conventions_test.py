@@ -56,14 +56,17 @@ class HiddenConventions(Case):
                 self.assertEqual(self.counts(), self.printed(), self.said)
 
     def test_functions_whose_attributes_say_that_they_keep_no_registers(self):
-        for compiler, source, functions in (("gcc", "keeps_nothing.c", "run,step,leaf"),
-                                            ("clang", "preserves_none.c", "start,add,mul,call,last,leaf")):
-            for options in (["-O1"], ["-O2"], ["-O2", "-g"]):
-                with self.subTest(compiler=compiler, options=options):
-                    # An older compiler ignores the attribute.
-                    self.compile(compiler, *options, "-Werror", SOURCES / source)
+        for compiler, since, source, functions in (("gcc", 14, "keeps_nothing.c", "run,step,leaf"),
+                                                   ("clang", 19, "preserves_none.c", "start,add,mul,call,last,leaf")):
+            with self.subTest(compiler):
+                self.need(compiler)
+                # What does not know the attribute ignores it, with a warning.
+                if self.run_in_folder(compiler, "-Werror", "-c", SOURCES / source, "-o", "known.o").returncode != 0:
+                    self.skipTest(f"this {compiler} does not know the attribute in {source}, as {compiler} {since} does")
+                for options in (["-O1"], ["-O2"], ["-O2", "-g"]):
+                    self.compile(compiler, *options, SOURCES / source)
                     self.check(functions)
-                    self.assertEqual(self.counts(), self.printed(), self.said)
+                    self.assertEqual(self.counts(), self.printed(), (options, self.said))
 
     def test_a_function_that_takes_its_arguments_off_the_stack(self):
         self.compile("gcc", "-O1", "-g", SOURCES / "pops.c")
