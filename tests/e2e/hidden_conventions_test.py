@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """Calling conventions that debug information hides, and what other tools leave at the entry of functions."""
 
-import csv
 import pathlib
 import re
 import subprocess
@@ -44,16 +43,6 @@ class HiddenConventions(Case):
                 self.assertEqual(self.counts(), dict.fromkeys(("six", "home", "doubles"), CALLS), self.said)
                 self.assertFalse(any(self.parameters().values()), self.parameters())
 
-    def test_parameters_that_are_assigned_to_at_once(self):
-        """What was passed is shown; perf probe reads another register, or memory at a number (findings/probe_reads_the_next_value.sh)."""
-        self.compile("gcc", "-O2", "-g", SOURCES / "overwritten.c")
-        self.check("assigned,counted,negated")
-        self.assertEqual(self.counts(), dict.fromkeys(("assigned", "counted", "negated"), CALLS), self.said)
-        self.assertEqual(self.rdam("export", "--format", "csv", "trace.bin", "-o", "calls.csv").returncode, 0)
-        with open(self.folder / "calls.csv", newline="") as file:
-            shown = {(row["function"], *re.findall(r"\b([abn]=-?\d+)", row["parameters"])) for row in csv.DictReader(file)}
-        self.assertEqual(shown, {("assigned", "a=11", "b=22"), ("counted", "n=5"), ("negated", "a=33")})
-
     def test_functions_that_keep_no_registers(self):
         for options in (["-O2", "-g"], ["-O2"]):
             with self.subTest(options):
@@ -67,14 +56,17 @@ class HiddenConventions(Case):
                 self.assertEqual(self.counts(), self.printed(), self.said)
 
     def test_functions_whose_attributes_say_that_they_keep_no_registers(self):
-        for compiler, source, functions in (("gcc", "keeps_nothing.c", "run,step,leaf"),
-                                            ("clang", "preserves_none.c", "start,add,mul,call,last,leaf")):
-            for options in (["-O1"], ["-O2"], ["-O2", "-g"]):
-                with self.subTest(compiler=compiler, options=options):
-                    # An older compiler ignores the attribute.
-                    self.compile(compiler, *options, "-Werror", SOURCES / source)
+        for compiler, since, source, functions in (("gcc", 14, "keeps_nothing.c", "run,step,leaf"),
+                                                   ("clang", 19, "preserves_none.c", "start,add,mul,call,last,leaf")):
+            with self.subTest(compiler):
+                self.need(compiler)
+                # What does not know the attribute ignores it, with a warning.
+                if self.run_in_folder(compiler, "-Werror", "-c", SOURCES / source, "-o", "known.o").returncode != 0:
+                    self.skipTest(f"this {compiler} does not know the attribute in {source}, as {compiler} {since} does")
+                for options in (["-O1"], ["-O2"], ["-O2", "-g"]):
+                    self.compile(compiler, *options, SOURCES / source)
                     self.check(functions)
-                    self.assertEqual(self.counts(), self.printed(), self.said)
+                    self.assertEqual(self.counts(), self.printed(), (options, self.said))
 
     def test_a_function_that_takes_its_arguments_off_the_stack(self):
         self.compile("gcc", "-O1", "-g", SOURCES / "pops.c")

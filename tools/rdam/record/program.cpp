@@ -192,7 +192,8 @@ Result<Program> find_program(std::vector<std::string> arguments) {
         program.judged = facts->interpreter;
     }
     const Catalogue& catalogue = Catalogue::builtin();
-    // Debian 12's mpirun.openmpi is a link to orterun; an alternative of another name may lead to a known one.
+    // Debian 12's mpirun.openmpi is a link to orterun; an alternative of another name may lead to a known
+    // one.
     for (const std::string& name : {program.judged, real_path(program.judged)}) {
         if (catalogue.is_launcher(name) || catalogue.is_interpreter(name)) program.starts_others = true;
         if (program.strips.empty()) program.strips = catalogue.how_it_strips(name);
