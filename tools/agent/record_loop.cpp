@@ -32,7 +32,8 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
     std::vector<ProcessObject> added;
     const auto plan = [&] {
         if (change)
-            added = work.planning.change(std::move(*change), serial);
+            added = work.planning.change(std::move(*change), serial,
+                                         [&] { return recording.chunks().functions_left(); });
         else
             work.planning.refuse_change(serial);
     };
@@ -42,7 +43,9 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
         work.attendant.run(plan);
     if (!change) recording.note_damage();
     recording.translator().add_objects(added);
-    work.windows.add_marked(work.info);
+    for (const std::uint32_t number : work.planning.take_released())
+        work.windows.forget(number);
+    work.windows.add_marked(work.info, work.planning.numbers());
     answered = serial;
     control.late_answered_futex.store(answered);
     futex_wake(&control.late_answered_futex, INT_MAX);

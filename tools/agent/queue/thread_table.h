@@ -12,8 +12,8 @@ namespace rdam::agent {
 /// Completes `info`. Not thread-safe.
 class ThreadTable {
   public:
-    ThreadTable(const SharedMemory& shared, std::uint32_t pid, trace::TraceInfo& info)
-        : shared_(shared), pid_(pid), info_(info) {}
+    ThreadTable(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info)
+        : shared_(shared), numbers_(process.numbers), pid_(process.pid), info_(info) {}
 
     /// A chunk shows that a thread exists; its slot may be overwritten by the time the thread ends.
     void note_begin(const ChunkFacts& chunk);
@@ -29,6 +29,7 @@ class ThreadTable {
     trace::ThreadInfo& thread(std::uint32_t index);
 
     const SharedMemory& shared_;
+    const FunctionNumbers& numbers_;
     std::uint32_t pid_;
     trace::TraceInfo& info_;
 };
