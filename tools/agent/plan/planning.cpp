@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/trace/write/remark_words.h"
 #include "libprobe/format/plan.h"
 #include "tools/agent/memory/call_counts.h"
 #include "tools/agent/memory/image.h"
@@ -112,8 +113,8 @@ std::vector<std::string> limit(Plan& plan) {
     const std::size_t all = plan.functions.size();
     if (all <= kMaxFunctions) return {};
     plan.functions.resize(kMaxFunctions);
-    return {fmt::format("{} of {} functions were skipped: rdam can wrap {} in a process", all - kMaxFunctions,
-                        all, kMaxFunctions)};
+    return {
+        fmt::format("{} of {}{}{} in a process", all - kMaxFunctions, all, trace::kTooMany, kMaxFunctions)};
 }
 
 std::vector<trace::AnswerInfo> describe(const std::vector<Answer>& answers) {
@@ -319,10 +320,8 @@ std::string Planning::note_replaced() {
         const ProcessObject& object = process_.objects[i];
         if (!loaded_[i] || !Image(object).is_replaced()) continue;
         info_.remarks.push_back(
-            fmt::format("{} was replaced while the program ran: in processes that were forked after that, "
-                        "call stacks end "
-                        "at its functions",
-                        object.path));
+            fmt::format("{}{}in processes that were forked after that, call stacks end at its functions",
+                        object.path, trace::kReplaced));
         text += fmt::format("rdam: {}\n", printable(info_.remarks.back()));
     }
     return text;
