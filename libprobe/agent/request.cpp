@@ -15,6 +15,12 @@ constexpr std::uint32_t kMaxObjects = 4096;
 
 constinit Arena arena;
 constinit shm::RequestedObject objects[kMaxObjects] = {};
+/// Of objects that were loaded later: bytes that there are for the path and for the build ID.
+struct Room {
+    std::uint32_t path;
+    std::uint32_t build_id;
+};
+constinit Room rooms[kMaxObjects] = {};
 std::uint32_t object_count = 0;
 std::uint32_t initial_objects = 0;  ///< those that were there at the start stay to the end
 
@@ -72,17 +78,51 @@ bool same_text(shm::Text mine, const Arena& other, shm::Text text) {
     return true;
 }
 
-/// A place for the object in the list; that of a vanished one that had the same file, if there is one.
+/// An empty text with room for `wanted` bytes and some more: names that programs make up have similar
+/// lengths. `room`: how much there is, 0 if the arena is full.
+shm::Text reserve_text(std::uint32_t wanted, std::uint32_t& room) {
+    const std::uint32_t begin = (arena.used + 7u) & ~7u;
+    room = (wanted + 63u) & ~63u;
+    if (std::uint64_t{begin} + room + 1 > shm::kRequestSize) {
+        room = 0;
+        return {};
+    }
+    arena.used = begin + room + 1;
+    return {begin, 0};
+}
+
+/// There is none afterwards if it does not fit.
+void put_text(shm::Text& place, std::uint32_t room, const Arena& other, shm::Text text) {
+    place.size = text.size <= room ? text.size : 0;
+    if (room == 0) return;
+    copy_bytes(arena.base + place.offset, other.base + text.offset, place.size);
+    arena.base[place.offset + place.size] = '\0';
+}
+
+/// A place for the object in the list; that of a vanished one that had the same file, or one as long, if
+/// there is one.
 shm::RequestedObject* place_for(const Arena& other, const shm::RequestedObject& object) {
-    for (std::uint32_t i = 0; i < object_count; ++i)
-        if (objects[i].end == 0 && same_text(objects[i].path, other, object.path) &&
+    shm::RequestedObject* place = nullptr;
+    for (std::uint32_t i = 0; i < object_count; ++i) {
+        if (objects[i].end != 0) continue;
+        if (same_text(objects[i].path, other, object.path) &&
             same_text(objects[i].build_id, other, object.build_id))
             return &objects[i];
-    if (object_count == kMaxObjects) return nullptr;
-    shm::RequestedObject& added = objects[object_count++];
-    added.path = arena.add(other.base + object.path.offset, object.path.size);
-    added.build_id = arena.add(other.base + object.build_id.offset, object.build_id.size);
-    return &added;
+        if (place == nullptr && object.path.size <= rooms[i].path &&
+            object.build_id.size <= rooms[i].build_id)
+            place = &objects[i];
+    }
+    if (place == nullptr) {
+        if (object_count == kMaxObjects) return nullptr;
+        place = &objects[object_count];
+        Room& room = rooms[object_count++];
+        place->path = reserve_text(object.path.size, room.path);
+        place->build_id = reserve_text(object.build_id.size, room.build_id);
+    }
+    const Room& room = rooms[place - objects];
+    put_text(place->path, room.path, other, object.path);
+    put_text(place->build_id, room.build_id, other, object.build_id);
+    return place;
 }
 
 /// The path with which the kernel started the program, known even without /proc. The auxiliary vector follows

@@ -1,15 +1,10 @@
 #include "libprobe/chunks/call_counts.h"
 
-#include <sys/mman.h>
-
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/clock/clock.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+#include "libprobe/format/populate.h"
 
 namespace rdam::probe {
 namespace {

@@ -9,10 +9,7 @@
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/format/free_list.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+#include "libprobe/format/populate.h"
 
 namespace rdam::probe {
 namespace {

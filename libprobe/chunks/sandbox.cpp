@@ -57,6 +57,9 @@ void open_memory() {
     sys::call(SYS_munlock, begin, size);
     if (sys::call(SYS_mprotect, begin, size, PROT_READ | PROT_WRITE) != 0) return;
     standing.opened.store(1);
+    // A child that a handler forks may have to go on with what the handler has interrupted.
+    sys::call(SYS_madvise, sys::word(globals.control), static_cast<long>(shm::kChunksOffset) + size,
+              MADV_DOFORK);
     populate_chunks();
     open_call_counts();
 }

@@ -90,8 +90,16 @@ std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
     return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
 }
 
+/// Threads count the calls of a function that has gone by its key: one that gets its number needs another.
+std::uint64_t make_pair_key(std::uint32_t number, bool anew) {
+    static constinit std::uint32_t salt = 0;
+    if (anew) ++salt;
+    const std::uint32_t spread = (number + 1) * RDAM_PAIR_HASH ^ (anew ? salt * RDAM_PAIR_HASH : 0);
+    return std::uint64_t{number + 1} << 48 ^ spread;
+}
+
 void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uint32_t stack_bytes, bool waits,
-                void* resume) {
+                bool anew, void* resume) {
     FunctionEntry& entry = rdam_functions[number];
     const std::uint32_t words =
         recording.integer_registers + recording.vector_registers + recording.stack_words;
@@ -111,7 +119,7 @@ void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uin
     entry.return_value = static_cast<std::uint8_t>(recording.return_value);
     entry.store_integers = rdam_store_integers[recording.integer_registers];
     entry.store_vectors = rdam_store_vectors[recording.vector_registers];
-    entry.pair_key = std::uint64_t{number + 1} << 48 ^ std::uint32_t{(number + 1) * RDAM_PAIR_HASH};
+    if (anew || entry.pair_key == 0) entry.pair_key = make_pair_key(number, anew);
 }
 
 /// Places the moved prologue of one function; false when a fix-up does not reach.
@@ -267,6 +275,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         const shm::PlannedFunction& function = functions[i];
         const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,
+                   function.anew != 0,
                    placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
         at += room_for(function);
     }
@@ -351,7 +360,7 @@ void report(const PatchResult& result) {
 }
 
 void prepare_empty_function(std::uint32_t number) {
-    fill_entry(number, {}, 0, false, reinterpret_cast<void*>(rdam_nothing));
+    fill_entry(number, {}, 0, false, false, reinterpret_cast<void*>(rdam_nothing));
 }
 
 }  // namespace rdam::probe

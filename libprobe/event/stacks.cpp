@@ -256,7 +256,8 @@ void rdam_slow_stack(std::uint64_t place) {
 void rdam_stack_made(std::uint64_t low, std::uint64_t size) {
     using namespace rdam::probe;
     const std::uint64_t high = low + size;
-    if (high < low || size < rdam::sys::kPage) return;
+    // Nothing is ever recorded in a program whose code is as it was.
+    if (!globals.patched || high < low || size < rdam::sys::kPage) return;
     for (const std::uint64_t place : {low, low + size / 2, high - 1})
         if (const std::uint32_t number = find_stack(place); number != 0) {
             KnownStack& stack = stacks[number];

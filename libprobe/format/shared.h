@@ -394,6 +394,7 @@ struct PlannedFunction {
                                    ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate
     std::uint8_t waits = 0;        ///< it is known to wait, asleep or not
+    std::uint8_t anew = 0;         ///< its number has stood for another function
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
     Text code;

@@ -15,6 +15,7 @@
 #include "libprobe/base/settled.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/call_counts.h"
+#include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/chunks/packing.h"
 #include "libprobe/chunks/sandbox.h"
@@ -183,6 +184,28 @@ void forget_parents_threads(const shm::Control* parents) {
     }
 }
 
+/// Memory of the child's own in place of what it does not share with its parent, and where a probe may still
+/// write or look that was interrupted by a handler in which the thread was forked.
+void replace_parents_memory(const ThreadState& thread) {
+    const std::uint64_t control = reinterpret_cast<std::uint64_t>(globals.control);
+    if (control == 0) return;
+    // Behind a filter it is inherited: this thread is not under that. What stays is the page by which it may
+    // ask for an agent.
+    if (standing.opened.exchange(0) != 0) {
+        constexpr std::uint64_t kBehind = shm::kBirthsOffset + shm::kBirthsSize;
+        const std::uint64_t size = shm::kChunksOffset + std::uint64_t{standing.chunks} * shm::kChunkSize;
+        sys::call(SYS_munmap, static_cast<long>(control), static_cast<long>(shm::kBirthsOffset));
+        sys::call(SYS_munmap, static_cast<long>(control + kBehind), static_cast<long>(size - kBehind));
+    }
+    const auto put = [](std::uint64_t place, std::uint64_t size) {
+        sys::mmap(place, size, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    };
+    put(control, shm::kBirthsOffset);
+    if (thread.own.chunk != shm::kNone && thread.slot != nullptr)
+        put(reinterpret_cast<std::uint64_t>(&header_of(thread.own.chunk)), shm::kChunkSize);
+}
+
 /// In the parent, behind fork: the child is under its filter and can have no agent.
 void count_child() {
     if (is_filtered() && rdam_guard.active()) globals.control->filtered_forks.add(1);
@@ -192,8 +215,12 @@ void count_child() {
 /// data. The child's budget is its own, and a function whose gate stays closed would never wake the recorder.
 void begin_child() {
     forget_callers();
+    // What a handler has interrupted goes on with what it knows. It writes to its parent's memory, which a
+    // child under a filter has for this (sandbox.cpp).
+    const bool interrupted = is_filtered() && rdam_filtering.busy != 0;
     const sys::BlockSignals blocked;
-    forget_parent(rdam_thread);
+    if (!is_filtered()) replace_parents_memory(rdam_thread);
+    if (!interrupted) forget_parent(rdam_thread);
     if (globals.settings.values[settings::Id::max_overhead] != 0)
         for (std::uint32_t i = 0; i < globals.functions; ++i)
             rdam_rates[i].value = 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Calling conventions that debug information hides, and what other tools leave at the entry of functions."""
 
+import csv
 import pathlib
 import re
 import subprocess
@@ -42,6 +43,16 @@ class HiddenConventions(Case):
                 self.check("six,home,doubles")
                 self.assertEqual(self.counts(), dict.fromkeys(("six", "home", "doubles"), CALLS), self.said)
                 self.assertFalse(any(self.parameters().values()), self.parameters())
+
+    def test_parameters_that_are_assigned_to_at_once(self):
+        """What was passed is shown; perf probe reads another register, or memory at a number (findings/probe_reads_the_next_value.sh)."""
+        self.compile("gcc", "-O2", "-g", SOURCES / "overwritten.c")
+        self.check("assigned,counted,negated")
+        self.assertEqual(self.counts(), dict.fromkeys(("assigned", "counted", "negated"), CALLS), self.said)
+        self.assertEqual(self.rdam("export", "--format", "csv", "trace.bin", "-o", "calls.csv").returncode, 0)
+        with open(self.folder / "calls.csv", newline="") as file:
+            shown = {(row["function"], *re.findall(r"\b([abn]=-?\d+)", row["parameters"])) for row in csv.DictReader(file)}
+        self.assertEqual(shown, {("assigned", "a=11", "b=22"), ("counted", "n=5"), ("negated", "a=33")})
 
     def test_functions_that_keep_no_registers(self):
         for options in (["-O2", "-g"], ["-O2"]):

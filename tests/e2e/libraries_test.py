@@ -2,12 +2,15 @@
 """Libraries that come and go while the program runs."""
 
 import os
+import pathlib
+import re
 import shutil
 import unittest
 
 from harness import PROGRAMS, Case
 
 PLUGIN = PROGRAMS / "libplugin.so"
+HUNDRED = PROGRAMS / "libhundred.so"
 ROUNDS = 5
 # In each round the constructor calls once, the program ten times; each call calls `inner` twice.
 CALLS = 11 * ROUNDS
@@ -98,6 +101,44 @@ class Libraries(Case):
         inner = next(f for f in self.analyze()["functions"] if f["name"] == "inner")
         frames = [" ".join(stack["frames"]) for stack in inner["stacks"]]
         self.assertTrue(any("plugin_work" in text and "main " in text for text in frames), frames)
+
+    def queries(self, *arguments) -> int:
+        """Runs `queries` with more libraries than there are numbers for their functions, twice over, and returns how many."""
+        header = pathlib.Path(__file__).parents[2] / "libprobe/format/events.h"
+        most = int(re.search(r"#define RDAM_MAX_FUNCTIONS (\d+)", header.read_text()).group(1))
+        copies = 2 * most // 100 + 20
+        command = (PROGRAMS / "queries", HUNDRED, str(copies), *arguments)
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 0, plain.stdout)
+        done = self.rdam("record", "-f", "query_*.so:fn_*", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        self.assertNotIn("skipped", done.stderr.decode())
+        return copies
+
+    def assert_calls_of_queries(self, analysis: dict, copies: range, more: dict):
+        """All calls of these copies have the right name; there are `more` than each copy's own."""
+        found = {(f["module"], f["name"]): f["occurrences"] for f in analysis["functions"]}
+        calls = {(f"query_{i}.so", f"fn_{j:02}"): (i + j) % 3 for i in copies for j in range(100)}
+        for function, number in more.items():
+            calls[function] = calls.get(function, 0) + number
+        functions = sorted(set(found) | set(calls))
+        wrong = [(f, found.get(f, 0), calls.get(f, 0)) for f in functions if found.get(f, 0) != calls.get(f, 0)]
+        self.assertEqual((len(wrong), wrong[:10]), (0, []))
+
+    def test_more_libraries_than_there_are_numbers_for_their_functions(self):
+        copies = self.queries()
+        analysis = self.analyze()
+        self.assert_calls_of_queries(analysis, range(copies), {("query_1.so", "fn_42"): 5, ("query_2.so", "fn_07"): 4})
+        # Functions that have got the number of others have call stacks of their own.
+        called = [f for f in analysis["functions"] if f["occurrences"] > 0]
+        self.assertEqual([f["name"] for f in called if not f["stacks"]], [])
+
+    def test_fork_child_goes_on_with_more_libraries_than_there_are_numbers(self):
+        at = 100
+        copies = self.queries(str(at))
+        self.assert_calls_of_queries(self.analyze(), range(copies), {("query_1.so", "fn_42"): 5, ("query_2.so", "fn_07"): 4})
+        child = next(name for name in self.traces() if name != "trace.bin")
+        self.assert_calls_of_queries(self.analyze(child), range(at, copies), {("query_1.so", "fn_42"): 5})
 
 
 class Nameless(Case):

@@ -147,5 +147,27 @@ class Browser(Case):
         print(f"Chromium took {statistics.median(ratios):.2f} × as long, in {self.ROUNDS} pairs")
 
 
+class HandlersThatFork(Case):
+    """A handler interrupts a probe, or the recorder's bookkeeping, and the child that it forks goes on with that."""
+
+    def check(self, way: str, *options: str):
+        command = (PROGRAMS / "handler_forks", way, "150")
+        plain = self.run_in_folder(*command)
+        if plain.returncode == 10:
+            self.skipTest("no seccomp filter can be set here")
+        done = self.rdam("record", *options, "-o", "trace.bin", "-f", "work", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (0, b"0 of 150 children crashed\n"), done.stderr.decode())
+
+    def test_without_a_filter(self):
+        self.check("plain", "--no-children")
+
+    def test_children_that_are_recorded(self):
+        self.check("plain")
+        self.assertGreater(len(self.traces()), 100)
+
+    def test_under_a_filter(self):
+        self.check("filtered")
+
+
 if __name__ == "__main__":
     unittest.main()

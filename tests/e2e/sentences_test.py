@@ -18,6 +18,19 @@ SOURCE = r"""
 __attribute__((noinline)) long work(long n) { long r = 0; for (volatile long i = 0; i < n; i++) r += i; return r; }
 int main(int argc, char** argv) { long s = 0; for (int i = 0; i < atoi(argv[1]); i++) s += work(9) + sched_yield(); return s == 0; }
 """
+CLEARS = r"""
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile long sum;
+__attribute__((noinline)) void before(long n) { for (long i = 0; i < n; i++) sum += i; }
+int main(int argc, char** argv) {
+  before(10);
+  if (strcmp(argv[1], "kept") == 0) argv++; else clearenv();
+  execv(argv[1], argv + 1);
+  return 127;
+}
+"""
 SEALED = r"""
 extern char __executable_start[], etext[];
 static int real_ok(void) { return 1; }
@@ -179,7 +192,8 @@ class OtherLibraries(Sentences):
         self.assertEqual(len(re.findall(r"rdam: process \d+ has another C library than glibc \(such as musl\): it is not recorded\n", text)), 1)
         self.assertEqual(self.counts(), {"work": 10})
         text = self.said("-o", "other.bin", "--", "sh", "-c", "./program 10; exit 0", status=1)
-        self.assertIn("(what sudo, env -i or LD_PRELOAD=… starts does not load it, nor do static, set-user-ID, 32-bit and musl programs", text)
+        self.assertIn("(what sudo, env -i, LD_PRELOAD=… or a program that clears its environment starts does not load it, nor do static, "
+                      "set-user-ID, 32-bit and musl programs", text)
 
     def test_no_dynamic_linker(self):
         program = self.compiled(SOURCE, "-Wl,--dynamic-linker=/nowhere/ld.so")
@@ -239,6 +253,22 @@ class NotLoaded(Sentences):
                                        r"keeps it out \(the run ended with exit code 3\)\n")
                 self.assertEqual(text.count("\n"), 1, text)
 
+    def test_a_program_that_clears_its_environment(self):
+        program = self.compiled(CLEARS)
+        text = self.said("--", "env", program, COUNTS, "1", "10", status=1)
+        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (what sudo, env -i, "
+                      "LD_PRELOAD=… or a program that clears its environment starts does not load it", text)
+        # What is on the list is called before, too.
+        text = self.rdam("record", "-f", "work,before", "--", program, COUNTS, "1", "10").stderr.decode()
+        self.assertEqual(self.counts(), {"before": 1})
+        self.assertIn("rdam: the process went on as counts, which is not recorded: it was started with an environment without the recorder's "
+                      "LD_PRELOAD\n", text)
+        self.assertIn("went on as counts", self.rdam("analyze").stdout.decode())
+        # One that keeps it is recorded, whatever it executes.
+        text = self.rdam("record", "-f", "work,before", "--", program, "kept", COUNTS, "1", "10").stderr.decode()
+        self.assertEqual(sum(self.counts(trace).get("work", 0) for trace in self.traces()), 10)
+        self.assertNotIn("went on", text)
+
     def test_static_programs(self):
         text = self.said("--", "sh", "-c", f"{PROGRAMS}/regions_static; exit 0", status=1)
         self.assertIn(self.ONLY, text)
@@ -252,7 +282,7 @@ class NotLoaded(Sentences):
         self.assertIn(f"{self.ONLY}sudo, which removes LD_PRELOAD from what it starts; start rdam behind it: sudo rdam record … -- PROGRAM", text)
         self.assertRegex(self.examine(sudo), "no .*/sudo removes LD_PRELOAD from what it starts start rdam behind it: sudo rdam record")
         text = self.said("-o", "other.bin", "--", "sh", "-c", f"{sudo} -n {COUNTS} 1 10; exit 0", status=1)
-        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, where nothing was on the list \(what sudo, env -i or ")
+        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, where nothing was on the list \(what sudo, env -i, ")
 
     def test_a_set_user_id_launcher(self):
         self.need("setpriv", "sudo")

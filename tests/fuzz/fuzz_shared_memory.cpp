@@ -244,6 +244,8 @@ class Agent {
         info_.clock.ticks_per_second = 1e9;
         info_.clock.step_ticks = 1;
         process_.pid = shared_.start().pid;
+        for (std::uint32_t i = 0; i < info_.functions.size(); ++i)
+            process_.numbers.set(i, i);
         static_cast<void>(shared_.read_measured());
         windows_.emplace(shared_, rate(), 0.02);
         recording_.emplace(shared_, process_, info_, rate(), *windows_, numbers_, path_, name_);
@@ -262,6 +264,7 @@ class Agent {
                 recording_->chunks().tell_again();
                 break;
             default:
+                recording_->chunks().functions_left();
                 recording_->chunks().take_told();
         }
     }

@@ -212,7 +212,7 @@ void record(const Job& job, MachineShare& machine) {
     AgentUsage usage(info.agent);
     ProcessTitle title(process.pid, process.command);
     WindowSampler windows(shared, rate, share_of_windows(shared.start()));
-    windows.add_marked(info);
+    windows.add_marked(info, process.numbers);
     Recording recording(shared, process, info, rate, windows, numbers, output, name);
     if (!measured) recording.note_damage();
     Privileges privileges(process.pid, [&recording, &job] {

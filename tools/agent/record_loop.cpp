@@ -1,11 +1,15 @@
 #include "tools/agent/record_loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
 #include <utility>
 #include <vector>
 
+#include "analyzer/trace/write/remark_words.h"
 #include "tools/agent/end_progress.h"
+#include "tools/agent/process/process_facts.h"
 
 namespace rdam::agent {
 namespace {
@@ -32,7 +36,8 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
     std::vector<ProcessObject> added;
     const auto plan = [&] {
         if (change)
-            added = work.planning.change(std::move(*change), serial);
+            added = work.planning.change(std::move(*change), serial,
+                                         [&] { return recording.chunks().functions_left(); });
         else
             work.planning.refuse_change(serial);
     };
@@ -42,7 +47,9 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
         work.attendant.run(plan);
     if (!change) recording.note_damage();
     recording.translator().add_objects(added);
-    work.windows.add_marked(work.info);
+    for (const std::uint32_t number : work.planning.take_released())
+        work.windows.forget(number);
+    work.windows.add_marked(work.info, work.planning.numbers());
     answered = serial;
     control.late_answered_futex.store(answered);
     futex_wake(&control.late_answered_futex, INT_MAX);
@@ -85,6 +92,15 @@ void record_while_running(const Work& work, Recording& recording) {
     }
 }
 
+/// A program may clear its environment before it executes another.
+void note_lost_preload(trace::TraceInfo& info) {
+    if (lacks_preload(info.process.pid))
+        info.remarks.push_back(
+            fmt::format("{}{}, which is not recorded: it was started with an environment without the "
+                        "recorder's LD_PRELOAD",
+                        trace::kWentOn, program_name(info.process.pid)));
+}
+
 /// Ticks; 0: not known.
 std::uint64_t end_of_recording(const Work& work) {
     if (work.watch.end() == End::replaced) return 0;
@@ -96,6 +112,7 @@ std::uint64_t end_of_recording(const Work& work) {
 
 void record_until_end(const Work& work, Recording& recording) {
     record_while_running(work, recording);
+    if (work.watch.end() == End::replaced) note_lost_preload(work.info);
     work.usage.program_ended();
     work.title.look(true);
     work.info.process.title = work.title.text();

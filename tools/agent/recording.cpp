@@ -24,10 +24,10 @@ Recording::Recording(const SharedMemory& shared, const ProcessDescription& proce
     : shared_(shared),
       info_(info),
       file_(info, rate, std::move(wanted), name),
-      cost_(shared, rate.result(), info, windows),
+      cost_(shared, process.numbers, rate.result(), info, windows),
       sink_(cost_, file_),
       translator_(shared, process, info, sink_),
-      threads_(shared, numbers, info),
+      threads_(shared, process, numbers, info),
       chunks_(shared, threads_, translator_) {}
 
 void Recording::note_events() {

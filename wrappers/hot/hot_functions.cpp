@@ -68,9 +68,12 @@ struct Tally {
     void add(const Key& key, double percent) { functions[key] += percent; }
 
     void leave_out(LeftOut why, const Key& key, const PerfRow& row) {
-        auto& line = left_out[{why, key}];
+        // Two files may have one name.
+        const bool by_path = why == LeftOut::unresolved;
+        auto& line = left_out[{why, by_path ? Key{std::string(row.module), key.second} : key}];
         line.why = why;
         line.module = key.first;
+        if (by_path) line.path = row.module;
         line.name = key.second;
         line.percent += row.self;
         line.with_callees = std::max(line.with_callees, row.children);

@@ -22,7 +22,7 @@ struct HotFunction {
 
 enum class LeftOut : std::uint8_t {
     kernel,      ///< kernel symbol
-    unresolved,  ///< address without a name; one entry for each module, as for those in no file
+    unresolved,  ///< address without a name; one entry for each file, or each name of one in no file
     inlined,     ///< exists only inside other functions
     no_file,     ///< in generated code, the vdso, …
     linker,      ///< the dynamic linker's own
@@ -40,6 +40,7 @@ struct LeftOutLine {
     double with_callees = 0;  ///< the largest Children of its rows; = percent where that is not printed
     std::size_t rows = 0;
     std::string reason = {};  ///< of what is refused
+    std::string path = {};    ///< for unresolved: the module as the report has it
 };
 
 struct HotOptions {

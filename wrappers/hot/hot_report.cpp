@@ -57,6 +57,7 @@ struct Source {
     PerfReport report;
     std::vector<std::string> objects;
     SamplePlaces places;
+    std::map<std::string, std::uint64_t> inodes;
 };
 
 /// Whether it is a file that can be read again from its beginning, by another program too.
@@ -81,7 +82,11 @@ std::vector<std::string> paths_in(const PerfReport& report) {
 }
 
 Source source_of_samples(const PerfSamples& samples) {
-    return {.text = {}, .report = samples.report(), .objects = samples.objects(), .places = samples.places()};
+    return {.text = {},
+            .report = samples.report(),
+            .objects = samples.objects(),
+            .places = samples.places(),
+            .inodes = samples.inodes()};
 }
 
 Result<Source> source_of_data(const std::string& path, const HotRequest& request) {
@@ -209,7 +214,7 @@ std::string left_out_name(const LeftOutLine& line) {
 std::string left_out_line(const LeftOutLine& line, bool credited,
                           const std::map<std::string, std::string>& changed) {
     const auto what = left_out_name(line);
-    const auto found = line.why == LeftOut::unresolved ? changed.find(line.module) : changed.end();
+    const auto found = line.why == LeftOut::unresolved ? changed.find(line.path) : changed.end();
     const auto why = found == changed.end() ? reason_text(line, credited) : found->second;
     auto share = percent_text(line.percent);
     if (line.with_callees > line.percent && line.rows == 1)
@@ -224,7 +229,7 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
     if (!source) return tl::unexpected(source.error());
     HotReport result;
     if (source->text == nullptr && is_regular_file(request.input) && has_nameless_places(source->report))
-        result.changed = changed_files(request.input);
+        result.changed = changed_files(request.input, source->inodes);
     resolve_addresses(source->report, result.changed);
     result.hot = hot_functions(source->report, catalogue, request.options);
     result.objects = std::move(source->objects);

@@ -30,7 +30,7 @@ struct HotReport {
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
     std::vector<std::string>
         objects;  ///< paths of the files whose code was sampled, as far as they are known
-    std::map<std::string, std::string> changed;  ///< by file name: why the file is not the one sampled
+    std::map<std::string, std::string> changed;  ///< by path: why the file is not the one sampled
     SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
 };
 

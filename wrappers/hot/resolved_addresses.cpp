@@ -8,7 +8,6 @@
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/hot/kernel_frames.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/support/file_name.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam {
@@ -61,7 +60,7 @@ bool has_nameless_places(const PerfReport& report) {
 void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
     Names names;
     for (PerfRow& row : report.rows) {
-        if (!is_nameless_place(row) || changed.contains(std::string{file_name(row.module)})) continue;
+        if (!is_nameless_place(row) || changed.contains(std::string{row.module})) continue;
         const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16);
         const auto name = offset ? names.at(row.module, *offset) : std::string_view{};
         if (!name.empty()) row.symbol = report.restored.emplace_back(name);

@@ -215,6 +215,15 @@ void PerfSamples::add_record(std::string_view line) {
         processes_.add_record(line);
 }
 
+/// Behind the offset stand the device, the inode and its generation, or a build ID. 0: not known.
+std::uint64_t inode_in(std::string_view mapping) {
+    const auto words = words_of(mapping.substr(std::min(mapping.find('@'), mapping.size())));
+    constexpr std::size_t kDevice = 2;
+    constexpr std::size_t kInode = 3;
+    if (words.size() <= kInode || words[kDevice].find(':') == std::string_view::npos) return 0;
+    return number_in<std::uint64_t>(words[kInode]).value_or(0);
+}
+
 /// "PERF_RECORD_MMAP2 7/7: [0x7ff327437000(0x26000) @ 0x1000 fe:00 325835 0]: r-xp /usr/lib/libf.so"
 void PerfSamples::add_mapping(std::string_view line) {
     const auto end = line.find("]: ");
@@ -222,6 +231,7 @@ void PerfSamples::add_mapping(std::string_view line) {
     const auto ids = line.substr(std::min(line.find(' '), line.size() - 1) + 1);
     const auto pid = number_in<std::int64_t>(ids.substr(0, ids.find('/'))).value_or(-1);
     auto mapping = mapping_in(line.substr(0, end));
+    const std::uint64_t inode = inode_in(line.substr(0, end));
     line = line.substr(end + 3);
     const auto blank = line.find(' ');
     if (blank == std::string_view::npos || line.substr(0, blank).find('x') == std::string_view::npos) return;
@@ -232,6 +242,7 @@ void PerfSamples::add_mapping(std::string_view line) {
     processes_.add_mapping(pid, mapping);
     if (!is_new) return;
     objects_.emplace_back(path);
+    if (inode != 0) inodes_.emplace(path, inode);
     new_object_ = true;
 }
 

@@ -41,6 +41,9 @@ class PerfSamples {
     /// Paths of the executables and libraries that were mapped into those processes, each once.
     std::vector<std::string> objects() const;
 
+    /// The inodes of those files, by path, as far as they are known.
+    const std::map<std::string, std::uint64_t>& inodes() const { return inodes_; }
+
   private:
     struct Event {
         std::string name;
@@ -72,6 +75,7 @@ class PerfSamples {
     Processes processes_;
     std::vector<std::string> objects_;
     std::map<std::string, std::size_t, std::less<>> known_objects_;
+    std::map<std::string, std::uint64_t> inodes_;
 };
 
 /// Whether a text is what `perf script` prints of samples.

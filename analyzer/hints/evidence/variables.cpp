@@ -1,5 +1,7 @@
 #include "analyzer/hints/evidence/variables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -139,6 +141,11 @@ Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& c
         shares.calls += calls[i].weight / loss.calls;
     }
     return shares;
+}
+
+std::string share_text(double share) {
+    constexpr double kRoundsToOne = 0.005;
+    return share > 0 && share < kRoundsToOne ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
 bool stands_out(const Shares& shares) {

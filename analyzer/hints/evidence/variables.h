@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "analyzer/hints/evidence/loss_part.h"
 
@@ -35,6 +36,8 @@ struct Shares {
     double calls = 0;
 };
 Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
+/// A share in whole percent, as a text; "less than 1 %" where that would be none.
+std::string share_text(double share);
 /// The calls have at least half of what they could have more of the loss than is their share.
 bool stands_out(const Shares& shares);
 

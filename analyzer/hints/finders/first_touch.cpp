@@ -45,11 +45,11 @@ void judge(const LossPart& loss, const trace::ParameterInfo& parameter, Hints& h
     if (there < kSlower * elsewhere) return;
     hints.push_back(
         {.kind = "first_touch",
-         .text = fmt::format("{:.0f} % of the lost time is in the {:.0f} % of the calls whose {} points to a "
+         .text = fmt::format("{:.0f} % of the lost time is in the {} of the calls whose {} points to a "
                              "page that no earlier call was given: they take {} (median), the others {}, "
                              "which looks like page faults on first touch",
-                             100 * shares.lost, 100 * shares.calls, parameter.name, output::human_time(there),
-                             output::human_time(elsewhere)),
+                             100 * shares.lost, share_text(shares.calls), parameter.name,
+                             output::human_time(there), output::human_time(elsewhere)),
          .share = shares.lost,
          .parameter = parameter.name});
 }

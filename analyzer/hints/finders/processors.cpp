@@ -100,9 +100,9 @@ void find_slow_ones(const LossPart& loss, Hints& hints) {
     const double elsewhere = median_ns(loss, [&](std::size_t i) { return !on_slow(i); });
     if (there < kSlower * elsewhere) return;
     hints.push_back({.kind = "processor",
-                     .text = fmt::format("{:.0f} % of the lost time is in the {:.0f} % of the calls that ran "
+                     .text = fmt::format("{:.0f} % of the lost time is in the {} of the calls that ran "
                                          "on {}: they take {} there (median) and {} elsewhere",
-                                         100 * shares.lost, 100 * shares.calls, where(loss, slow),
+                                         100 * shares.lost, share_text(shares.calls), where(loss, slow),
                                          output::human_time(there), output::human_time(elsewhere)),
                      .share = shares.lost});
 }

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "analyzer/hints/evidence/variables.h"
 #include "analyzer/hints/finders/finders.h"
 #include "analyzer/output/units.h"
 
@@ -148,12 +149,17 @@ void find_phase(const LossPart& loss, const std::vector<Point>& points, Hints& h
     const auto since_start = [&](std::uint64_t ticks) {
         return output::human_time(ticks > start ? static_cast<double>(ticks - start) * loss.ns_per_tick : 0);
     };
+    const std::string from = since_start(inside.front().begin);
+    const std::string to = since_start(inside.back().begin);
+    // What is over so soon that both ends are one figure cannot be selected by them.
+    const bool moment = from == to;
     hints.push_back(
         {.kind = "phase",
-         .text = fmt::format("{:.0f} % of the lost time is between {} and {} of the run, with {:.0f} % of "
-                             "the calls: select it with --since and --until",
-                             100 * interval.lost / loss.lost_ns, since_start(inside.front().begin),
-                             since_start(inside.back().begin), 100 * interval.calls / loss.calls),
+         .text = fmt::format("{:.0f} % of the lost time is {} of the run, with {} of the calls{}",
+                             100 * interval.lost / loss.lost_ns,
+                             moment ? fmt::format("at {}", from) : fmt::format("between {} and {}", from, to),
+                             share_text(interval.calls / loss.calls),
+                             moment ? "" : ": select it with --since and --until"),
          .share = interval.lost / loss.lost_ns});
 }
 

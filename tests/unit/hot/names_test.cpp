@@ -120,3 +120,19 @@ TEST_CASE(
     CHECK(hot.left_out[2].module == "app");
     CHECK(hot.left_out[3].why == LeftOut::unresolved);
 }
+
+TEST_CASE("two files of one name have a line each for their addresses without a name") {
+    PerfReport report;
+    for (const char* module : {"/usr/lib/libx.so", "/opt/lib/libx.so"}) {
+        PerfRow& row = report.rows.emplace_back();
+        row.self = row.children = 5;
+        row.module = module;
+        row.symbol = "0x0000000000001234";
+        row.level = '.';
+    }
+    const HotFunctions hot = hot_functions(report, Catalogue::builtin(), {});
+    REQUIRE(hot.left_out.size() == 2);
+    CHECK(hot.left_out[0].module == "libx.so");
+    CHECK(hot.left_out[1].module == "libx.so");
+    CHECK(hot.left_out[0].path != hot.left_out[1].path);
+}

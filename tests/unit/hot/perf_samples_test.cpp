@@ -59,6 +59,7 @@ TEST_CASE(
         const auto samples = samples_of(kChains, piece);
         CHECK(samples.samples() == 4);
         CHECK(samples.objects() == std::vector<std::string>{"/tmp/my folder (1)/app"});
+        CHECK(samples.inodes() == std::map<std::string, std::uint64_t>{{"/tmp/my folder (1)/app", 99}});
         const auto report = samples.report();
         CHECK(report.event == "cpu-clock:u");
         CHECK(report.has_chains);

@@ -44,6 +44,8 @@ class Process {
   public:
     explicit Process(std::size_t functions) : shared_(map()) {
         info.functions.resize(functions);
+        for (std::uint32_t i = 0; i < functions; ++i)
+            numbers.set(i, i);
         globals.control = &shared_.control();
         globals.call_counters.store(0);
     }
@@ -51,11 +53,12 @@ class Process {
     const agent::SharedMemory& memory() const { return shared_; }
     trace::ThreadInfo seen(const shm::ThreadSlot& slot) {
         trace::ThreadInfo thread;
-        agent::note_calls(shared_, slot, info, thread);
+        agent::note_calls(shared_, numbers, slot, info, thread);
         return thread;
     }
 
     trace::TraceInfo info;
+    agent::FunctionNumbers numbers;
 
   private:
     static agent::SharedMemory map() {
@@ -139,6 +142,7 @@ TEST_CASE("the agent sees what a thread has published last", "[calls]") {
     CHECK(process.info.functions[5].counted);
     CHECK(process.info.functions[3].counted);
     CHECK_FALSE(process.info.functions[4].counted);
+    CHECK(agent::counted_numbers(process.memory().control()) == std::vector<std::uint32_t>{5, 3});
 
     // While it writes there is nothing to see.
     const std::uint64_t until = slot.counted_until.exchange(0);
@@ -147,7 +151,7 @@ TEST_CASE("the agent sees what a thread has published last", "[calls]") {
 
     // Nor where somebody has written over it.
     trace::ThreadInfo info;
-    REQUIRE(agent::note_calls(process.memory(), slot, process.info, info));
+    REQUIRE(agent::note_calls(process.memory(), process.numbers, slot, process.info, info));
     SECTION("the numbers") {
         thread.published->calls[1].fetch_xor(2);
     }
@@ -161,7 +165,7 @@ TEST_CASE("the agent sees what a thread has published last", "[calls]") {
         slot.counted_until.fetch_xor(1);
     }
     info = {};
-    CHECK_FALSE(agent::note_calls(process.memory(), slot, process.info, info));
+    CHECK_FALSE(agent::note_calls(process.memory(), process.numbers, slot, process.info, info));
     CHECK(info.calls.empty());
 }
 

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "libprobe/format/events.h"
+#include "libprobe/pack/packer.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam;
@@ -79,6 +82,27 @@ class Memory {
         head.sequence.tell(chunk);
         head.number.tell(0);
     }
+    /// A pack with the same call, or a call stack of it, in a packed chunk.
+    void put_pack(std::uint32_t chunk, std::uint32_t thread) {
+        fill(chunk, thread, false);
+        std::uint64_t records[5];
+        std::memcpy(records, place(chunk) + shm::kChunkHeader, sizeof records);
+        const auto packer = std::make_unique<pack::Packer>();
+        packer->prepare(1);
+        pack::PendingStacks pending;
+        const std::uint64_t* at = records;
+        REQUIRE(packer->run(at, at + std::size(records), pending) == pack::Stop::end);
+        std::memset(place(chunk) + shm::kChunkHeader, 0, sizeof records);
+        put_part(chunk, shm::PackKind::pack, packer->size());
+        packer->write(place(chunk) + shm::kChunkHeader + sizeof(shm::PackHeader));
+    }
+    void put_stack(std::uint32_t chunk, std::uint32_t thread) {
+        fill(chunk, thread, false);
+        std::memset(place(chunk) + shm::kChunkHeader, 0, shm::kChunkSize - shm::kChunkHeader);
+        put_part(chunk, shm::PackKind::stack, sizeof(shm::StackCopy));
+        const shm::StackCopy copy{.function = 0, .number = 1, .caller = 0x401000, .registers = {}};
+        std::memcpy(place(chunk) + shm::kChunkHeader + sizeof(shm::PackHeader), &copy, sizeof copy);
+    }
     void write_late(std::uint32_t chunk) {
         const std::uint64_t enter[] = {90, shm::make_head(shm::RecordKind::enter, 0, 0), 0x401000};
         static_assert(sizeof enter == kReserved);
@@ -100,6 +124,12 @@ class Memory {
     static constexpr std::uint32_t kNobody = 0x3fffffff;
     static constexpr std::uint32_t kReserved = 24;
 
+    void put_part(std::uint32_t chunk, shm::PackKind kind, std::size_t size) {
+        const shm::PackHeader head{.size = static_cast<std::uint32_t>(sizeof(shm::PackHeader) + size),
+                                   .kind = kind};
+        std::memcpy(place(chunk) + shm::kChunkHeader, &head, sizeof head);
+        header(chunk).owner.kind = shm::ChunkKind::packed;
+    }
     std::uint8_t* place(std::uint32_t chunk) {
         return memory_ + shm::kChunksOffset + std::uint64_t{chunk} * shm::kChunkSize;
     }
@@ -123,15 +153,19 @@ trace::TraceInfo one_function() {
 }
 
 struct Queue {
-    explicit Queue(const Memory& memory) : shared(map(memory)) {}
+    explicit Queue(const Memory& memory) : shared(map(memory)) {
+        process.pid = shared.start().pid;
+        process.numbers.set(0, 0);
+        translator.add_objects({});
+    }
 
     SharedMemory shared;
     ProcessDescription process;
     trace::TraceInfo info = one_function();
     Sink sink;
     EventTranslator translator{shared, process, info, sink};
-    ThreadNumbers numbers{shared.start().pid};
-    ThreadTable table{shared, numbers, info};
+    ThreadNumbers numbers{process.pid};
+    ThreadTable table{shared, process, numbers, info};
     ChunkQueue chunks{shared, table, translator};
 };
 
@@ -209,4 +243,41 @@ TEST_CASE("entries of the ring that cannot be are damage, and take nothing") {
     queue.chunks.take_rest(1000, false);
     CHECK(queue.sink.events[0] == 2);
     CHECK(queue.info.threads[0].end == 1000);
+}
+
+TEST_CASE("a function has left something as long as a chunk of any kind has it and nobody has read that") {
+    Memory memory;
+    memory.begin_thread(0);
+    Queue queue(memory);
+    CHECK_FALSE(queue.chunks.functions_left().has(0));
+    SECTION("in records that their thread has not packed, behind one that is not written") {
+        memory.fill(0, 0, true);
+        memory.header(0).state.store(shm::ChunkState::owned);
+        CHECK(queue.chunks.functions_left().has(0));
+    }
+    SECTION("in a pack of a chunk that is not full") {
+        memory.put_pack(0, 0);
+        memory.header(0).state.store(shm::ChunkState::owned);
+        CHECK(queue.chunks.functions_left().has(0));
+    }
+    SECTION("in a call stack") {
+        memory.put_stack(0, 0);
+        memory.header(0).state.store(shm::ChunkState::owned);
+        CHECK(queue.chunks.functions_left().has(0));
+    }
+    SECTION("in a chunk that waits for a record") {
+        memory.fill(0, 0, true);
+        memory.hand_over(0);
+        CHECK(queue.chunks.functions_left().has(0));
+        memory.write_late(0);
+        queue.chunks.look_again();
+        CHECK_FALSE(queue.chunks.functions_left().has(0));
+    }
+    SECTION("but not in one that has been handed over, which is read") {
+        memory.fill(0, 0, false);
+        memory.hand_over(0);
+        CHECK_FALSE(queue.chunks.functions_left().has(0));
+        CHECK(queue.sink.events[0] == 2);
+    }
+    CHECK_FALSE(queue.chunks.functions_left().has(4000));
 }

@@ -20,6 +20,8 @@ struct Fixture {
         info.objects.push_back({.path = "/nowhere", .build_id = {}, .base = 0, .end = 4096});
         info.functions.resize(2);
         info.functions[1].enter_words = 2;
+        process.numbers.set(0, 0);
+        process.numbers.set(1, 1);
         finisher = std::make_unique<PackFinisher>(process, *control, 1, info);
     }
     /// As the process does it.

@@ -58,8 +58,8 @@ auto try_to_read(Read read) {
 
 }  // namespace
 
-bool note_calls(const SharedMemory& shared, const shm::ThreadSlot& slot, trace::TraceInfo& info,
-                trace::ThreadInfo& thread) {
+bool note_calls(const SharedMemory& shared, const FunctionNumbers& numbers, const shm::ThreadSlot& slot,
+                trace::TraceInfo& info, trace::ThreadInfo& thread) {
     const auto published = try_to_read([&] { return read_once(shared, slot); });
     if (!published) return false;
     if (published->until == 0) return true;
@@ -68,13 +68,22 @@ bool note_calls(const SharedMemory& shared, const shm::ThreadSlot& slot, trace::
     thread.calls.clear();
     thread.calls_until = published->until;
     for (std::size_t i = 0; i < published->counters; ++i) {
-        const std::uint32_t function = functions->at(i);
+        const std::uint32_t function = numbers.function(functions->at(i));
         if (function >= info.functions.size()) continue;
         info.functions[function].counted = true;
         if (published->calls.at(i) > 0) thread.calls.push_back({function, published->calls.at(i)});
     }
     std::ranges::sort(thread.calls, {}, &trace::CallCount::function);
     return true;
+}
+
+std::optional<std::vector<std::uint32_t>> counted_numbers(const shm::Control& control) {
+    const auto told = control.call_counters.hear();
+    // Before the first is told.
+    if (told.whole && told.value == 0) return std::vector<std::uint32_t>{};
+    const auto functions = try_to_read([&] { return read_functions(control); });
+    if (!functions || !told.whole || told.value > shm::kCallCounters) return {};
+    return std::vector<std::uint32_t>(functions->begin(), functions->begin() + told.value);
 }
 
 }  // namespace rdam::agent

@@ -48,6 +48,17 @@ Image::Image(Image&& other) noexcept
       table_(other.table_),
       replaced_(other.replaced_) {}
 
+Image& Image::operator=(Image&& other) noexcept {
+    base_ = other.base_;
+    end_ = other.end_;
+    std::swap(file_, other.file_);
+    segments_ = std::move(other.segments_);
+    table_ = other.table_;
+    notes_ = std::move(other.notes_);
+    replaced_ = other.replaced_;
+    return *this;
+}
+
 Image::~Image() {
     if (!file_.empty()) munmap(const_cast<std::uint8_t*>(file_.data()), file_.size());
 }

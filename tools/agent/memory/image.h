@@ -20,13 +20,14 @@ class Image {
   public:
     explicit Image(const ProcessObject& object);
     Image(Image&& other) noexcept;
-    Image& operator=(Image&&) = delete;
+    Image& operator=(Image&& other) noexcept;
     Image(const Image&) = delete;
     Image& operator=(const Image&) = delete;
     ~Image();
 
     /// Whether the file has been replaced since it was loaded, as far as its build ID tells.
     bool is_replaced() const { return replaced_; }
+    bool lies_in(std::uint64_t begin, std::uint64_t end) const { return base_ >= begin && end_ <= end; }
     bool contains(std::uint64_t address) const { return address >= first_address() && address < end_; }
     bool read(std::uint64_t address, void* to, std::size_t size) const;
 

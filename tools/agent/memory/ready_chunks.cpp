@@ -1,13 +1,9 @@
 #include "tools/agent/memory/ready_chunks.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cerrno>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+#include "libprobe/format/populate.h"
 
 namespace rdam::agent {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libprobe/format/shared.h"
+#include "tools/agent/memory/function_numbers.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::agent {
@@ -28,6 +29,7 @@ struct ProcessDescription {
     std::vector<std::string> command;
     std::vector<ProcessObject> objects;
     std::vector<std::uint8_t> inherited;  ///< a fork child's: what is known of its parent's plan
+    FunctionNumbers numbers = {};         ///< of its entries
 };
 
 /// Objects that came and went while the program ran.

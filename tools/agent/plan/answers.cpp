@@ -273,6 +273,12 @@ std::string late_wrapped_text(const Plan& plan, const ProcessDescription& proces
     return text + sampled_text(plan, configuration);
 }
 
+std::string further_libraries_text(const Configuration& configuration) {
+    return fmt::format(
+        "rdam: many libraries are loaded later: what is wrapped in further ones is not said ({} says it)\n",
+        verbose_option(configuration));
+}
+
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,
                               const ProcessDescription& process) {
     if (is_launcher(process)) return {};

@@ -32,6 +32,8 @@ std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
 std::string late_wrapped_text(const Plan& plan, const ProcessDescription& process,
                               const Configuration& configuration);
 std::string late_answer_text(const Plan& plan, const Configuration& configuration);
+/// … where there are too many to name them.
+std::string further_libraries_text(const Configuration& configuration);
 
 /// The same at the end for libraries that never came. `awaited`: entries of the list and their libraries.
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,

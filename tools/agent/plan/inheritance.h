@@ -18,7 +18,7 @@ namespace rdam::agent {
 /// A wrapped function by the number that its entry in the process has.
 struct KnownFunction {
     std::uint32_t number = 0;
-    trace::FunctionInfo info;
+    trace::FunctionInfo info;  ///< its object is an index into Knowledge::objects
 };
 
 /// An entry of the list that waits for a library.
@@ -31,7 +31,7 @@ struct AwaitedEntry {
 /// as planned: nothing of what has been recorded since.
 struct Knowledge {
     std::vector<ListEntry> list;      ///< only in the first
-    std::vector<std::uint64_t> gone;  ///< indices of known objects that are no longer loaded
+    std::vector<std::uint64_t> gone;  ///< bases of known objects that are no longer loaded
     std::vector<trace::ObjectInfo> objects;
     std::vector<KnownFunction> functions;
     std::vector<trace::AnswerInfo> answers;

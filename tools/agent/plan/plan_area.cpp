@@ -49,6 +49,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.frame = function.frame;
     out.sampled = function.sampled ? 1 : 0;
     out.waits = function.waits || function.busy_waits ? 1 : 0;
+    out.anew = numbered.anew ? 1 : 0;
     const auto& prologue = function.prologue;
     out.jump_before = prologue.jump_before;
     out.original_size =

@@ -13,6 +13,7 @@ namespace rdam::agent {
 struct NumberedFunction {
     std::uint32_t number = 0;
     const FunctionPlan* function = nullptr;  ///< its object is an index into ProcessDescription::objects
+    bool anew = false;                       ///< shm::PlannedFunction::anew
 };
 
 /// What goes with a plan.

@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/trace/write/remark_words.h"
 #include "libprobe/format/plan.h"
+#include "tools/agent/memory/call_counts.h"
 #include "tools/agent/memory/image.h"
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/copied_stacks.h"
@@ -22,7 +24,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::size_t kMaxFunctions = shm::kFirstRegion;
+constexpr std::size_t kMaxFunctions = FunctionNumbers::kAll;
 
 FunctionList default_list() {
     FunctionList list;
@@ -111,8 +113,8 @@ std::vector<std::string> limit(Plan& plan) {
     const std::size_t all = plan.functions.size();
     if (all <= kMaxFunctions) return {};
     plan.functions.resize(kMaxFunctions);
-    return {fmt::format("{} of {} functions were skipped: rdam can wrap {} in a process", all - kMaxFunctions,
-                        all, kMaxFunctions)};
+    return {
+        fmt::format("{} of {}{}{} in a process", all - kMaxFunctions, all, trace::kTooMany, kMaxFunctions)};
 }
 
 std::vector<trace::AnswerInfo> describe(const std::vector<Answer>& answers) {
@@ -208,8 +210,12 @@ Result<void> Planning::start() {
             "absolute path\n",
             printable(configuration_.output));
     std::vector<NumberedFunction> numbered;
-    for (const FunctionPlan& function : plan.functions)
-        numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
+    for (const FunctionPlan& function : plan.functions) {
+        const auto number = static_cast<std::uint32_t>(numbered.size());
+        process_.numbers.set(number, number);
+        note_file(number);
+        numbered.push_back({number, &function});
+    }
     PlanTexts with = texts(std::move(message), everything());
     with.wrapped = unsaid(wrapped_text(plan, process_, configuration_));
     with.list = list_path();
@@ -251,31 +257,42 @@ std::vector<AwaitedEntry> Planning::awaited() const {
 Knowledge Planning::everything() const {
     Knowledge all{.list = list_.entries,
                   .gone = {},
-                  .objects = info_.objects,
+                  .objects = {},
                   .functions = {},
                   .answers = info_.answers,
                   .awaited = awaited(),
                   .remarks = remarks_};
-    for (std::size_t i = 0; i < loaded_.size(); ++i)
-        if (!loaded_[i]) all.gone.push_back(i);
-    for (std::uint32_t i = 0; i < info_.functions.size(); ++i)
-        all.functions.push_back({i, info_.functions[i]});
+    std::vector<std::uint32_t> places(info_.objects.size());
+    for (std::size_t i = 0; i < loaded_.size(); ++i) {
+        if (!loaded_[i]) continue;
+        places[i] = static_cast<std::uint32_t>(all.objects.size());
+        all.objects.push_back(info_.objects[i]);
+    }
+    for (std::uint32_t number = 0; number < process_.numbers.end(); ++number) {
+        const std::uint32_t function = process_.numbers.function(number);
+        if (function == FunctionNumbers::kNone || !is_loaded(function)) continue;
+        all.functions.push_back({number, info_.functions[function]});
+        all.functions.back().info.object = places[info_.functions[function].object];
+    }
     return all;
 }
 
 void Planning::learn(const Knowledge& knowledge) {
     list_.entries.insert(list_.entries.end(), knowledge.list.begin(), knowledge.list.end());
+    unload(knowledge.gone);
+    const auto first = static_cast<std::uint32_t>(info_.objects.size());
     for (const trace::ObjectInfo& object : knowledge.objects) {
         info_.objects.push_back(object);
         process_.objects.push_back({object.path, object.build_id, object.base, object.end});
         loaded_.push_back(true);
     }
-    for (const std::uint64_t object : knowledge.gone)
-        if (object < loaded_.size()) loaded_[object] = false;
     for (const auto& [number, function] : knowledge.functions) {
-        if (number >= kMaxFunctions) continue;
-        if (number >= info_.functions.size()) info_.functions.resize(number + 1);
-        info_.functions[number] = function;
+        if (number >= kMaxFunctions || function.object >= knowledge.objects.size()) continue;
+        const auto index = static_cast<std::uint32_t>(info_.functions.size());
+        info_.functions.push_back(function);
+        info_.functions.back().object = first + function.object;
+        process_.numbers.set(number, index);
+        note_file(index);
     }
     note_answers(knowledge.answers);
     awaited_.clear();
@@ -308,10 +325,8 @@ std::string Planning::note_replaced() {
         const ProcessObject& object = process_.objects[i];
         if (!loaded_[i] || !Image(object).is_replaced()) continue;
         info_.remarks.push_back(
-            fmt::format("{} was replaced while the program ran: in processes that were forked after that, "
-                        "call stacks end "
-                        "at its functions",
-                        object.path));
+            fmt::format("{}{}in processes that were forked after that, call stacks end at its functions",
+                        object.path, trace::kReplaced));
         text += fmt::format("rdam: {}\n", printable(info_.remarks.back()));
     }
     return text;
@@ -329,6 +344,7 @@ Result<void> Planning::resume() {
     for (const Knowledge& knowledge : *inherited)
         learn(knowledge);
     match_objects(current);
+    process_.numbers.use_up();
     note_copied_stacks(0, {});
     info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
     told_ = told_anew_ = process_.inherited.size();
@@ -338,36 +354,87 @@ Result<void> Planning::resume() {
     return {};
 }
 
-std::uint32_t Planning::number_for(const FunctionPlan& function) {
+bool Planning::is_loaded(std::uint32_t function) const {
+    return loaded_[info_.functions[function].object];
+}
+
+void Planning::note_file(std::uint32_t function) {
+    const trace::FunctionInfo& info = info_.functions[function];
+    const ProcessObject& object = process_.objects[info.object];
+    if (!object.build_id.empty())
+        by_file_.emplace(std::pair(object.path + '\0' + object.build_id, info.address), function);
+}
+
+/// The function as it was before its object was unloaded; kNone: it was never there, or still is.
+std::uint32_t Planning::known_function(const FunctionPlan& function) const {
     const ProcessObject& object = process_.objects[function.object];
-    for (std::uint32_t i = 0; i < info_.functions.size(); ++i) {
-        trace::FunctionInfo& known = info_.functions[i];
-        const ProcessObject& before = process_.objects[known.object];
-        if (loaded_[known.object] || known.address != function.address || before.path != object.path ||
-            before.build_id != object.build_id || object.build_id.empty())
-            continue;
-        known.object = static_cast<std::uint32_t>(function.object);
-        return i;
+    const auto [begin, end] = by_file_.equal_range({object.path + '\0' + object.build_id, function.address});
+    for (auto known = begin; known != end; ++known)
+        if (!is_loaded(known->second)) return known->second;
+    return FunctionNumbers::kNone;
+}
+
+/// What is unread is about the function that had the number when it was recorded.
+void Planning::recycle(const FunctionsLeft& left) {
+    const auto counted = counted_numbers(shared_.control());
+    if (!counted) return;
+    FunctionNumbers& numbers = process_.numbers;
+    for (std::uint32_t number = 0; number < numbers.end(); ++number) {
+        const std::uint32_t function = numbers.function(number);
+        if (left.has(number) || (function != FunctionNumbers::kNone && is_loaded(function))) continue;
+        // A counter's function does not change.
+        if (std::ranges::find(*counted, number) != counted->end()) continue;
+        numbers.release(number);
+        released_.push_back(number);
     }
-    if (info_.functions.size() == kMaxFunctions) {
-        if (!said_full_)
-            info_.remarks.push_back(
-                fmt::format("functions of libraries loaded later were skipped: rdam can wrap {} in a process",
-                            kMaxFunctions));
-        said_full_ = true;
-        return shm::kNone;
+}
+
+/// Nothing: it is skipped.
+std::optional<FunctionNumbers::Given> Planning::number_for(const FunctionPlan& function,
+                                                           const Unread& unread) {
+    FunctionNumbers& numbers = process_.numbers;
+    const std::uint32_t known = known_function(function);
+    const bool is_new = known == FunctionNumbers::kNone;
+    const auto index = is_new ? static_cast<std::uint32_t>(info_.functions.size()) : known;
+    std::optional<FunctionNumbers::Given> given;
+    if (const std::uint32_t before = numbers.number(index); before != FunctionNumbers::kNone)
+        given = {.number = before, .anew = false};
+    else
+        given = numbers.give(index);
+    if (!given && !std::exchange(recycled_, true)) {
+        recycle(unread());
+        given = numbers.give(index);
     }
-    info_.functions.push_back(describe(function, process_));
-    return static_cast<std::uint32_t>(info_.functions.size() - 1);
+    if (!given) {
+        if (!std::exchange(said_full_, true))
+            info_.remarks.push_back(fmt::format(
+                "functions of libraries loaded later were skipped: rdam can wrap {} in a process at a time",
+                kMaxFunctions));
+        return {};
+    }
+    if (is_new) {
+        info_.functions.push_back(describe(function, process_));
+        note_file(index);
+    }
+    info_.functions[index].object = static_cast<std::uint32_t>(function.object);
+    if (given->anew) shared_.control().rates[given->number].store(0, std::memory_order_relaxed);
+    return given;
 }
 
 void Planning::note_answers(const std::vector<trace::AnswerInfo>& answers) {
+    const auto is = [](const trace::AnswerInfo& answer, ListVerdict verdict) {
+        return answer.verdict == static_cast<std::uint8_t>(verdict);
+    };
     for (const trace::AnswerInfo& answer : answers) {
         std::erase_if(info_.answers, [&](const trace::AnswerInfo& before) {
-            return before.entry == answer.entry &&
-                   before.verdict == static_cast<std::uint8_t>(ListVerdict::not_found);
+            return before.entry == answer.entry && is(before, ListVerdict::not_found);
         });
-        info_.answers.push_back(answer);
+        // That a library has what another had is no news, and there may be thousands.
+        const auto is_same = [&](const trace::AnswerInfo& before) {
+            return before.entry == answer.entry && is(before, ListVerdict::wrapped);
+        };
+        if (!is(answer, ListVerdict::wrapped) || std::ranges::none_of(info_.answers, is_same))
+            info_.answers.push_back(answer);
     }
 }
 
@@ -405,12 +472,11 @@ bool Planning::replaces_objects(const ObjectChange& change) const {
     return !change.gone.empty() || !std::ranges::all_of(loaded_, std::identity{});
 }
 
-std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t serial) {
+std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t serial, const Unread& unread) {
     Knowledge news;
-    for (std::size_t i = 0; i < process_.objects.size(); ++i)
-        if (loaded_[i] && std::ranges::find(change.gone, process_.objects[i].base) != change.gone.end())
-            news.gone.push_back(i);
+    news.gone = change.gone;
     unload(change.gone);
+    recycled_ = false;
     const std::size_t first = process_.objects.size();
     for (ProcessObject& object : change.added) {
         object.path = absolute_path(process_.pid, object.path, object.base);
@@ -425,21 +491,36 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     const std::size_t known = info_.functions.size();
     std::vector<NumberedFunction> numbered;
     for (const FunctionPlan& function : plan.functions)
-        if (const std::uint32_t number = number_for(function); number != shm::kNone)
-            numbered.push_back({number, &function});
+        if (const auto given = number_for(function, unread))
+            numbered.push_back({given->number, &function, given->anew});
     news.objects.assign(info_.objects.begin() + static_cast<std::ptrdiff_t>(first), info_.objects.end());
-    for (const NumberedFunction& function : numbered)
-        news.functions.push_back({function.number, info_.functions[function.number]});
+    for (const NumberedFunction& function : numbered) {
+        news.functions.push_back(
+            {function.number, info_.functions[process_.numbers.function(function.number)]});
+        news.functions.back().info.object -= static_cast<std::uint32_t>(first);
+    }
     news.answers = describe(plan.answers);
     news.awaited = awaited();
     note_answers(news.answers);
     // A library that comes back is no news.
     const bool is_new = configuration_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    PlanTexts with =
-        texts(is_new ? unsaid(late_answer_text(plan, configuration_)) : std::string{}, std::move(news));
-    if (is_new) with.wrapped = unsaid(late_wrapped_text(plan, process_, configuration_));
+    auto [message, wrapped] = is_new ? late_texts(plan) : std::pair<std::string, std::string>{};
+    PlanTexts with = texts(std::move(message), std::move(news));
+    with.wrapped = std::move(wrapped);
     write_plan(shared_, process_, numbered, with, serial);
     return std::move(change.added);
+}
+
+/// What became of the list in libraries that were loaded later, and how many functions are wrapped. A program
+/// that generates libraries loads thousands.
+std::pair<std::string, std::string> Planning::late_texts(const Plan& plan) {
+    constexpr std::size_t kMost = 20;
+    if (late_ > kMost && !configuration_.verbose) return {};
+    std::string answers = late_answer_text(plan, configuration_);
+    std::string wrapped = late_wrapped_text(plan, process_, configuration_);
+    if (answers.empty() && wrapped.empty()) return {};
+    if (++late_ > kMost && !configuration_.verbose) return {further_libraries_text(configuration_), {}};
+    return {unsaid(answers), unsaid(wrapped)};
 }
 
 std::string Planning::awaited_text() const {

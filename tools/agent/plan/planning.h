@@ -1,12 +1,16 @@
 // The first half of the agent's work: from the user's list to a plan in shared memory.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/trace/event.h"
+#include "tools/agent/memory/functions_left.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
 #include "tools/agent/plan/inheritance.h"
@@ -36,9 +40,16 @@ class Planning {
     /// before change().
     bool replaces_objects(const ObjectChange& change) const;
 
+    /// What functions of objects that have gone have left unread; reads what it can.
+    using Unread = std::function<FunctionsLeft()>;
+
     /// Answers the late request `serial` with the plan of the new objects, which are returned. `info` and
-    /// `process` know them; an object that comes back gets the numbers that its functions had.
-    std::vector<ProcessObject> change(ObjectChange change, std::uint32_t serial);
+    /// `process` know them; an object that comes back is the one that it was, for the trace. `unread` is
+    /// asked where all numbers are given away.
+    std::vector<ProcessObject> change(ObjectChange change, std::uint32_t serial, const Unread& unread);
+    const FunctionNumbers& numbers() const { return process_.numbers; }
+    /// The numbers that functions which have gone have left to others since the last time.
+    std::vector<std::uint32_t> take_released() { return std::exchange(released_, {}); }
     /// … and where it makes no sense, with none.
     void refuse_change(std::uint32_t serial);
 
@@ -53,8 +64,13 @@ class Planning {
     void learn(const Knowledge& knowledge);
     std::string note_replaced();
     void match_objects(const std::vector<ProcessObject>& current);
-    std::uint32_t number_for(const FunctionPlan& function);
+    std::uint32_t known_function(const FunctionPlan& function) const;
+    std::optional<FunctionNumbers::Given> number_for(const FunctionPlan& function, const Unread& unread);
+    void recycle(const FunctionsLeft& left);
+    bool is_loaded(std::uint32_t function) const;
+    void note_file(std::uint32_t function);
     void note_answers(const std::vector<trace::AnswerInfo>& answers);
+    std::pair<std::string, std::string> late_texts(const Plan& plan);
     void await(const Plan& plan);
     void note_copied_stacks(std::size_t first, const Plan& plan);
     void drop_known_misses(Plan& plan);
@@ -70,7 +86,12 @@ class Planning {
     PlanStore store_;
     FunctionList list_;
     bool said_full_ = false;
-    std::vector<bool> loaded_;                    ///< by object
+    bool recycled_ = false;                ///< for the change at hand
+    std::vector<std::uint32_t> released_;  ///< numbers
+    /// Functions of files with a build ID: by the file and the address in it.
+    std::multimap<std::pair<std::string, std::uint64_t>, std::uint32_t> by_file_;
+    std::size_t late_ = 0;      ///< plans of objects loaded later of which the program's user was told
+    std::vector<bool> loaded_;  ///< by object
     std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;
     std::string run_;                   ///< of once_in_run()

@@ -136,6 +136,12 @@ bool is_of_run(std::uint32_t pid, std::string_view run) {
     return run.empty() || has_variable(pid, "RDAM_RUN=", run);
 }
 
+bool lacks_preload(std::uint32_t pid) {
+    // What is not ours to look at, or has ended, tells nothing.
+    const std::ifstream environment("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    return environment.is_open() && !is_preloaded(pid) && !program_name(pid).empty();
+}
+
 std::string program_name(std::uint32_t pid) {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).filename().string();

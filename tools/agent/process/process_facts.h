@@ -34,6 +34,9 @@ bool is_recorded(std::uint32_t pid);
 /// … and, as far as that is to be known, in the run of this name. An empty name: in any.
 bool is_of_run(std::uint32_t pid, std::string_view run);
 
+/// What `pid` runs was started with an environment that preloads no recorder. False: that is not known.
+bool lacks_preload(std::uint32_t pid);
+
 /// The file name of the program that `pid` runs; empty if that is not to be known.
 std::string program_name(std::uint32_t pid);
 

@@ -60,6 +60,32 @@ void ChunkQueue::take_told() {
         left -= std::min<std::uint32_t>(left, kMaxAtOnce);
 }
 
+template <class Look>
+void ChunkQueue::look_at_chunks(Look look) const {
+    const std::uint32_t used = used_chunks(shared_.control(), shared_.start().chunks);
+    for (std::uint32_t chunk = 0; chunk < used; ++chunk) {
+        const auto state = shared_.chunk_header(chunk).state.load();
+        if (here_[chunk] || (!is_free(state) && state != shm::ChunkState::spent))
+            look(std::span<const std::uint8_t>(shared_.chunk(chunk), shm::kChunkSize));
+    }
+}
+
+/// Threads may pack their records and hand over chunks meanwhile. An event goes one way only, and is looked
+/// for in the order in which it goes.
+FunctionsLeft ChunkQueue::functions_left() {
+    FunctionsLeft left;
+    take_told();
+    look_at_chunks([&](std::span<const std::uint8_t> chunk) { left.look_at_records(chunk); });
+    look_at_chunks([&](std::span<const std::uint8_t> chunk) { left.look_at_packs(chunk); });
+    take_told();
+    // What was handed over and could not be taken.
+    look_at_chunks([&](std::span<const std::uint8_t> chunk) {
+        left.look_at_records(chunk);
+        left.look_at_packs(chunk);
+    });
+    return left;
+}
+
 /// Takes the chunks whose entry has come after all.
 void ChunkQueue::take_late() {
     for (const std::uint32_t entry : ring_.take_late())

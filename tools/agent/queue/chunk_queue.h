@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "tools/agent/memory/functions_left.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/queue/ring_reader.h"
@@ -28,6 +29,9 @@ class ChunkQueue {
 
     /// Takes what is in the ring by now.
     void take_told();
+
+    /// Everything that functions which cannot be called any more have left, and that has not been read.
+    FunctionsLeft functions_left();
 
     /// For an empty ring: checks the chunks with an unwritten record again, and looks for reopened threads
     /// that have gone. True while there is something to check again soon.
@@ -53,6 +57,8 @@ class ChunkQueue {
         std::vector<std::uint32_t> spent;  ///< in which an unwritten record has been given up
     };
 
+    template <class Look>
+    void look_at_chunks(Look look) const;
     void take_entry(std::uint32_t raw);
     void take_late();
     void take_full(std::uint32_t chunk);

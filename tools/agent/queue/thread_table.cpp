@@ -27,7 +27,7 @@ bool ThreadTable::note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts
     info.start = facts.start;
     info.end = facts.end != 0 ? facts.end : end;
     info.dropped += facts.dropped;
-    const bool counted = note_calls(shared_, slot, info_, info);
+    const bool counted = note_calls(shared_, functions_, slot, info_, info);
     const std::string name = facts.end == 0 ? thread_name(pid_, info.tid) : std::string{};
     info.name = !name.empty() ? name : facts.name;
     return facts.whole && counted;

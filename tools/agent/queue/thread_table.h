@@ -13,8 +13,9 @@ namespace rdam::agent {
 /// Completes `info`. Not thread-safe.
 class ThreadTable {
   public:
-    ThreadTable(const SharedMemory& shared, ThreadNumbers& numbers, trace::TraceInfo& info)
-        : shared_(shared), pid_(shared.start().pid), numbers_(numbers), info_(info) {}
+    ThreadTable(const SharedMemory& shared, const ProcessDescription& process, ThreadNumbers& numbers,
+                trace::TraceInfo& info)
+        : shared_(shared), functions_(process.numbers), pid_(process.pid), numbers_(numbers), info_(info) {}
 
     /// A chunk shows that a thread exists; its slot may be overwritten by the time the thread ends.
     void note_begin(const ChunkFacts& chunk);
@@ -33,6 +34,7 @@ class ThreadTable {
     trace::ThreadInfo& thread(std::uint32_t index);
 
     const SharedMemory& shared_;
+    const FunctionNumbers& functions_;
     std::uint32_t pid_;
     ThreadNumbers& numbers_;
     trace::TraceInfo& info_;

@@ -23,9 +23,10 @@ std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_s
 
 }  // namespace
 
-CostWatch::CostWatch(const SharedMemory& shared, double ticks_per_second, trace::TraceInfo& info,
-                     WindowSampler& windows)
+CostWatch::CostWatch(const SharedMemory& shared, const FunctionNumbers& numbers, double ticks_per_second,
+                     trace::TraceInfo& info, WindowSampler& windows)
     : shared_(shared),
+      numbers_(numbers),
       info_(info),
       windows_(windows),
       budget_(make_budget(shared, ticks_per_second)),
@@ -77,13 +78,15 @@ void CostWatch::keep_budget(std::uint32_t thread, const trace::Packs& packs) {
 
 void CostWatch::set_rates() {
     shm::Control& control = shared_.control();
-    const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
-    for (std::uint32_t i = 0; i < functions; ++i) {
+    for (std::uint32_t number = 0; number < numbers_.end(); ++number) {
+        const std::uint32_t i = numbers_.function(number);
+        if (i >= info_.functions.size()) continue;
         const std::uint8_t rate = budget_->rate(i);
-        control.rates[i].store(rate, std::memory_order_relaxed);
+        control.rates[number].store(rate, std::memory_order_relaxed);
         trace::FunctionInfo& function = info_.functions[i];
         function.most_rate = std::max(function.most_rate, rate);
-        if (budget_->windowed(i) && function.windowed_since == 0) function.windowed_since = windows_.add(i);
+        if (budget_->windowed(i) && function.windowed_since == 0)
+            function.windowed_since = windows_.add(number);
     }
     control.rates_changed.fetch_add(1);
 }

@@ -19,8 +19,8 @@ namespace rdam::agent {
 class CostWatch {
   public:
     /// Functions whose rate becomes so low that windows do better are added to `windows`.
-    CostWatch(const SharedMemory& shared, double ticks_per_second, trace::TraceInfo& info,
-              WindowSampler& windows);
+    CostWatch(const SharedMemory& shared, const FunctionNumbers& numbers, double ticks_per_second,
+              trace::TraceInfo& info, WindowSampler& windows);
 
     /// The next events of a thread.
     void see(std::uint32_t thread, const trace::Packs& packs);
@@ -32,6 +32,7 @@ class CostWatch {
     void set_rates();
 
     const SharedMemory& shared_;
+    const FunctionNumbers& numbers_;
     trace::TraceInfo& info_;
     WindowSampler& windows_;
     std::optional<Budget> budget_;

@@ -31,22 +31,24 @@ WindowSampler::~WindowSampler() {
     stop();
 }
 
-void WindowSampler::add_marked(trace::TraceInfo& info) {
+void WindowSampler::add_marked(trace::TraceInfo& info, const FunctionNumbers& numbers) {
     bool any = false;
     {
         const std::lock_guard guard(mutex_);
-        for (std::uint32_t i = 0; i < info.functions.size(); ++i) {
-            trace::FunctionInfo& function = info.functions[i];
-            if (!function.sampled || function.windowed_since != 0) continue;
-            function.windowed_since = rate_.start_tsc();
-            add_function(i);
+        for (std::uint32_t number = 0; number < numbers.end(); ++number) {
+            const std::uint32_t index = numbers.function(number);
+            if (index >= info.functions.size()) continue;
+            trace::FunctionInfo& function = info.functions[index];
+            if ((!function.sampled && function.windowed_since == 0) || has(number)) continue;
+            if (function.windowed_since == 0) function.windowed_since = rate_.start_tsc();
+            add_function(number);
             any = true;
         }
     }
     if (any) start();
 }
 
-std::uint64_t WindowSampler::add(std::uint32_t function) {
+std::uint64_t WindowSampler::add(std::uint32_t number) {
     std::uint64_t since = 0;
     {
         const std::lock_guard guard(mutex_);
@@ -54,10 +56,28 @@ std::uint64_t WindowSampler::add(std::uint32_t function) {
         since = rate_.now();
         // No window is needed for what was complete.
         if (functions_.empty()) opened_ = since;
-        add_function(function);
+        add_function(number);
     }
     start();
     return since;
+}
+
+void WindowSampler::forget(std::uint32_t number) {
+    const std::lock_guard guard(mutex_);
+    for (const Function& function : functions_)
+        if (function.number == number) forgotten_calls_ += calls_of(function);
+    std::erase_if(functions_, [&](const Function& function) { return function.number == number; });
+    shared_.gate(number).store(shm::kGateOpen);
+}
+
+bool WindowSampler::has(std::uint32_t number) const {
+    return std::ranges::any_of(functions_,
+                               [&](const Function& function) { return function.number == number; });
+}
+
+/// Recorded since it is sampled.
+std::uint64_t WindowSampler::calls_of(const Function& function) const {
+    return shared_.control().calls[function.number].load(std::memory_order_relaxed) - function.calls_before;
 }
 
 void WindowSampler::add_function(std::uint32_t number) {
@@ -131,10 +151,9 @@ void WindowSampler::close_window() {
 }
 
 double WindowSampler::cost_ns() const {
-    std::uint64_t calls = 0;
+    std::uint64_t calls = forgotten_calls_;
     for (const Function& function : functions_)
-        calls +=
-            shared_.control().calls[function.number].load(std::memory_order_relaxed) - function.calls_before;
+        calls += calls_of(function);
     constexpr double kScale = 1.0 / 16;
     return static_cast<double>(calls) * static_cast<double>(shared_.measured().probe_ticks_x16) * kScale /
            ticks_per_ns_;

@@ -30,11 +30,16 @@ class WindowSampler {
     WindowSampler& operator=(WindowSampler&&) = delete;
 
     /// The functions that the user's list marks, those added before left out: sampled from the start on, and
-    /// `info` says so.
-    void add_marked(trace::TraceInfo& info);
+    /// `info` says so. Those that were sampled before their library was unloaded, and have come back with
+    /// another number, too.
+    void add_marked(trace::TraceInfo& info, const FunctionNumbers& numbers);
 
-    /// One function more. Returns FunctionInfo::windowed_since: up to then all of its calls were recorded.
-    std::uint64_t add(std::uint32_t function);
+    /// The function with this number, too. Returns FunctionInfo::windowed_since: up to then all of its calls
+    /// were recorded.
+    std::uint64_t add(std::uint32_t number);
+
+    /// Nothing has the number any more, or another function, whose gate is open.
+    void forget(std::uint32_t number);
 
     /// Writes the windows that have come together, unless there is no file yet (`writer` is null).
     void write(trace::TraceWriter* writer);
@@ -50,6 +55,8 @@ class WindowSampler {
         std::uint64_t calls_before = 0;  ///< recorded before it was sampled
     };
 
+    bool has(std::uint32_t number) const;
+    std::uint64_t calls_of(const Function& function) const;
     void add_function(std::uint32_t number);
     void start();
     void stop();
@@ -67,6 +74,7 @@ class WindowSampler {
     bool ending_ = false;           // guarded, as all below
     bool has_file_ = false;         ///< there have been events
     std::vector<Function> functions_;
+    std::uint64_t forgotten_calls_ = 0;  ///< of functions that are gone
     WindowSchedule schedule_;
     bool open_ = true;
     std::uint64_t opened_;                ///< ticks

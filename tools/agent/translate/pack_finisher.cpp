@@ -42,16 +42,22 @@ shm::Region unknown_region(std::uint32_t number) {
 
 PackFinisher::PackFinisher(const ProcessDescription& process, shm::Control& control, std::uint32_t step,
                            trace::TraceInfo& info)
-    : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
+    : numbers_of_process_(process.numbers),
+      control_(control),
+      info_(info),
+      unwinder_(process),
+      packer_(std::make_unique<pack::Packer>()) {
     packer_->prepare(step);
     read_rules();
 }
 
 void PackFinisher::read_rules() {
     rules_ = {};
-    for (const trace::FunctionInfo& function : info_.functions) {
-        rules_.enter_words.push_back(function.enter_words);
-        rules_.leave_words.push_back(function.leave_words);
+    for (std::uint32_t number = 0; number < numbers_of_process_.end(); ++number) {
+        const std::uint32_t index = index_of(number);
+        const bool known = index < info_.functions.size();
+        rules_.enter_words.push_back(known ? info_.functions[index].enter_words : kNoFunction);
+        rules_.leave_words.push_back(known ? info_.functions[index].leave_words : kNoFunction);
     }
     if (regions_.empty()) return;
     // Numbers in between stand for nothing.
@@ -80,9 +86,11 @@ void PackFinisher::note_regions() {
     if (regions_.size() != before) read_rules();
 }
 
-std::uint32_t PackFinisher::index_of(std::uint32_t function) const {
-    const std::uint32_t region = function - shm::kFirstRegion;
-    return function >= shm::kFirstRegion && region < regions_.size() ? regions_[region] : function;
+/// In info_.functions; FunctionNumbers::kNone: nothing has the number.
+std::uint32_t PackFinisher::index_of(std::uint32_t number) const {
+    if (number < shm::kFirstRegion) return numbers_of_process_.function(number);
+    const std::uint32_t region = number - shm::kFirstRegion;
+    return region < regions_.size() ? regions_[region] : FunctionNumbers::kNone;
 }
 
 void PackFinisher::add_objects(const std::vector<ProcessObject>& added) {
@@ -213,15 +221,17 @@ bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes
     if (bytes.size() < sizeof(shm::StackCopy)) return false;
     const auto copy = load<shm::StackCopy>(bytes, 0);
     bytes = bytes.subspan(sizeof copy);
-    if (copy.function >= info_.functions.size() || copy.stack_bytes > bytes.size()) return false;
-    const trace::FunctionInfo& function = info_.functions[copy.function];
+    const std::uint32_t index = index_of(copy.function);
+    if (index >= info_.functions.size() || copy.stack_bytes > bytes.size()) return false;
+    const trace::FunctionInfo& function = info_.functions[index];
+    if (function.object >= info_.objects.size()) return false;
     const std::uint64_t entry = info_.objects[function.object].base + function.address;
     const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.stack_bytes));
-    std::vector<std::uint64_t> key{copy.function, copy.caller};
+    std::vector<std::uint64_t> key{index, copy.caller};
     key.insert(key.end(), stack.frames.begin(), stack.frames.end());
     const auto [known, added] =
         stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
-    if (added) info_.stacks.push_back({copy.function, copy.caller, stack.frames, stack.truncated});
+    if (added) info_.stacks.push_back({index, copy.caller, stack.frames, stack.truncated});
     if (thread.stacks.size() >= kMaxAwaited) thread.stacks.clear();
     thread.stacks[copy.number] = known->second;
     return true;

@@ -28,7 +28,7 @@ class PackFinisher {
     PackFinisher(const ProcessDescription& process, shm::Control& control, std::uint32_t step,
                  trace::TraceInfo& info);
 
-    /// The process has these objects besides.
+    /// The process has these objects besides, and other functions.
     void add_objects(const std::vector<ProcessObject>& added);
 
     /// Regions that have come since the last time. They are known to the process before it writes their first
@@ -81,8 +81,9 @@ class PackFinisher {
     bool finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout, trace::Packs& packs);
     void finish_stacks(Thread& thread, std::span<std::uint8_t> bytes, const trace::PackLayout& layout);
     bool add_stack(Thread& thread, std::span<const std::uint8_t> bytes);
-    std::uint32_t index_of(std::uint32_t function) const;
+    std::uint32_t index_of(std::uint32_t number) const;
 
+    const FunctionNumbers& numbers_of_process_;
     shm::Control& control_;
     trace::TraceInfo& info_;
     RecordRules rules_;

@@ -2,6 +2,7 @@
 
 #include <libunwind.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tools/agent/memory/image.h"
@@ -24,6 +25,7 @@ constexpr std::size_t kMaxSteps = 4 * kMaxFrames;
 struct UnwindState {
     std::vector<Image> images;
     std::size_t recorder = SIZE_MAX;  ///< index of librdam.so's image; SIZE_MAX: none
+    std::size_t first_later = 0;      ///< image of an object that was loaded later
     unw_addr_space_t space = nullptr;
 
     // The stack being unwound.
@@ -151,13 +153,19 @@ Unwinder::Unwinder(const ProcessDescription& process) : state_(std::make_unique<
         state_->images.emplace_back(process.objects[i]);
         if (process.objects[i].path == process.own_path) state_->recorder = i;
     }
+    state_->first_later = state_->images.size();
     static unw_accessors_t accessors = make_accessors();
     state_->space = unw_create_addr_space(&accessors, 0);
     if (state_->space != nullptr) unw_set_caching_policy(state_->space, UNW_CACHE_GLOBAL);
 }
 
 void Unwinder::add(const ProcessObject& object) {
-    state_->images.emplace_back(object);
+    std::vector<Image>& images = state_->images;
+    const auto is_hidden = [&](const Image& image) { return image.lies_in(object.base, object.end); };
+    images.erase(std::remove_if(images.begin() + static_cast<std::ptrdiff_t>(state_->first_later),
+                                images.end(), is_hidden),
+                 images.end());
+    images.emplace_back(object);
     if (state_->space != nullptr) unw_flush_cache(state_->space, 0, 0);
 }
 

@@ -24,7 +24,7 @@ class Unwinder {
     Unwinder(const Unwinder&) = delete;
     Unwinder& operator=(const Unwinder&) = delete;
 
-    /// An object loaded later. It hides those before it that had the same addresses.
+    /// An object loaded later. Those before it that had the same addresses are forgotten.
     void add(const ProcessObject& object);
     ~Unwinder();
 

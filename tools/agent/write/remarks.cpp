@@ -43,7 +43,10 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
     const auto lent = control.lent.hear();
     const auto found = control.damaged.hear();
     const auto without_site = control.without_site.hear();
-    if (!dropped.whole || !lent.whole || !without_site.whole) ++damaged;
+    for (const shm::ToldCount* count :
+         {&control.dropped, &control.lent, &control.without_site, &control.counterless,
+          &control.filtered_changes, &control.filtered_forks, &control.disturbed})
+        if (!count->hear().whole) ++damaged;
     if (found.value != 0 || !found.whole) ++damaged;
     info.dropped = dropped.value;
     for (const trace::ThreadInfo& thread : info.threads)

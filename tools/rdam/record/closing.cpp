@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/output/units.h"
+#include "analyzer/trace/write/remark_words.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/run_traces.h"
@@ -55,8 +56,8 @@ bool none_was_planned(const Output& output) {
 /// Why nothing was recorded in a run of programs that start others.
 std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program& program) {
     constexpr std::string_view kWithout =
-        "what sudo, env -i or LD_PRELOAD=… starts does not load it, nor do static, set-user-ID, 32-bit and "
-        "musl programs";
+        "what sudo, env -i, LD_PRELOAD=… or a program that clears its environment starts does not load it, "
+        "nor do static, set-user-ID, 32-bit and musl programs";
     if (loaded.programs)
         return fmt::format(
             "no program of the run that is known to have loaded the recorder contained a function on the "
@@ -120,9 +121,8 @@ void say_trace(const RunTrace& trace, bool replaced, const std::string& missing)
             fmt::format("{}: rdam-agent was killed: the trace has about {} up to then, and the rest is lost; "
                         "record again",
                         trace.path, output::counted(trace.events, "event", "events")));
-    if (!trace.killed) return;
     for (const std::string& remark : trace.remarks)
-        if (remark != missing) say(remark);
+        if (remark != missing && trace::is_left_to_say(remark, trace.killed)) say(remark);
 }
 
 /// Launchers, and what scripts call on their way, leave the name of the run's trace to the programs that the
