@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/calls/matcher.h"
+#include "analyzer/calls/mixed_up_ends.h"
 
 namespace rdam::around {
 namespace {
@@ -39,29 +40,31 @@ class Row {
 
 class Collector final : public calls::CallSink {
   public:
-    Collector(const trace::TimePart& part, std::size_t columns)
-        : part_(part), shortest_((part.end - part.begin) / std::max<std::size_t>(columns, 1)) {}
+    Collector(const trace::TraceInfo& info, const trace::TimePart& part, std::size_t columns)
+        : known_ends_(calls::with_known_ends(info)),
+          part_(part),
+          shortest_((part.end - part.begin) / std::max<std::size_t>(columns, 1)) {}
 
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) override {
-        open_.push_back({enter.tsc, enter.function});
+        const bool shown = known_ends_.empty() || known_ends_[enter.function];
+        open_.push_back({enter.tsc, enter.function, shown});
+        depth_ += shown ? 1 : 0;
     }
     void closed(const calls::Call& call) override {
-        const auto depth = static_cast<std::uint32_t>(open_.size() - 1);
-        open_.pop_back();
-        if (call.timed)
-            add({.begin = call.begin, .end = call.last->tsc, .function = call.function, .depth = depth});
+        const bool shown = pop();
+        if (call.timed && shown)
+            add({.begin = call.begin, .end = call.last->tsc, .function = call.function, .depth = depth_});
     }
     void abandoned(std::size_t count) override {
         // At the end of what was read: they go on, or nobody saw them end.
         for (; count > 0; --count) {
-            const auto depth = static_cast<std::uint32_t>(open_.size() - 1);
-            if (ended_)
-                add({.begin = open_.back().begin,
-                     .end = std::max(part_.end, open_.back().begin),
-                     .function = open_.back().function,
-                     .depth = depth,
+            const Open call = open_.back();
+            if (pop() && ended_)
+                add({.begin = call.begin,
+                     .end = std::max(part_.end, call.begin),
+                     .function = call.function,
+                     .depth = depth_,
                      .open = true});
-            open_.pop_back();
         }
     }
     void tree_ended(std::uint64_t /*weight*/) override {}
@@ -78,17 +81,28 @@ class Collector final : public calls::CallSink {
     struct Open {
         std::uint64_t begin = 0;
         std::uint32_t function = 0;
+        bool shown = true;
     };
+
+    /// Takes the innermost open call away; whether it is shown.
+    bool pop() {
+        const bool shown = open_.back().shown;
+        open_.pop_back();
+        depth_ -= shown ? 1 : 0;
+        return shown;
+    }
 
     void add(const Slice& slice) {
         if (slice.end < part_.begin || slice.begin > part_.end || slice.depth >= kMaxDepth) return;
         rows_[slice.depth].add(slice, shortest_);
     }
 
+    std::vector<bool> known_ends_;  // by function; empty: all
     trace::TimePart part_;
     std::uint64_t shortest_;
     std::array<Row, kMaxDepth> rows_;
     std::vector<Open> open_;
+    std::uint32_t depth_ = 0;  // of open calls that are shown
     bool ended_ = false;
 };
 
@@ -98,7 +112,7 @@ Result<Lane> read_lane(const trace::TraceReader& reader, const calls::KnownEnds&
                        const trace::TimePart& part, std::size_t columns) {
     Lane lane;
     if (reader.events_of_part(thread, part) > 0) {
-        Collector collector{part, columns};
+        Collector collector{reader.info(), part, columns};
         calls::Matcher matcher{reader.info().functions.size(), {}, {}, collector};
         matcher.set_known_ends(ends);
         auto read = reader.read_part(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/mining/sequence_names.h"
 #include "wrappers/support/printable.h"
 
@@ -42,7 +43,8 @@ ThreadWriter::ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info,
       thread_(thread),
       time_(time),
       tables_(tables),
-      first_sequence_(tables.sequences.rows()) {}
+      first_sequence_(tables.sequences.rows()),
+      known_ends_(calls::with_known_ends(info)) {}
 
 void ThreadWriter::consume(std::span<const trace::Event> events) {
     if (tables_.folder.error()) return;
@@ -76,6 +78,7 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
 
 void ThreadWriter::closed(const calls::Call& call) {
     const mining::GroupId group = end();
+    if (!known_ends_.empty() && !known_ends_[call.function]) return open_.pop_back();
     if (group >= calls_of_.size()) calls_of_.resize(group + 1);
     ++calls_of_[group];
     const Open open = open_.back();

@@ -64,6 +64,7 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
     trace::TimeScale time_;
     Tables& tables_;
     std::uint64_t first_sequence_;
+    std::vector<bool> known_ends_;         // by function; empty: all
     std::vector<std::uint64_t> calls_of_;  // by mining::GroupId
     std::vector<Open> open_;
 };

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/paths/make_paths.h"
 #include "analyzer/trace/clock.h"
@@ -134,11 +135,16 @@ void count_cut_off(const EventWindow& window, const calls::MatchCounts& counts, 
     trace.cut_at_end += counts.abandoned_at_end;
 }
 
+/// By path and by time, of functions for which `shown` is set.
+void keep_losses(const std::vector<bool>& shown, Report& report) {
+    show_only(shown, report.paths);
+    std::erase_if(report.course.cells, [&](const CourseCell& cell) { return !shown[cell.function]; });
+}
+
 void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown, Report& report) {
     report.left_out.functions = static_cast<std::uint64_t>(
         std::erase_if(report.functions, [&](const FunctionRow& row) { return !shown[row.function]; }));
-    show_only(shown, report.paths);
-    std::erase_if(report.course.cells, [&](const CourseCell& cell) { return !shown[cell.function]; });
+    keep_losses(shown, report);
     std::set<std::string> names;
     for (std::size_t f = 0; f < shown.size(); ++f) {
         if (shown[f]) names.insert(qualified_name(info.functions[f].module, info.functions[f].name));
@@ -226,6 +232,9 @@ void leave_out(const AnalyzedTrace& trace, Report& report) {
         report.threads[t].number = trace.numbers[t];
     report.counts.abandoned_at_end -= trace.cut_at_end;
     if (!trace.shown.empty()) keep_functions(trace.info, trace.shown, report);
+    // On which path and when it was lost is not known, either.
+    if (const std::vector<bool> known = calls::with_known_ends(trace.info); !known.empty())
+        keep_losses(known, report);
 }
 
 }  // namespace rdam::score

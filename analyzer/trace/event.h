@@ -19,7 +19,7 @@ enum class EventKind : std::uint8_t {
             ///< never scored
     stack_switch,  ///< the thread's events are on the stack `until` from here on: 0, its own, where it
                    ///< begins; n, one of its own (a fiber's), the same number in whatever thread of the
-                   ///< process it runs
+                   ///< process it runs; 2^31 + tid, that on which the thread with this tid began
 };
 
 enum class PauseReason : std::uint8_t {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
@@ -153,6 +154,14 @@ class SettlingBases {
     std::vector<Settling> settling_;
 };
 
+/// Without calls of which it is not known when they ended.
+score::ResolvedSelection of_known_ends(const trace::TraceInfo& info, score::ResolvedSelection selection) {
+    const std::vector<bool> known = calls::with_known_ends(info);
+    for (std::size_t function = 0; function < known.size(); ++function)
+        selection.shown[function] = selection.shown[function] && known[function];
+    return selection;
+}
+
 /// Where the run is, whatever a damaged trace says: from the first thread's start to the last one's end.
 score::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
     score::TickRange span{UINT64_MAX, 0};
@@ -193,7 +202,7 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
              score::ResolvedSelection selection, calls::Absences absences)
     : reader_(&reader),
       settings_(std::make_shared<const score::ResolvedSettings>(std::move(settings))),
-      selection_(std::move(selection)),
+      selection_(of_known_ends(reader.info(), std::move(selection))),
       absences_(std::make_shared<const calls::Absences>(std::move(absences))),
       counted_(std::make_shared<Counted>()),
       bases_(reader.info().threads.size()),

@@ -116,7 +116,7 @@ class Visit {
     const std::vector<std::uint32_t>& threads() const { return selection_.threads; }
     /// Whether the thread has any events.
     bool has_events(std::uint32_t thread) const { return reader_->events_of(thread) > 0; }
-    /// Whether calls of the function are passed on (--function, --ignore).
+    /// Whether calls of the function are passed on (--function, --ignore; calls::ends_are_mixed_up).
     bool shows(std::uint32_t function) const {
         return selection_.shown.empty() || selection_.shown[function];
     }

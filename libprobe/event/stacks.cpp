@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/clock/clock.h"
@@ -48,6 +49,18 @@ constexpr std::uint64_t kNear = 6 << 10;
 constexpr std::uint64_t kNearAbove = 3 << 10;
 constexpr std::uint64_t kRoomBelow = 4 << 10;
 constexpr std::uint64_t kRoomAbove = 1 << 10;
+
+/// On which a thread began that is still there, by its slot.
+struct LentStack {
+    std::atomic<std::uint64_t> low;
+    std::atomic<std::uint64_t> high;  ///< 0: none
+    std::atomic<std::uint32_t> tid;
+};
+constinit LentStack lent_stacks[shm::kMaxThreads] = {};
+constinit std::atomic<std::uint32_t> lent_count;  ///< no slot from here on has one
+
+/// Where the stack of the process's first thread ends.
+constinit std::uint64_t first_high = 0;
 
 /// What the index has of a block, but for the number of the stack.
 std::uint64_t block_key(std::uint64_t address, std::uint32_t level) {
@@ -181,10 +194,53 @@ struct Numbered {
     std::uint32_t number = 0;
 };
 
-Numbered stack_at(const ThreadState& thread, std::uint64_t place) {
+/// The number is 0 where no other thread began there.
+Numbered lent_stack_at(std::uint64_t place) {
+    const std::uint32_t count = lent_count.load();
+    for (std::uint32_t at = 0; at < count; ++at) {
+        const LentStack& each = lent_stacks[at];
+        const Stack stack{.low = each.low.load(), .high = each.high.load()};
+        if (holds(stack, place)) return {stack, kThreadStacks + each.tid.load()};
+    }
+    return {};
+}
+
+/// Whether every page from `low` to `high` is there.
+bool is_mapped(std::uint64_t low, std::uint64_t high) {
+    // What is written here is of no interest.
+    static constinit unsigned char residence[1 << 12] = {};
+    constexpr std::uint64_t kStep = sizeof residence * sys::kPage;
+    for (std::uint64_t at = low; at < high; at += kStep) {
+        const std::uint64_t size = at + kStep < high ? kStep : high - at;
+        if (sys::call(SYS_mincore, at, size, sys::word(residence)) != 0) return false;
+    }
+    return true;
+}
+
+/// Whether the program has raised the limit of its first thread's stack, and that has grown down to `place`.
+/// The kernel leaves a gap between a stack that grows and what is below it.
+bool has_grown(ThreadState& thread, std::uint64_t place) {
+    Stack& stack = thread.stack;
+    if (stack.high == 0 || stack.high != first_high || place >= stack.low || globals.filtered_start ||
+        is_filtered())
+        return false;
+    constexpr std::uint64_t kAhead = 1 << 20;
+    rlimit limit{};
+    if (sys::call(SYS_prlimit64, 0, RLIMIT_STACK, 0, sys::word(&limit)) != 0) return false;
+    const std::uint64_t lowest = limit.rlim_cur < stack.high ? stack.high - limit.rlim_cur : sys::kPage;
+    const std::uint64_t page = place & ~(sys::kPage - 1);
+    if (page < lowest || !is_mapped(page, stack.low)) return false;
+    stack.low = page > lowest + kAhead ? page - kAhead : lowest;
+    if (thread.slot != nullptr) lent_stacks[thread.slot - globals.control->threads].low.store(stack.low);
+    return true;
+}
+
+Numbered stack_at(ThreadState& thread, std::uint64_t place) {
     std::uint32_t number = find_stack(place);
     if (number == 0) {
         if (const Stack own = signal_stack(); holds(own, place)) return {own, thread.on_stack};
+        if (const Numbered other = lent_stack_at(place); other.number != 0) return other;
+        if (has_grown(thread, place)) return {.stack = thread.stack};
         number = grow_nearest(place);
         if (number == 0) number = add_stack(place - kRoomBelow, place + kRoomAbove, false);
     }
@@ -206,6 +262,36 @@ void watch_stack(ThreadState& thread, const Stack& stack) {
         set_window(thread, stack, stack.high - (stack.high - stack.low) / kShareOfStack);
 }
 
+void lend_stack(const ThreadState& thread) {
+    const std::uint32_t tid = own_tid();
+    if (thread.stack.high == 0 || thread.slot == nullptr || tid == 0) return;
+    // What was known of this memory was about another stack.
+    for (const std::uint64_t place : {thread.stack.low, thread.stack.high - 1})
+        if (const std::uint32_t number = find_stack(place); number != 0) {
+            stacks[number].high.store(0);
+            stacks[number].low.store(~std::uint64_t{0});
+        }
+    const auto at = static_cast<std::uint32_t>(thread.slot - globals.control->threads);
+    LentStack& own = lent_stacks[at];
+    own.high.store(0);
+    own.tid.store(tid);
+    own.low.store(thread.stack.low);
+    own.high.store(thread.stack.high);
+    std::uint32_t count = lent_count.load();
+    while (count <= at && !lent_count.compare_exchange_weak(count, at + 1)) {
+    }
+}
+
+void take_stack_back(const ThreadState& thread) {
+    if (thread.slot != nullptr) lent_stacks[thread.slot - globals.control->threads].high.store(0);
+}
+
+void forget_lent_stacks() {
+    const std::uint32_t count = lent_count.exchange(0);
+    for (std::uint32_t at = 0; at < count; ++at)
+        lent_stacks[at].high.store(0);
+}
+
 Stack stack_of(std::uint64_t address, std::uint64_t size) {
     const std::uint64_t high = (address + sys::kPage - 1) & ~(sys::kPage - 1);
     return size == 0 || size > high ? Stack{} : Stack{.low = high - size, .high = high};
@@ -214,8 +300,10 @@ Stack stack_of(std::uint64_t address, std::uint64_t size) {
 Stack first_stack(char** environment) {
     rlimit limit{};
     sys::call(SYS_prlimit64, 0, RLIMIT_STACK, 0, sys::word(&limit));
-    return stack_of(reinterpret_cast<std::uint64_t>(environment),
-                    limit.rlim_cur == RLIM_INFINITY ? 0 : limit.rlim_cur);
+    const Stack stack = stack_of(reinterpret_cast<std::uint64_t>(environment),
+                                 limit.rlim_cur == RLIM_INFINITY ? 0 : limit.rlim_cur);
+    first_high = stack.high;
+    return stack;
 }
 
 void forget_place(ThreadState& thread) {
@@ -233,8 +321,9 @@ void rdam_slow_stack(std::uint64_t place) {
     if (in_shared_child(thread) || thread.lent) return;
     if (!rdam_guard.active() && rdam_slow_inactive(nullptr, 0) == 0) return;
     if (!begin_recording(thread)) return;
-    const bool own = holds(thread.stack, place);
-    const Numbered now = own ? Numbered{.stack = thread.stack} : stack_at(thread, place);
+    const Numbered now =
+        holds(thread.stack, place) ? Numbered{.stack = thread.stack} : stack_at(thread, place);
+    const bool own = now.number == 0 || holds(thread.stack, place);
     if (now.number != thread.on_stack) {
         std::uint64_t* const record = reserve_record(3 * sizeof(std::uint64_t));
         if (record == nullptr) return;

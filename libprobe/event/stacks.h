@@ -10,6 +10,9 @@
 // - Of any other, only the places that events have had are: its extent is what lies near them, and grows with
 //   further events near by. Two such stacks whose events come closer to each other than kNear are taken for
 //   one.
+// - A thread may go on on the stack that another one began on (oneTBB's tasks that have been suspended
+// there): its
+//   number is kThreadStacks + the tid of that one.
 // - A signal handler's stack of its own (sigaltstack) counts as the one that the signal has interrupted: its
 // calls
 //   end before those of the interrupted code go on.
@@ -21,6 +24,9 @@
 
 namespace rdam::probe {
 
+/// The number of the stack on which another thread began, less the tid of that thread.
+inline constexpr std::uint32_t kThreadStacks = std::uint32_t{1} << 31;
+
 /// Finds libc's makecontext(): before the program runs.
 void watch_contexts();
 
@@ -28,6 +34,13 @@ void watch_contexts();
 /// further down take nothing from it, so a recursion that just fits without the recorder does so with it. The
 /// extent of an empty stack is not known: the thread is taken to be on it always.
 void watch_stack(ThreadState& thread, const Stack& stack);
+
+/// Behind begin_thread(): other threads may come to run on its stack. In a fork child, whose other threads
+/// are gone, the first to say so is its only one.
+void lend_stack(const ThreadState& thread);
+/// Before end_thread().
+void take_stack_back(const ThreadState& thread);
+void forget_lent_stacks();
 
 /// The stack of `size` bytes that `address` is near the top of; empty for a size of 0.
 Stack stack_of(std::uint64_t address, std::uint64_t size);

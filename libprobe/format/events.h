@@ -20,7 +20,7 @@
 //   stack_switch        tsc, head, number of the stack                                   24 bytes
 //
 // A stack_switch says on which stack the thread's events are from there on: 0 is the one that it began on,
-// others are numbered in the process.
+// others are numbered in the process; one on which another thread began has 2^31 plus that one's tid.
 #pragma once
 
 #define RDAM_KIND_ENTER 1

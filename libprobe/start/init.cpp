@@ -158,6 +158,7 @@ void forget_parent(ThreadState& thread) {
     thread.end_rounds = 0;
     thread.tree = 0;
     forget_place(thread);
+    forget_lent_stacks();
     thread.vfork_cursor = 0;
     thread.vfork_alone = false;
     thread.lent = false;
@@ -267,6 +268,7 @@ void begin_recording() {
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
     tell_call_counters();
     if (!begin_thread(thread, read_clock())) return;
+    lend_stack(thread);
     tell_counting();
     thread.tree = 0;
     take_all_rates();

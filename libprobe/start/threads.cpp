@@ -46,18 +46,28 @@ Start* take_start() {
     return nullptr;
 }
 
+/// The one that `frame`, the thread's first, is on. libc puts what it knows of a thread at the end of the
+/// thread's memory, and the thread-local storage before it: the stack begins so far below that end, not below
+/// the first frame. What is below the stack may be another one, of a fiber.
+Stack stack_around(std::uint64_t frame, std::uint64_t size) {
+    Stack stack = stack_of(frame, size);
+    const auto end = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+    if (stack.high != 0 && end > frame && end - frame < size) stack.low = stack_of(end, size).low;
+    return stack;
+}
+
 void* run_thread(void* data) {
     auto& start = *static_cast<Start*>(data);
     const Routine routine = start.routine;
     void* const argument = start.argument;
     rdam_filtering.filtered = start.filtered;
     copy_bytes(rdam_thread.name, start.name, sizeof start.name);
-    const Stack stack = stack_of(reinterpret_cast<std::uint64_t>(&data), start.stack_size);
+    const Stack stack = stack_around(reinterpret_cast<std::uint64_t>(&data), start.stack_size);
     start.taken.store(0);
     watch_stack(rdam_thread, stack);
     if (rdam_guard.active()) {
         const sys::BlockSignals blocked;
-        if (rdam_thread.slot == nullptr) begin_thread(rdam_thread, read_clock());
+        if (rdam_thread.slot == nullptr && begin_thread(rdam_thread, read_clock())) lend_stack(rdam_thread);
     }
     return routine(argument);
 }
@@ -69,7 +79,10 @@ void thread_ends(void* data) {
     auto& thread = *static_cast<ThreadState*>(data);
     if (++thread.end_rounds < kRounds && globals.set_specific(globals.thread_key, &thread) == 0) return;
     const sys::BlockSignals blocked;
-    if (rdam_guard.active()) end_thread(thread);
+    if (rdam_guard.active()) {
+        take_stack_back(thread);
+        end_thread(thread);
+    }
     release_pairs(thread);
 }
 

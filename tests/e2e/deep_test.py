@@ -56,6 +56,24 @@ class Deep(Case):
                     result, depth = map(int, re.match(r"(\d+) of (\d+)", printed).groups())
                     self.assertEqual(result, 13 + 2 * (depth - 1))
 
+    def test_beyond_a_limit_that_is_raised_at_run_time(self):
+        def limit_to_a_megabyte():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+        kilobytes = 20000
+        plain = self.run_in_folder(PROGRAMS / "raised_limit", kilobytes, preexec_fn=limit_to_a_megabyte)
+        if plain.returncode == 77:
+            self.skipTest("the stack's limit cannot be raised here")
+        done = self.rdam("record", "-f", "deep", "--", PROGRAMS / "raised_limit", kilobytes, preexec_fn=limit_to_a_megabyte)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        report = self.analyze()
+        deep = next(row for row in report["functions"] if row["name"] == "deep")
+        # Two calls on another stack, which is not taken for a part of the first one.
+        self.assertEqual(deep["occurrences"], kilobytes + 1 + 2 * 11)
+        self.assertEqual((deep["outermost"], deep["unscored"]), (3, 0))
+        self.assertEqual([row["occurrences"] for row in deep["threads"] if row["tid"] >= 1 << 22], [22])
+        self.assertEqual(len(report["threads"]), 2)
+
     def test_in_threads_with_stacks_of_any_size(self):
         for size in (1 << 20, 96 << 10):
             for way in ("plain", "words", "throw", "signal"):

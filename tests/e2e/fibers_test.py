@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 """Fibers and coroutines: calls last as long as the program measures itself, on whichever stack and in whichever thread."""
 
+import csv
+import json
+import math
 import os
 import pathlib
 import sys
@@ -34,10 +37,13 @@ class Fibers(Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return sorted(int(line) for line in done.stdout.split())
 
-    def check(self, measured: list[int], rows: int):
+    def step(self, report: dict) -> dict:
+        return next(f for f in report["functions"] if f["name"] == "step")
+
+    def check(self, measured: list[int], fibers_seen: int, rows: int | None = None):
         """Each call is scored, on its stack, and lasts as long as the program measures itself: the least and the median."""
         report = self.analyze()
-        step = next(f for f in report["functions"] if f["name"] == "step")
+        step = self.step(report)
         self.assertEqual(step["occurrences"], len(measured))
         self.assertEqual(step["unscored"], 0)
         self.assertEqual(step["outermost"], len(measured))
@@ -51,9 +57,9 @@ class Fibers(Case):
             self.assertLessEqual(step[name], 1.02 * expected + taken, name)
             self.assertGreaterEqual(step[name] + taken, expected / 3, name)
         fibers = [row for row in report["threads"] if row.get("fiber")]
-        self.assertEqual(len(fibers), rows)
-        self.assertEqual(len(step["threads"]), rows)
-        self.assertTrue(any(f"Calls on {rows} stacks of their own" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
+        self.assertEqual(len(fibers), fibers_seen)
+        self.assertEqual(len(step["threads"]), fibers_seen if rows is None else rows)
+        self.assertTrue(any(f"Calls on {fibers_seen} stacks of their own" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
         return report
 
     def test_swapcontext(self):
@@ -77,6 +83,73 @@ class Fibers(Case):
             done = self.rdam(*arguments)
             self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr.decode()}")
         self.assertIn("fiber ", (self.folder / "calls.csv").read_text())
+
+    def kind(self, kind: str, *libraries: str) -> list[int]:
+        """The durations that the program measures on the stacks of a coroutine library."""
+        self.need("g++")
+        built = self.run_in_folder("g++", "-std=c++17", "-O2", "-g", "-U_FORTIFY_SOURCE", f"-D{kind}", "-o", "program",
+                                   SOURCES / "coroutine_kinds.cpp", *libraries, "-pthread")
+        if built.returncode != 0:
+            self.skipTest(f"{kind} cannot be built: {next(line for line in built.stderr.decode().splitlines() if 'error' in line)}")
+        return self.recorded("step", "./program")
+
+    def test_state_threads(self):
+        self.check(self.kind("ST", "-lst"), 6)
+
+    def test_gnu_pth(self):
+        self.check(self.kind("PTH", "-lpth"), 6)
+
+    def test_the_portable_coroutine_library(self):
+        self.check(self.kind("PCL", "-lpcl"), 6)
+
+    def test_boost_coroutine2(self):
+        self.check(self.kind("COROUTINE2", "-lboost_context"), 6)
+
+    def test_stacks_made_by_signals_and_changed_by_siglongjmp(self):
+        self.check(self.kind("SIGALTSTACK"), 6)
+
+    def test_stacks_made_by_makecontext_and_changed_by_siglongjmp(self):
+        self.check(self.kind("UCONTEXT"), 6)
+
+    def test_a_switch_that_keeps_the_control_words(self):
+        self.check(self.kind("ACO"), 6)
+
+    def test_tasks_that_go_on_on_the_stack_of_another_thread(self):
+        measured = self.kind("SUSPEND", "-ltbb")
+        report = self.analyze()
+        fibers = [row for row in report["threads"] if row.get("fiber")]
+        self.check(measured, len(fibers), len(self.step(report)["threads"]))
+        self.assertFalse(any("without a recorded" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
+
+    def check_script(self, function: str, *command):
+        """In each call of the function on a stack of its own the program measures a little less than the call lasts."""
+        self.need(command[0])
+        plain = self.run_in_folder(*command)
+        if plain.returncode != 0:
+            self.skipTest(f"{command[-1]}: {(plain.stderr + plain.stdout).decode().strip().splitlines()[-1]}")
+        measured = self.recorded(function, *command)
+        self.assertEqual(len(measured), len(plain.stdout.split()))
+        self.rdam("export", "--format", "csv", "trace.bin", "-o", "calls.csv")
+        with open(self.folder / "calls.csv", newline="") as file:
+            calls = [row for row in csv.DictReader(file) if "fiber" in row["thread_name"] and row["duration_ns"]]
+        lasted = sorted(float(row["duration_ns"]) for row in calls)
+        # What runs a whole fiber is such a call, too, and what the interpreter calls beside is over at once.
+        lasted = [each for each in lasted if measured[0] / 2 < each < measured[-1] * 1.5]
+        self.assertEqual(len(lasted), len(measured))
+        taken = sum(row["paused_ns"] + row["crowded_ns"] for row in self.analyze()["threads"])
+        for name, at in (("least", 0), ("median", len(measured) // 2), ("greatest", -1)):
+            print(f"{self.id()}: the {name} {lasted[at] / measured[at]:.3f} of what the program measures", flush=True)
+            self.assertGreaterEqual(lasted[at] * 1.02 + taken, measured[at], name)
+            self.assertLessEqual(lasted[at], measured[at] * 1.5, name)
+
+    def test_fibers_of_php(self):
+        self.check_script("zend_call_function", "php", SOURCES / "fibers.php")
+
+    def test_fibers_of_ruby(self):
+        self.check_script("rb_yield", "ruby", "--disable-gems", SOURCES / "fibers.rb")
+
+    def test_perl_coro(self):
+        self.check_script("Perl_call_sv", "perl", SOURCES / "fibers.pl")
 
     def boost(self, threads: str, fibers: str, calls: str) -> list[int]:
         self.need("g++")
@@ -113,6 +186,40 @@ class Fibers(Case):
         for name in ("write",):
             found = [f for f in report["functions"] if f["name"] == name]
             self.assertTrue(all(f["rdam"] is not None for f in found))
+        self.check_single_calls(frames["occurrences"], sum(f["occurrences"] for f in report["functions"] if f["name"] == "write"))
+
+    def check_single_calls(self, frames: int, writes: int):
+        """In no output does a call of which the end is not known last for any time."""
+        for name in ("csv", "perfetto", "json", "firefox", "folded", "speedscope", "paje"):
+            done = self.rdam("export", "--format", name, "trace.bin", "-o", "calls." + name)
+            said = done.stderr.decode()
+            self.assertEqual(done.returncode, 0, said)
+            self.assertIn("copied away (greenlet)", said)
+            self.assertIn("calls are left out", said)
+            written = (self.folder / ("calls." + name)).read_bytes()
+            self.assertIn(b"write", written, name)
+            # Others have a table of all names before the calls.
+            if name in ("csv", "json"):
+                self.assertNotIn(b"_PyEval_EvalFrameDefault", written, name)
+            if name == "folded":
+                self.assertNotRegex(written, rb"_PyEval_EvalFrameDefault [0-9]")
+            if name == "perfetto":
+                self.assertIn(f": {writes} call".encode(), done.stderr)
+        self.rdam("report", "trace.bin", "-o", "page.html")
+        done = self.rdam("export", "--columns", "columns", "trace.bin")
+        self.assertIn("calls have no end", done.stderr.decode())
+        # An .npy file: a header, as long as its bytes 8 and 9 say, and the elements.
+        columns = {}
+        for column, kind in (("function", "I"), ("duration", "d"), ("end", "B")):
+            content = (self.folder / f"columns/calls/{column}.npy").read_bytes()
+            start = 10 + int.from_bytes(content[8:10], "little")
+            columns[column] = memoryview(content)[start:].cast(kind).tolist()
+        names = [f["name"] for f in json.loads((self.folder / "columns/columns.json").read_text())["functions"]]
+        calls = [(names[function], duration, end) for function, duration, end in zip(*columns.values(), strict=True)]
+        unknown = [(duration, end) for name, duration, end in calls if name == "_PyEval_EvalFrameDefault"]
+        self.assertEqual(len(unknown), frames)
+        self.assertTrue(all(math.isnan(duration) and end == 3 for duration, end in unknown))
+        self.assertTrue(any(duration >= 0 for name, duration, _ in calls if name == "write"))
 
 
 class NeverScored(Case):

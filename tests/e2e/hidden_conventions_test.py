@@ -79,6 +79,15 @@ class HiddenConventions(Case):
                     self.check(functions)
                     self.assertEqual(self.counts(), self.printed(), (options, self.said))
 
+    def test_functions_that_leave_another_value_in_rbp(self):
+        for options in (["-O1", "-g"], ["-O1"], ["-O0", "-g"]):
+            with self.subTest(options):
+                self.compile("gcc", *options, SOURCES / "spoils_rbp.c")
+                self.check("leaf,late,jumping,plain")
+                printed = self.printed()
+                printed.pop("sum")
+                self.assertEqual(self.counts(), printed, self.said)
+
     def test_a_function_that_takes_its_arguments_off_the_stack(self):
         self.compile("gcc", "-O1", "-g", SOURCES / "pops.c")
         self.check("pops,pops_two")

@@ -42,6 +42,17 @@ constexpr ManagedRuntime kMlton{
     "MLton",
     "is Standard ML code made by MLton, which is jumped to, has a stack of its own and does not return: it "
     "cannot be wrapped"};
+constexpr ManagedRuntime kJulia{
+    "Julia",
+    "is Julia code compiled ahead of time, whose exceptions and warnings find frames by return addresses: it "
+    "cannot be wrapped"};
+constexpr ManagedRuntime kPolyMl{
+    "Poly/ML",
+    "is code of an image of Poly/ML, whose functions have no names and whose collector looks up return "
+    "addresses: it cannot be wrapped"};
+constexpr ManagedRuntime kGnuProlog{
+    "GNU Prolog",
+    "is Prolog code made by GNU Prolog, which is jumped to and does not return: it cannot be wrapped"};
 constexpr ManagedRuntime kLuaJit{
     "LuaJIT's interpreter",
     "is part of LuaJIT's interpreter in assembly, which is jumped to and shares one frame: it cannot be "
@@ -157,6 +168,43 @@ bool is_swift_object(const ObjectFile& file) {
     return false;
 }
 
+// --- Julia. What its compiler makes has a prefix, which says how it is called, and a number; the copies for
+// other processors have another one. A function that C can call (@ccallable) has a second name.
+
+bool is_julia_image(const ObjectFile& file) {
+    for (const char* const name : {"jl_image_pointers", "jl_system_image_data", "jl_sysimg_fvars_base"})
+        if (is_defined(file, name)) return true;
+    return false;
+}
+
+bool is_julia_name(const ObjectFile& file, std::string_view name) {
+    (void)file;
+    name = name.substr(0, name.find(".clone"));
+    if (const auto dot = name.rfind('.'); dot != std::string_view::npos && is_number(name.substr(dot + 1)))
+        name = name.substr(0, dot);
+    constexpr std::string_view kInvoke = "tojlinvoke";
+    if (name.starts_with(kInvoke) && is_number(name.substr(kInvoke.size()))) return true;
+    constexpr std::array<std::string_view, 12> kPrefixes{"julia_",  "jfptr_",  "japi1_",  "japi3_",
+                                                         "jlcapi_", "jlsys_",  "jlsysw_", "jlplt_",
+                                                         "j_",      "jlcall_", "j1_",     "gfptrjl_"};
+    const auto number = name.rfind('_');
+    if (number == std::string_view::npos || !is_number(name.substr(number + 1))) return false;
+    return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
+        return name.starts_with(prefix) && number >= prefix.size();
+    });
+}
+
+// --- GNU Prolog. A predicate is named by its name, in hexadecimal where that has other letters, and its
+// number of arguments.
+
+bool is_gnu_prolog_name(const ObjectFile& file, std::string_view name) {
+    (void)file;
+    constexpr std::string_view kArity = "__a";
+    const auto arity = name.rfind(kArity);
+    return name.starts_with('X') && name.size() > 3 && is_number(name.substr(1, 1)) && name[2] == '_' &&
+           arity != std::string_view::npos && is_number(name.substr(arity + kArity.size()));
+}
+
 // --- CHICKEN. C functions by construction; main() and the helpers of chicken.h return.
 
 bool is_chicken_object(const ObjectFile& file) {
@@ -188,6 +236,9 @@ ManagedCode::ManagedCode(const ObjectFile& file) : file_{file} {
     if (file.is_go()) add_between("runtime.text", "runtime.etext", kGo);
     add_between("__lisp_code_start", "__lisp_code_end", kSbcl);
     add_mlton();
+    add_julia();
+    add_poly_ml();
+    add_gnu_prolog();
     if (is_defined(file, "lj_vm_asm_begin")) add(is_luajit_name, kLuaJit);
     if (is_swift_object(file)) add(is_swift_name, kSwift);
     add_stack_maps();
@@ -222,6 +273,20 @@ void ManagedCode::add_between(std::string_view first, std::string_view last, con
     const auto begin = address_of(file_, first);
     const auto end = address_of(file_, last);
     if (begin && end) add(*begin, *end, runtime);
+}
+
+void ManagedCode::add_up_to_next(std::string_view first, std::string_view last,
+                                 const ManagedRuntime& runtime) {
+    const auto ends = file_.named(last);
+    for (const std::uint32_t begin : file_.named(first)) {
+        std::uint64_t nearest = 0;
+        const std::uint64_t address = file_.symbols()[begin].address;
+        for (const std::uint32_t end : ends) {
+            const std::uint64_t candidate = file_.symbols()[end].address;
+            if (candidate > address && (nearest == 0 || candidate < nearest)) nearest = candidate;
+        }
+        add(address, nearest, runtime);
+    }
 }
 
 void ManagedCode::add_section(std::string_view name, const ManagedRuntime& runtime) {
@@ -266,17 +331,7 @@ void ManagedCode::add_mono() {
             add(section.header.sh_addr, section.header.sh_addr + section.header.sh_size, kMono);
     }
     if (image) return;
-    const auto begins = file_.named("jit_code_start");
-    const auto ends = file_.named("jit_code_end");
-    for (const std::uint32_t begin : begins) {
-        std::uint64_t nearest = 0;
-        const std::uint64_t address = file_.symbols()[begin].address;
-        for (const std::uint32_t end : ends) {
-            const std::uint64_t candidate = file_.symbols()[end].address;
-            if (candidate > address && (nearest == 0 || candidate < nearest)) nearest = candidate;
-        }
-        add(address, nearest, kMono);
-    }
+    add_up_to_next("jit_code_start", "jit_code_end", kMono);
 }
 
 /// The C libraries of the JDK are linked behind the Java code. A stripped image does not say where these
@@ -301,6 +356,36 @@ void ManagedCode::add_mlton() {
         if (!entry && !numbered && !label) continue;
         if (const auto extent = file_.extent(symbol.address)) add(extent->begin, extent->end, kMlton);
     }
+}
+
+/// A stripped image does not say which of its functions are C's: there is hardly one.
+void ManagedCode::add_julia() {
+    if (!is_julia_image(file_)) return;
+    add(is_julia_name, kJulia);
+    if (std::find(runtimes_.begin(), runtimes_.end(), &kJulia) == runtimes_.end())
+        add_section(".text", kJulia);
+}
+
+/// The heap that was exported with the program, code among it, lies in areas.
+void ManagedCode::add_poly_ml() {
+    if (!is_defined(file_, "poly_exports")) return;
+    constexpr std::string_view kArea = "area";
+    for (const Symbol& symbol : file_.symbols()) {
+        if (!symbol.name.starts_with(kArea) || !is_number(std::string_view{symbol.name}.substr(kArea.size())))
+            continue;
+        const ElfSection* section = file_.code_section(symbol.address);
+        if (section == nullptr) continue;
+        const auto extent = file_.extent(symbol.address);
+        add(symbol.address, extent ? extent->end : section->header.sh_addr + section->header.sh_size,
+            kPolyMl);
+    }
+}
+
+/// The code of each file begins with the label of failure, and lies before what registers its predicates.
+void ManagedCode::add_gnu_prolog() {
+    if (!is_defined(file_, "Prolog_Object_Initializer")) return;
+    add_up_to_next("fail", "Prolog_Object_Initializer", kGnuProlog);
+    add(is_gnu_prolog_name, kGnuProlog);
 }
 
 void ManagedCode::add_stack_maps() {

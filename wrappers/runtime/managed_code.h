@@ -45,12 +45,17 @@ class ManagedCode {
     void add(std::uint64_t begin, std::uint64_t end, const ManagedRuntime& runtime);
     void add(NameRule rule, const ManagedRuntime& runtime);
     void add_between(std::string_view first, std::string_view last, const ManagedRuntime& runtime);
+    /// From each symbol called `first` to the next one called `last`.
+    void add_up_to_next(std::string_view first, std::string_view last, const ManagedRuntime& runtime);
     void add_section(std::string_view name, const ManagedRuntime& runtime);
     void add_symbol(std::string_view name, const ManagedRuntime& runtime);
     void add_ocaml();
     void add_mono();
     void add_graal();
     void add_mlton();
+    void add_julia();
+    void add_poly_ml();
+    void add_gnu_prolog();
     void add_stack_maps();
     void note(const ManagedRuntime& runtime);
 

@@ -18,7 +18,7 @@ class Carrier {
   public:
     /// `off_cpu`: the thread's times off the processors.
     Carrier(std::uint32_t thread, trace::EventStream stream, std::vector<trace::OffCpu> off_cpu)
-        : thread_(thread), stream_(std::move(stream)), off_cpu_(std::move(off_cpu)) {}
+        : owner(thread), thread_(thread), stream_(std::move(stream)), off_cpu_(std::move(off_cpu)) {}
 
     std::uint32_t thread() const { return thread_; }
     /// Makes at least one event the next one, unless there are no more: false. `gap` is set if events are
@@ -33,6 +33,7 @@ class Carrier {
     void off_cpu(std::uint64_t from, std::uint64_t to, const Sink& sink);
 
     std::uint64_t stack = 0;              ///< on which the next event is
+    std::uint32_t owner;                  ///< that began on it; UINT32_MAX: no thread did
     bool stack_known = true;              ///< false: events are missing, and it has not switched since
     std::uint64_t since = 0;              ///< ticks: when its events on this stack began, or go on
     std::uint64_t off_from = 0;           ///< ticks: up to then its times off the processors are given away

@@ -74,7 +74,7 @@ Result<void> Division::divide(const std::vector<std::uint32_t>& group) {
 /// Until the thread switches its stack or, on one that it shares with others, `limit` (ticks). False: it has
 /// no more events. Otherwise `since` says when it goes on.
 Result<bool> Division::run_until(Carrier& carrier, std::uint64_t limit) {
-    bool shared = survey_.shared.contains(carrier.stack);
+    bool shared = is_shared(carrier);
     Row* row = nullptr;
     for (;;) {
         bool gap = false;
@@ -83,7 +83,7 @@ Result<bool> Division::run_until(Carrier& carrier, std::uint64_t limit) {
         if (gap) {
             miss_events(carrier);
             row = nullptr;
-            shared = survey_.shared.contains(carrier.stack);
+            shared = is_shared(carrier);
         }
         if (!*more) {
             stop(carrier, UINT64_MAX, UINT64_MAX);
@@ -121,9 +121,14 @@ Result<void> Division::take(Row* row, Carrier& carrier) {
     return row != nullptr ? added(*row) : Result<void>{};
 }
 
+bool Division::is_shared(const Carrier& carrier) const {
+    return carrier.owner != UINT32_MAX ? survey_.lent.contains(carrier.owner)
+                                       : survey_.shared.contains(carrier.stack);
+}
+
 /// Null: nothing has been called there.
 Row* Division::row_on(const Carrier& carrier) {
-    if (carrier.stack == 0) return rows_[carrier.thread()].get();
+    if (carrier.owner != UINT32_MAX) return rows_[carrier.owner].get();
     const auto known = by_stack_.find(key_of(carrier));
     return known != by_stack_.end() ? known->second : nullptr;
 }
@@ -151,7 +156,7 @@ Row& Division::add_row(const Carrier& carrier) {
 
 /// The thread goes on with the row.
 void Division::resume(Row& row, Carrier& carrier) {
-    if (row.stack != 0 && row.seen_gaps != gaps_) {
+    if ((row.stack != 0 || survey_.lent.contains(row.index)) && row.seen_gaps != gaps_) {
         row.gap();
         row.seen_gaps = gaps_;
     }
@@ -183,6 +188,9 @@ void Division::switch_to(Carrier& carrier, const trace::Event& event) {
     if (!carrier.stack_known) rows_[carrier.thread()]->gap();
     carrier.stack_known = true;
     carrier.stack = event.until;
+    carrier.owner = event.until == 0
+                        ? carrier.thread()
+                        : survey_.lender(reader_.info(), event.until, event.tsc).value_or(UINT32_MAX);
 }
 
 /// The thread may have switched to any stack, and left any call there.
@@ -191,6 +199,7 @@ void Division::miss_events(Carrier& carrier) {
     if (!reader_.switches_stacks(carrier.thread())) return;
     ++gaps_;
     carrier.stack = 0;
+    carrier.owner = carrier.thread();
     carrier.stack_known = false;
 }
 
@@ -255,8 +264,8 @@ std::uint32_t Division::tid_of(const Row& row) const {
 }
 
 trace::ThreadInfo Division::describe(const Row& row) const {
+    if (row.stack == 0) return reader_.info().threads[row.index];
     const trace::ThreadInfo& thread = reader_.info().threads[row.thread];
-    if (row.stack == 0) return thread;
     trace::ThreadInfo info;
     info.tid = tid_of(row);
     const std::string number = row.stack == kSomeStack ? "other fibers" : fmt::format("fiber {}", row.stack);

@@ -35,6 +35,7 @@ class Division {
 
     Result<void> divide(const std::vector<std::uint32_t>& group);
     Result<bool> run_until(Carrier& carrier, std::uint64_t limit);
+    bool is_shared(const Carrier& carrier) const;
     Row* row_on(const Carrier& carrier);
     Row* row_for(const Carrier& carrier);
     static std::uint64_t key_of(const Carrier& carrier);

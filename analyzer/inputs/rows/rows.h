@@ -15,12 +15,15 @@ namespace rdam::inputs {
 /// it belongs together only up to the next switch.
 inline constexpr std::uint64_t kSomeStack = 1U << 16U;
 
+/// A number from here on is that of the stack on which the thread with the tid behind it began.
+inline constexpr std::uint64_t kThreadStacks = std::uint64_t{1} << 31U;
+
 /// Whether a thread of the trace switches its stack.
 bool switches_stacks(const trace::TraceReader& reader);
 
 /// The same trace in an unlinked temporary file, without switches: what was called on a stack of its own
 /// (ThreadInfo::fiber) is a thread behind the threads of `reader`, from its first event to its last; what is
-/// left to a thread is what it called on its own stack.
+/// left to a thread is what was called on the stack that it began on, also by other threads.
 ///
 /// - Pauses and times off the processors belong to the row that ran then.
 /// - Instructions are unknown for calls during which the row did not run all the time.

@@ -1,5 +1,6 @@
 #include "analyzer/inputs/rows/survey.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -39,18 +40,50 @@ Result<std::unordered_set<std::uint64_t>> stacks_of(const trace::TraceReader& re
     }
 }
 
+using Threads = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
+
+Threads threads_by_tid(const trace::TraceInfo& info) {
+    Threads threads;
+    for (std::uint32_t thread = 0; thread < info.threads.size(); ++thread)
+        threads[info.threads[thread].tid].push_back(thread);
+    for (auto& [tid, all] : threads)
+        std::ranges::sort(all, {}, [&](std::uint32_t thread) { return info.threads[thread].start; });
+    return threads;
+}
+
 }  // namespace
+
+std::optional<std::uint32_t> StackSurvey::lender(const trace::TraceInfo& info, std::uint64_t stack,
+                                                 std::uint64_t tsc) const {
+    if (stack < kThreadStacks) return std::nullopt;
+    const auto found = lenders.find(stack - kThreadStacks);
+    if (found == lenders.end()) return std::nullopt;
+    std::uint32_t thread = found->second.front();
+    for (const std::uint32_t each : found->second)
+        if (info.threads[each].start <= tsc) thread = each;
+    return thread;
+}
 
 Result<StackSurvey> survey_stacks(const trace::TraceReader& reader) {
     const auto threads = static_cast<std::uint32_t>(reader.info().threads.size());
     StackSurvey survey;
     Sets sets{threads};
     std::unordered_map<std::uint64_t, std::uint32_t> first_on;
+    const Threads by_tid = threads_by_tid(reader.info());
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
         if (!reader.switches_stacks(thread)) continue;
         const auto stacks = stacks_of(reader, thread);
         if (!stacks) return tl::unexpected{stacks.error()};
         for (const std::uint64_t stack : *stacks) {
+            if (const auto own = by_tid.find(stack - kThreadStacks);
+                stack >= kThreadStacks && own != by_tid.end()) {
+                survey.lenders.insert(*own);
+                for (const std::uint32_t lender : own->second) {
+                    survey.lent.insert(lender);
+                    sets.unite(lender, thread);
+                }
+                continue;
+            }
             const auto [known, is_new] = first_on.try_emplace(stack, thread);
             if (is_new) continue;
             survey.shared.insert(stack);

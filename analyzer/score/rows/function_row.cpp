@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/score/rows/bars.h"
 #include "analyzer/score/rows/by_design.h"
 #include "analyzer/score/rows/windowed_part.h"
@@ -144,16 +145,6 @@ void fill_times(const Sums& sums, double ns_per_tick, ThreadShare& entry) {
     entry.max_ns = as_double(all.max()) * ns_per_tick;
 }
 
-/// Whether a call of the function may seem to end when another one does, because stacks are copied away while
-/// calls are open on them. Inside what only waits in libc, nothing is called that could do that.
-bool ends_are_mixed_up(const trace::TraceInfo& info, std::uint32_t function) {
-    if (info.process.copied_stacks.empty()) return false;
-    const trace::FunctionInfo& about = info.functions[function];
-    const bool libc = about.module.starts_with("libc.so") || about.module.starts_with("libc-2") ||
-                      about.module.starts_with("libpthread");
-    return !(libc && about.waits);
-}
-
 /// What is known of the calls that were entered.
 struct Entered {
     double calls = 0;
@@ -169,7 +160,7 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
                       const WindowEstimate* estimate) {
     const ThreadTimes& times = *context.threads[thread];
     const double of_trees = times.sampling.functions()[function].count;
-    const bool copied = ends_are_mixed_up(context.info, function);
+    const bool copied = calls::ends_are_mixed_up(context.info, function);
     if (estimate == nullptr)
         return {.calls = as_double(times.per_function[function].estimated),
                 .variance = of_trees,
@@ -397,7 +388,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         row.rdam_flat_low = row.rdam_low;
         row.rdam_flat_high = row.rdam_high;
     }
-    const bool mixed_up = ends_are_mixed_up(context.info, function);
+    const bool mixed_up = calls::ends_are_mixed_up(context.info, function);
     fill_unknown(mixed_up, calls, row);
     if (!mixed_up) fill_times(context, all, typical, calls, row);
     row.lost_ns = lost.lost() * context.ns_per_tick;

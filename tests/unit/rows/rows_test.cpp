@@ -110,6 +110,55 @@ TEST_CASE("ends belong to the calls on their own stack") {
     CHECK(threads[1].tid != threads[2].tid);
 }
 
+TEST_CASE("a thread may end calls on the stack that another one began on") {
+    Recording recording(3);
+    constexpr std::uint64_t kStackOfTen = (std::uint64_t{1} << 31) + 10;
+    named(recording, "main", 10)
+        .enter(10, kA)
+        .switch_to(20, 1)
+        .enter(20, kB)
+        .leave(80, kB)
+        .switch_to(90, 0)
+        .enter(90, kC)
+        .leave(95, kC);
+    named(recording, "other", 11)
+        .enter(15, kC)
+        .switch_to(30, kStackOfTen)
+        .leave(40, kA)
+        .enter(50, kA)
+        .switch_to(60, 0)
+        .leave(61, kC)
+        .switch_to(62, kStackOfTen)
+        .leave(70, kA)
+        .switch_to(75, kStackOfTen + 5)
+        .enter(76, kB)
+        .leave(77, kB);
+    const auto lines = lines_of(rows_of(recording));
+    CHECK(lines.at("main") == Lines{"10 a", "40 /a", "50 a", "70 /a", "90 c", "95 /c"});
+    CHECK(lines.at("main's fiber 1") == Lines{"20 b", "80 /b"});
+    CHECK(lines.at("other") == Lines{"15 c", "61 /c"});
+    // Of no thread that is known.
+    CHECK(lines.at("other's fiber 2147483663") == Lines{"76 b", "77 /b"});
+}
+
+TEST_CASE("where a tid was given twice, the stack is that of the thread that lived then") {
+    Recording recording(1);
+    constexpr std::uint64_t kStackOfTen = (std::uint64_t{1} << 31) + 10;
+    named(recording, "early", 10).enter(10, kA);
+    recording.info.threads.back().end = 100;
+    named(recording, "late", 10).enter(210, kA);
+    recording.info.threads.back().start = 200;
+    named(recording, "other", 11)
+        .switch_to(20, kStackOfTen)
+        .leave(30, kA)
+        .switch_to(40, 0)
+        .switch_to(220, kStackOfTen)
+        .leave(230, kA);
+    const auto lines = lines_of(rows_of(recording));
+    CHECK(lines.at("early") == Lines{"10 a", "30 /a"});
+    CHECK(lines.at("late") == Lines{"210 a", "230 /a"});
+}
+
 TEST_CASE("calls of fibers are scored by their own durations") {
     Recording recording(1);
     ThreadRecording& thread = named(recording, "main", 10);

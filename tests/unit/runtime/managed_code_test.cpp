@@ -48,6 +48,16 @@ const std::vector<Expectation> kExpectations{
      {"$s4main5plainyyF", "swift_task_create"}},
     {"libstack_maps.so", "LLVM stack maps", {"collected", "also_collected"}, {"in_c"}},
     {"libchicken.so", "CHICKEN Scheme", {"C_toplevel", "f_123", "va343"}, {"main", "f_printer"}},
+    {"libjulia.so",
+     "Julia",
+     {"julia_fib_123", "julia_fib_123.clone_1", "jfptr_fib_124", "exported", "tojlinvoke42"},
+     {"init_julia", "julia_main"}},
+    {"libjulia_stripped.so", "Julia", {"exported"}, {}},
+    {"libpoly_ml.so", "Poly/ML", {"area1"}, {"after_area"}},
+    {"libgnu_prolog.so",
+     "GNU Prolog",
+     {"X0_insert__a3", "Lpred1_1", "X1_2464__a2", "fail"},
+     {"Pl_Unify", "X_not__a"}},
     {"libgo.so", "Go", {"main.work"}, {"_cgo_wrapper", "in_c"}},
 };
 
@@ -96,7 +106,8 @@ TEST_CASE("names alone make no managed code") {
     REQUIRE(file.has_value());
     const rdam::ManagedCode code{*file};
     CHECK(code.runtimes().empty());
-    for (const char* const name : {"camlEx__cat_12", "Main_work_info", "f_123", "lj_BC_ADD"})
+    for (const char* const name :
+         {"camlEx__cat_12", "Main_work_info", "f_123", "lj_BC_ADD", "julia_fib_123", "X0_insert__a3"})
         CHECK(runtime_of(*file, code, name) == nullptr);
 }
 

@@ -18,6 +18,10 @@
 #define CHICKEN 15
 #define GO 16
 #define PLAIN 17
+#define JULIA 18
+#define JULIA_STRIPPED 19
+#define POLY_ML 20
+#define GNU_PROLOG 21
 
 .macro function name
         .globl  \name
@@ -177,6 +181,35 @@ L_12:   lea     1(%rbp), %rax
         function main.work
         mark    runtime.etext
         function in_c
+#elif RUNTIME == JULIA
+        data    jl_image_pointers
+        function julia_fib_123
+        function julia_fib_123.clone_1
+        function jfptr_fib_124
+        function jlcapi_exported_7
+        .globl  exported
+        .type   exported, @function
+        .set    exported, jlcapi_exported_7
+        function tojlinvoke42
+        function init_julia
+        function julia_main
+#elif RUNTIME == JULIA_STRIPPED
+        data    jl_system_image_data
+        function exported
+#elif RUNTIME == POLY_ML
+        data    poly_exports
+        .type   area1, @object
+area1:  function main_loop
+        function after_area
+        data    area2
+#elif RUNTIME == GNU_PROLOG
+fail:   nop
+        function X0_insert__a3
+Lpred1_1:
+        function X1_2464__a2
+        function Prolog_Object_Initializer
+        function Pl_Unify
+        function X_not__a
 #elif RUNTIME == PLAIN
         // Names of several runtimes, without what their objects have.
         function camlEx__cat_12
@@ -184,5 +217,7 @@ L_12:   lea     1(%rbp), %rax
         function f_123
         function lj_BC_ADD
         function jit_code_start
+        function julia_fib_123
+        function X0_insert__a3
 #endif
         .section .note.GNU-stack, "", @progbits

@@ -25,7 +25,8 @@ struct ExportArguments {
     bool overwrite = false;
 };
 
-/// Says on stderr what the trace has lost, and the export therefore has not.
-void say_losses(const trace::TraceReader& reader, const std::string& name);
+/// Says on stderr what the trace has lost, and the export therefore has not. `unknown_ends`: what has become
+/// of calls of which nobody knows when they ended.
+void say_losses(const trace::TraceReader& reader, const std::string& name, const std::string& unknown_ends);
 
 }  // namespace rdam

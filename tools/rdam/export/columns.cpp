@@ -90,7 +90,7 @@ Result<int> export_columns(const trace::TraceReader& reader, const ExportArgumen
     const auto exported =
         is_file_wanted(options) ? write_file(reader, options) : replace_folder(reader, options);
     if (!exported) return tl::unexpected{exported.error()};
-    say_losses(reader, options.trace);
+    say_losses(reader, options.trace, "calls have no end");
     say(fmt::format("{}: {} of {}", options.columns, output::counted(exported->calls, "call", "calls"),
                     output::counted(exported->sequences, "sequence", "sequences")));
     return kExitDone;

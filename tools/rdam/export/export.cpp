@@ -131,7 +131,7 @@ void check_usage(const ExportArguments& options) {
 
 }  // namespace
 
-void say_losses(const trace::TraceReader& reader, const std::string& name) {
+void say_losses(const trace::TraceReader& reader, const std::string& name, const std::string& unknown_ends) {
     const trace::Damage damage = reader.damage();
     const auto say_of_it = [&](const std::string& what) { say(fmt::format("{}: {}", name, what)); };
     if (damage.no_index) say_of_it("its end is missing: exported what is there");
@@ -140,6 +140,12 @@ void say_losses(const trace::TraceReader& reader, const std::string& name) {
                               damage.bad_chunks, damage.missing_chunks));
     if (reader.info().dropped > 0)
         say_of_it(fmt::format("{} events were lost during recording", reader.info().dropped));
+    if (const std::string& library = reader.info().process.copied_stacks; !library.empty())
+        say_of_it(
+            fmt::format("stacks of this program are copied away ({}), so which end belongs to which call is "
+                        "not known: {}, but for "
+                        "functions of libc that wait",
+                        library, unknown_ends));
 }
 
 Run add_export(CLI::App& app) {

@@ -116,7 +116,7 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
             *report, reader.info(), {.weight = weight_of(options.weight), .jobs = settings.jobs}, sink);
         if (!written) return tl::unexpected{written.error()};
         if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
-        say_losses(reader, options.trace);
+        say_losses(reader, options.trace, "calls are left out");
         if (!say_if_nothing(options, report->functions.empty())) say_paths(options, report->paths, *written);
     } catch (const std::runtime_error& error) {
         return fail("{}: not exported: {}", options.trace, error.what());
@@ -140,7 +140,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     if (format.write_archive != nullptr) {
         const auto written = export_archive(reader, options, format);
         if (!written) return tl::unexpected{written.error()};
-        say_losses(reader, options.trace);
+        say_losses(reader, options.trace, "calls are left out");
         say_written(options, format, *written);
         return kExitDone;
     }
@@ -178,7 +178,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
                                       sink);
     if (!written) return tl::unexpected{written.error()};
     if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
-    say_losses(reader, options.trace);
+    say_losses(reader, options.trace, "calls are left out");
     say_written(options, format, *written);
     return kExitDone;
 }

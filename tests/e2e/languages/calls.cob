@@ -1,0 +1,49 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. w.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 I PIC 9(9) COMP-5.
+       01 R PIC 9(9) COMP-5.
+       01 T PIC 9(18) COMP-5 VALUE 0.
+       01 CC PIC 9(9) COMP-5 VALUE 0.
+       PROCEDURE DIVISION.
+           PERFORM VARYING I FROM 1 BY 1 UNTIL I > 3000
+             CALL "sub1" USING I R CC
+             ADD R TO T
+             CALL "nosuch" ON EXCEPTION ADD 1 TO T END-CALL
+           END-PERFORM.
+           CALL "rec" USING BY VALUE 20 BY REFERENCE R.
+           DISPLAY T " " CC " " R.
+           STOP RUN.
+       END PROGRAM w.
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. sub1.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 S PIC X(20).
+       LINKAGE SECTION.
+       01 I PIC 9(9) COMP-5.
+       01 R PIC 9(9) COMP-5.
+       01 CC PIC 9(9) COMP-5.
+       PROCEDURE DIVISION USING I R CC.
+           ADD 1 TO CC.
+           MOVE I TO S.
+           COMPUTE R = FUNCTION MOD(I 97) + FUNCTION LENGTH(FUNCTION TRIM(S)).
+           GOBACK.
+       END PROGRAM sub1.
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. rec IS RECURSIVE.
+       DATA DIVISION.
+       LOCAL-STORAGE SECTION.
+       01 M PIC 9(9) COMP-5.
+       LINKAGE SECTION.
+       01 N PIC 9(9) COMP-5.
+       01 R PIC 9(9) COMP-5.
+       PROCEDURE DIVISION USING BY VALUE N BY REFERENCE R.
+           IF N = 0 MOVE 1 TO R ELSE
+             SUBTRACT 1 FROM N GIVING M
+             CALL "rec" USING BY VALUE M BY REFERENCE R
+             COMPUTE R = FUNCTION MOD(R * 2 + N, 100003)
+           END-IF.
+           GOBACK.
+       END PROGRAM rec.

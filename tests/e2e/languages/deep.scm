@@ -1,0 +1,7 @@
+(define calls 0)
+(define (fib n) (set! calls (+ calls 1)) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1)))))
+(define caught 0)
+(do ((i 0 (+ i 1))) ((= i 500)) (call/cc (lambda (k) (with-exception-handler (lambda (e) (set! caught (+ caught 1)) (k 1)) (lambda () (if (odd? i) (raise 'odd)))))))
+(display (list (fib 22) calls (deep 100000) caught)) (newline)
+(exit 0)
