@@ -258,12 +258,12 @@ class NotLoaded(Sentences):
         text = self.said("--", "env", program, COUNTS, "1", "10", status=1)
         self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (what sudo, env -i, "
                       "LD_PRELOAD=… or a program that clears its environment starts does not load it", text)
-        # What is on the list is called before, too.
-        text = self.rdam("record", "-f", "work,before", "--", program, COUNTS, "1", "10").stderr.decode()
+        # One that is recorded itself. Its agent looks at what it has become some ten times a second.
+        text = self.rdam("record", "-f", "work,before", "--", program, self.find("sleep"), "2").stderr.decode()
         self.assertEqual(self.counts(), {"before": 1})
-        self.assertIn("rdam: the process went on as counts, which is not recorded: it was started with an environment without the recorder's "
+        self.assertIn("rdam: the process went on as sleep, which is not recorded: it was started with an environment without the recorder's "
                       "LD_PRELOAD\n", text)
-        self.assertIn("went on as counts", self.rdam("analyze").stdout.decode())
+        self.assertIn("went on as sleep", self.rdam("analyze").stdout.decode())
         # One that keeps it is recorded, whatever it executes.
         text = self.rdam("record", "-f", "work,before", "--", program, "kept", COUNTS, "1", "10").stderr.decode()
         self.assertEqual(sum(self.counts(trace).get("work", 0) for trace in self.traces()), 10)
