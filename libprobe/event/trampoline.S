@@ -414,7 +414,13 @@ rdam_pads:
 rdam_pads_end:
         .size   rdam_pads, . - rdam_pads
 
+// As at the begin of rdam_leave_…: (rsp) = the CallSite's offset, and the table is found by the number before this.
+        .balign 64
+.Lback_origin:
+        .long   rdam_call_sites - .Lback_origin, 0
         .cfi_startproc
+        .cfi_personality 0x1b, rdam_personality
+        .cfi_escape 0x10, 0x10, 0x0d, 0x38, 0x1c, 0x06, 0x80, 0x00, 0x09, 0xc0, 0x1a, 0x12, 0x94, 0x04, 0x22, 0x22
 .Lback:
         jmp     *rdam_target_return(%rip)
         .cfi_endproc

@@ -98,6 +98,24 @@ Producer producer_of(Dwarf_Die function) {
     return producer;
 }
 
+bool passes_scalars_by_reference(Dwarf_Die function) {
+    constexpr int kFortran18 = 0x2d;
+    Dwarf_Die unit;
+    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr) return false;
+    switch (dwarf_srclang(&unit)) {
+        case DW_LANG_Fortran77:
+        case DW_LANG_Fortran90:
+        case DW_LANG_Fortran95:
+        case DW_LANG_Fortran03:
+        case DW_LANG_Fortran08:
+        case kFortran18:
+        case DW_LANG_Pascal83:
+            return true;
+        default:
+            return false;
+    }
+}
+
 PassedAs in_registers(std::uint8_t integers, std::uint8_t vectors) {
     PassedAs passed;
     passed.integer_registers = integers;
@@ -200,7 +218,10 @@ FunctionClaims::Signature signature_of(Dwarf_Die function, const Producer& produ
 class ClaimReader {
   public:
     ClaimReader(Dwarf_Die function, std::uint64_t first_instruction)
-        : function_{function}, first_{first_instruction}, producer_{producer_of(function)} {}
+        : function_{function},
+          first_{first_instruction},
+          producer_{producer_of(function)},
+          refers_to_scalars_{passes_scalars_by_reference(function)} {}
 
     const Producer& producer() const { return producer_; }
 
@@ -293,7 +314,13 @@ class ClaimReader {
         return std::nullopt;
     }
 
-    static void refer(ParameterClaim& claim) {
+    void refer(ParameterClaim& claim) const {
+        // Other languages have a type for that, and an optimizing compiler may say of a variable of this type
+        // that its value is still in memory (a = *b;).
+        if (claim.scalar && !refers_to_scalars_) {
+            claim.scalar.reset();
+            return;
+        }
         claim.type += '&';
         claim.scalar = ScalarType{ValueKind::pointer, 8};
         claim.passed = in_registers(1, 0);
@@ -303,6 +330,7 @@ class ClaimReader {
     Dwarf_Die function_;
     std::uint64_t first_;
     Producer producer_;
+    bool refers_to_scalars_;
 };
 
 }  // namespace
