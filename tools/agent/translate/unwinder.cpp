@@ -34,10 +34,13 @@ struct UnwindState {
     const shm::StackCopy* copy = nullptr;
     std::span<const std::uint8_t> stack;
     bool ran_out = false;
+    std::size_t last_found = 0;  ///< by find()
 
-    const Image* find(std::uint64_t address) const {
-        for (auto image = images.rbegin(); image != images.rend(); ++image)
-            if (image->contains(address)) return &*image;
+    /// libunwind reads unwind tables byte by byte.
+    const Image* find(std::uint64_t address) {
+        if (last_found < images.size() && images[last_found].contains(address)) return &images[last_found];
+        for (std::size_t i = images.size(); i-- > 0;)
+            if (images[i].contains(address)) return &images[last_found = i];
         return nullptr;
     }
 
