@@ -3,6 +3,7 @@
 their own, stacks that are copied away."""
 
 import pathlib
+import re
 import shutil
 import unittest
 
@@ -78,6 +79,31 @@ class Untouched(Case):
         for name, calls in (("plugin_work", 2 * times), ("inner", 4 * times), ("snprintf", times)):
             self.assertEqual(sum(row["occurrences"] for row in rows if row["name"] == name), calls, name)
         self.assertEqual(list(pathlib.Path(self.folder).glob("query_*")), [])
+
+
+class Walks(Case):
+    """A handler that walks the stack, behind every instruction of calls and of their probes."""
+
+    def check(self, program: str, *options: str):
+        plain = self.run_in_folder(PROGRAMS / program)
+        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        done = self.rdam("record", *options, "-o", "trace.bin", "-f", "leafy,upper", "--", PROGRAMS / program)
+        said = done.stderr.decode()
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), said)
+        walks, lost = map(int, re.search(r"(\d+) walks, (\d+) lost", said).groups())
+        # Of the few first instructions that were moved unwinders know nothing: there a walk ends early.
+        self.assertGreater(walks, 5000, said)
+        self.assertLess(lost, walks / 20, said)
+        if not options:
+            self.assertEqual(self.counts(), {"leafy": 360, "upper": 120})
+
+    def test_without_debug_information(self):
+        for options in ((), ("--max-overhead", "5%"), ("--clock", "unfenced"), ("--clock", "rdtsc")):
+            with self.subTest(options):
+                self.check("walks", *options)
+
+    def test_with_debug_information(self):
+        self.check("walks_described")
 
 
 if __name__ == "__main__":
