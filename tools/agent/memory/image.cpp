@@ -32,7 +32,9 @@ std::span<const std::uint8_t> map_file(const std::string& path) {
 }  // namespace
 
 Image::Image(const ProcessObject& object)
-    : base_(object.base), end_(object.end), file_(map_file(object.open_at.empty() ? object.path : object.open_at)) {
+    : base_(object.base),
+      end_(object.end),
+      file_(map_file(object.open_at.empty() ? object.path : object.open_at)) {
     if (!file_.empty()) read_headers();
     replaced_ = !file_.empty() && !object.build_id.empty() && build_id() != object.build_id;
     if (!replaced_) return;

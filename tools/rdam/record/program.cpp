@@ -140,7 +140,8 @@ bool say_if_forbidden(pid_t pid, int signal) {
     if (signal == SIGSYS && (mode == '2' || mode == '3')) {
         std::fputs(
             "rdam: the program was killed for a system call that its seccomp filter forbids (SIGSYS): if "
-            "this does not happen without rdam, let the filter allow what the recorder needs (docs/limits.md, "
+            "this does not happen without rdam, let the filter allow what the recorder needs "
+            "(docs/limits.md, "
             "System call filters)\n",
             stderr);
         return true;
