@@ -13,7 +13,7 @@
 namespace rdam {
 namespace {
 
-using Where = ParameterClaim::Where;
+using ClaimedPlace = ParameterClaim::Where;
 using Base = ParameterClaim::Base;
 
 constexpr unsigned kRbpNumber = 6;
@@ -199,7 +199,7 @@ std::optional<bool> has_hidden_result(Dwarf_Die function, const Producer& produc
     if (producer.is_rust) return passed_in_rust(type) ? std::optional{false} : std::nullopt;
     const TypeLayout layout = layout_of(type);
     if (!layout.doubt.empty()) return std::nullopt;
-    return layout.returned == PrototypeResult::Where::hidden_pointer;
+    return layout.returned == PrototypeResult::ClaimedPlace::hidden_pointer;
 }
 
 FunctionClaims::Signature signature_of(Dwarf_Die function, const Producer& producer) {
@@ -254,7 +254,7 @@ class ClaimReader {
         if (const auto reg = address_register_of(first);
             location.count == 1 && reg && *reg != kRbpNumber && *reg != kRspNumber) {
             claim.registers = {*reg};
-            claim.where = timed ? Where::at_entry : Where::somewhere;
+            claim.where = timed ? ClaimedPlace::at_entry : ClaimedPlace::somewhere;
             refer(claim);
             return true;
         }
@@ -265,9 +265,9 @@ class ClaimReader {
         // In parts (a structure), or something that is computed: what it is made of is no other parameter.
         const bool whole = location.count == 1 && register_of(first).has_value();
         if (whole) {
-            claim.where = timed ? Where::at_entry : Where::somewhere;
+            claim.where = timed ? ClaimedPlace::at_entry : ClaimedPlace::somewhere;
         } else {
-            claim.where = Where::at_entry;
+            claim.where = ClaimedPlace::at_entry;
             claim.scalar.reset();
         }
         return true;
@@ -299,7 +299,7 @@ class ClaimReader {
         } else {
             return;
         }
-        claim.where = Where::in_frame;
+        claim.where = ClaimedPlace::in_frame;
         if (refers) refer(claim);
     }
 

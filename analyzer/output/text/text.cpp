@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <span>
@@ -28,10 +29,11 @@ std::string function_name(const score::FunctionRow& row) {
     return printable(score::qualified_name(row.module, row.name));
 }
 
-/// With the name of a C++ template as it fits in a line.
+/// Of a C++ template's name in a line.
+constexpr std::size_t kWidestInLine = 100;
+
 std::string frame_in_a_line(StackFrame frame) {
-    constexpr std::size_t kWidest = 100;
-    frame.function = shortened_name(printable(frame.function), kWidest);
+    frame.function = shortened_name(printable(frame.function), kWidestInLine);
     return printable(frame_text(frame));
 }
 
@@ -46,6 +48,10 @@ class TextWriter {
         std::vector<std::string> titles = shortened_apart(names, kWidestNameCell);
         for (std::size_t i = 0; i < names.size(); ++i)
             titles_[names[i]] = std::move(titles[i]);
+        for (const score::FunctionRow& row : report.functions)
+            if (row.name.size() > kWidestInLine) long_names_.push_back(row.name);
+        // A name may be a part of another one.
+        std::ranges::sort(long_names_, std::greater{}, &std::string::size);
     }
 
     std::string write() {
@@ -64,6 +70,17 @@ class TextWriter {
 
   private:
     void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    /// With the names of functions as long as in the lines around it.
+    std::string in_a_line(std::string text) const {
+        for (const std::string& name : long_names_)
+            for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+                const std::string shorter = shortened_name(name, kWidestInLine);
+                text.replace(at, name.size(), shorter);
+                at += shorter.size();
+            }
+        return printable(text);
+    }
 
     void header() {
         const std::string command = printable(command_text(report_.process.command));
@@ -244,7 +261,7 @@ class TextWriter {
         if (part.hints.empty()) return;
         line("  " + sequence_name(part) + ": possible causes");
         for (const score::Hint& hint : part.hints)
-            line("    " + printable(hint.text));
+            line("    " + in_a_line(hint.text));
     }
 
     std::string sequence_name(const score::SequenceRow& row) {
@@ -273,7 +290,7 @@ class TextWriter {
             titled = true;
             line("  " + title(row));
             for (const score::Hint& hint : row.hints)
-                line("    " + printable(hint.text));
+                line("    " + in_a_line(hint.text));
             if (!loop.empty()) line("    seen only a few times: " + printable(loop));
         }
     }
@@ -399,6 +416,7 @@ class TextWriter {
     Style style_;
     std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
     std::map<std::string, std::string> titles_;  ///< of the functions by their names
+    std::vector<std::string> long_names_;        ///< of functions, the longest first
     std::string out_;
 };
 

@@ -359,6 +359,17 @@ TEST_CASE("what a sequence may be stands behind the sequences", "[output]") {
     CHECK(text_of(report, {}).find("the moon") == std::string::npos);
 }
 
+TEST_CASE("a hint has a long name of C++ as its line has room for", "[output]") {
+    score::Report report = analyze(contended_program());
+    const std::string name = "run<" + std::string(3000, 'x') + ">()";
+    report.functions[0].name = name;
+    report.functions[0].hints = {
+        {.kind = "concurrent", .text = "another thread is inside app:" + name + " then"}};
+    const std::string text = text_of(report, {});
+    CHECK(text.find(name) == std::string::npos);
+    CHECK(text.find("another thread is inside app:run<…>() then\n") != std::string::npos);
+}
+
 TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {
     score::Report report = analyze(contended_program());
     report.functions[0].rdam = std::numeric_limits<double>::quiet_NaN();
