@@ -199,7 +199,7 @@ std::optional<bool> has_hidden_result(Dwarf_Die function, const Producer& produc
     if (producer.is_rust) return passed_in_rust(type) ? std::optional{false} : std::nullopt;
     const TypeLayout layout = layout_of(type);
     if (!layout.doubt.empty()) return std::nullopt;
-    return layout.returned == PrototypeResult::ClaimedPlace::hidden_pointer;
+    return layout.returned == PrototypeResult::Where::hidden_pointer;
 }
 
 FunctionClaims::Signature signature_of(Dwarf_Die function, const Producer& producer) {
