@@ -5,6 +5,7 @@ recorded is every call with its arguments, and ranks like what rdam record sees 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -121,8 +122,12 @@ class Chain(Case):
             (self.folder / "ours.bin").unlink(missing_ok=True)
             self.done(RDAM, "record", "-o", "ours.bin", "-f", "recorded.txt", "--", program, BLOCKS, RANKED_IMAGES)
             ours.append(self.analyze("ours.bin"))
+            printed = self.printed("threads_trace/eztrace_log.otf2")
             for name in ("compute_block", "add_under_lock"):
-                self.assertEqual(self.count(theirs[-1], name), 2 * BLOCKS)
+                # EZTrace loses a call now and then; what is in its archive is all read.
+                archived = len(re.findall(rf'(?m)^ENTER .*Region: "{name}" ', printed))
+                self.assertLess(2 * BLOCKS - archived, BLOCKS / 100)
+                self.assertEqual(self.count(theirs[-1], name), archived)
                 self.assertEqual(self.count(ours[-1], name), 2 * BLOCKS)
             if len(ours) == RECORDINGS and len(ranked_by_both(ours, theirs)[0]) >= WANTED_PAIRS:
                 break
