@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -21,9 +22,19 @@ using namespace rdam::agent;
 
 namespace {
 
+/// As the shared memory begins.
+struct Beginning {
+    shm::Control control{};
+    std::byte between[shm::kBirthsOffset - sizeof(shm::Control)]{};
+    shm::Births births{};
+};
+
+static_assert(offsetof(Beginning, births) == shm::kBirthsOffset);
+
 /// The part of the shared memory that says who waits; a process that runs and has its file.
-std::unique_ptr<shm::Control> running(std::uint32_t chunks = 100) {
-    auto control = std::make_unique<shm::Control>();
+std::shared_ptr<shm::Control> running(std::uint32_t chunks = 100) {
+    const auto memory = std::make_shared<Beginning>();
+    const std::shared_ptr<shm::Control> control(memory, &memory->control);
     control->chunks = chunks;
     control->file_futex = 1;
     control->process_state = shm::ProcessState::running;
