@@ -30,7 +30,7 @@ struct Wish {
     std::uint64_t nonce;
 };
 
-/// Reads memory that has just been made as the child says; -1: this process has no such memory.
+/// Opens the memory that the child has just made, if it is this process's; -1: it is not.
 int open_memory(std::uint32_t process, const Wish& wish) {
     constexpr std::string_view kName = "/memfd:rdam ";
     const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(wish.memory);
@@ -75,7 +75,7 @@ struct Child {
     int memory;
 };
 
-/// Whose parent has ended by now is nobody's child that is known.
+/// Among the parent's children first. A child whose parent has ended by now may be anybody's.
 std::optional<Child> find_child(std::uint32_t parent, const Wish& wish) {
     for (const auto& among : {children_of, +[](std::uint32_t) { return all_processes(); }})
         for (const std::uint32_t pid : among(parent)) {
