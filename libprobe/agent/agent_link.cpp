@@ -323,11 +323,10 @@ void say_killed() {
 
 /// All but the page by which they can ask for an agent.
 void keep_from_children(void* memory, std::uint64_t size) {
-    constexpr std::uint64_t kBehind = shm::kBirthsOffset + shm::kBirthsSize;
-    const long begin = sys::word(memory);
-    sys::call(SYS_madvise, begin, static_cast<long>(shm::kBirthsOffset), MADV_DONTFORK);
-    sys::call(SYS_madvise, begin + static_cast<long>(kBehind), static_cast<long>(size - kBehind),
-              MADV_DONTFORK);
+    for_all_but_births(
+        reinterpret_cast<std::uint64_t>(memory), size, [](std::uint64_t begin, std::uint64_t bytes) {
+            sys::call(SYS_madvise, static_cast<long>(begin), static_cast<long>(bytes), MADV_DONTFORK);
+        });
 }
 
 bool give_up(std::string_view what) {

@@ -2,7 +2,19 @@
 // where the parent stood when it began (format/births.h).
 #pragma once
 
+#include <cstdint>
+
+#include "libprobe/format/shared.h"
+
 namespace rdam::probe {
+
+/// `use(begin, size)` for the parts of a process's shared memory, `size` bytes, around the page of births.
+template <typename Use>
+void for_all_but_births(std::uint64_t memory, std::uint64_t size, const Use& use) {
+    constexpr std::uint64_t kBehind = shm::kBirthsOffset + shm::kBirthsSize;
+    use(memory, shm::kBirthsOffset);
+    use(memory + kBehind, size - kBehind);
+}
 
 /// This process has an agent: what it forks from now on may ask that.
 void begin_births();

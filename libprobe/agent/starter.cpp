@@ -63,21 +63,10 @@ class Socket {
     }
 
     bool send_request(const starter::Request& request, int memory) const {
-        iovec part{const_cast<starter::Request*>(&request), sizeof request};
-        alignas(cmsghdr) char control[CMSG_SPACE(sizeof memory)] = {};
-        msghdr message{};
-        message.msg_iov = &part;
-        message.msg_iovlen = 1;
-        message.msg_control = control;
-        message.msg_controllen = sizeof control;
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof memory);
-        copy_bytes(CMSG_DATA(header), &memory, sizeof memory);
+        const starter::Message message(request, memory);
         long sent = 0;
         do
-            sent = sys::call(SYS_sendmsg, fd_, sys::word(&message), MSG_NOSIGNAL);
+            sent = sys::call(SYS_sendmsg, fd_, sys::word(message.header()), MSG_NOSIGNAL);
         while (sent == -EINTR);
         return sent == sizeof request;
     }

@@ -1,6 +1,8 @@
 // What a process of a run sends to the run's starter, over a stream socket in the abstract namespace.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -64,5 +66,31 @@ struct Request {
     std::uint32_t for_child = 0;  ///< 1: the sender is the agent of the process's parent
 };
 inline constexpr std::uint32_t kUnseen = 0xffffffff;
+
+/// The request with the descriptor, for sendmsg(2).
+class Message {
+  public:
+    Message(const Request& request, int memory) : request_(request) {
+        header_.msg_iov = &part_;
+        header_.msg_iovlen = 1;
+        header_.msg_control = control_;
+        header_.msg_controllen = sizeof control_;
+        cmsghdr* const descriptor = CMSG_FIRSTHDR(&header_);
+        descriptor->cmsg_level = SOL_SOCKET;
+        descriptor->cmsg_type = SCM_RIGHTS;
+        descriptor->cmsg_len = CMSG_LEN(sizeof memory);
+        __builtin_memcpy(CMSG_DATA(descriptor), &memory, sizeof memory);
+    }
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+
+    const msghdr* header() const { return &header_; }
+
+  private:
+    Request request_;
+    iovec part_{&request_, sizeof request_};
+    alignas(cmsghdr) char control_[CMSG_SPACE(sizeof(int))] = {};
+    msghdr header_{};
+};
 
 }  // namespace rdam::starter

@@ -7,6 +7,7 @@
 
 #include "libprobe/agent/adoption.h"
 #include "libprobe/agent/agent_link.h"
+#include "libprobe/agent/births.h"
 #include "libprobe/agent/inheritance.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
@@ -192,12 +193,11 @@ void replace_parents_memory(const ThreadState& thread) {
     if (control == 0) return;
     // Behind a filter it is inherited: this thread is not under that. What stays is the page by which it may
     // ask for an agent.
-    if (standing.opened.exchange(0) != 0) {
-        constexpr std::uint64_t kBehind = shm::kBirthsOffset + shm::kBirthsSize;
-        const std::uint64_t size = shm::kChunksOffset + std::uint64_t{standing.chunks} * shm::kChunkSize;
-        sys::call(SYS_munmap, static_cast<long>(control), static_cast<long>(shm::kBirthsOffset));
-        sys::call(SYS_munmap, static_cast<long>(control + kBehind), static_cast<long>(size - kBehind));
-    }
+    if (standing.opened.exchange(0) != 0)
+        for_all_but_births(control, shm::kChunksOffset + std::uint64_t{standing.chunks} * shm::kChunkSize,
+                           [](std::uint64_t begin, std::uint64_t size) {
+                               sys::call(SYS_munmap, static_cast<long>(begin), static_cast<long>(size));
+                           });
     const auto put = [](std::uint64_t place, std::uint64_t size) {
         sys::mmap(place, size, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);

@@ -52,15 +52,6 @@ int open_memory(std::uint32_t process, const Wish& wish) {
     return -1;
 }
 
-std::vector<std::uint32_t> all_processes() {
-    std::vector<std::uint32_t> all;
-    std::error_code error;
-    for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error))
-        if (const auto pid = std::strtoul(at->path().filename().c_str(), nullptr, 10); pid != 0)
-            all.push_back(static_cast<std::uint32_t>(pid));
-    return all;
-}
-
 /// An agent has the rights of its starter: nobody else gets one of ours by asking for it.
 bool is_own_user(std::uint32_t process) {
     const auto theirs = parse_credentials(contents("/proc/" + std::to_string(process) + "/status"));

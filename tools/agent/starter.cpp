@@ -161,22 +161,6 @@ std::optional<Wanted> receive(int connection) {
     return wanted;
 }
 
-bool send_request(int connection, starter::Request request, int memory) {
-    iovec part{&request, sizeof request};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof memory)] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof memory);
-    std::memcpy(CMSG_DATA(header), &memory, sizeof memory);
-    return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof request;
-}
-
 /// Each variable with its \0.
 std::optional<std::vector<char>> receive_environment(int connection, std::uint32_t size) {
     std::vector<char> block(size);
@@ -208,15 +192,11 @@ void show_arguments(char** arguments, const std::vector<std::string>& shown) {
     prctl(PR_SET_NAME, kAgentTitle.data());
 }
 
-/// Which process asks, by its number here. `sender` is at the other end, and knows itself by the number in
-/// its own PID namespace. Nothing: it is another one.
-std::optional<std::uint32_t> process_of(const starter::Request& request, std::uint32_t sender) {
-    if (request.for_child != 0) return request.pid;
-    const auto numbers = numbers_of(sender);
-    // Linux before 4.1 does not tell.
-    const std::uint32_t own = numbers.empty() ? sender : numbers.back();
-    if (own != request.pid) return {};
-    return sender;
+/// Whether the process, by its status, knows itself by this number. Linux before 4.1 does not tell others
+/// than its number here.
+bool calls_itself(const std::string& status, int pid, std::uint32_t own) {
+    const auto numbers = parse_numbers(status);
+    return own == (numbers.empty() ? static_cast<std::uint32_t>(pid) : numbers.back());
 }
 
 /// In a child of the starter: becomes the agent of the process at the other end, or of that one's child.
@@ -226,17 +206,19 @@ Served become_agent(int connection, int sender, char** arguments) {
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const auto wanted = receive(connection);
     if (!wanted) return {};
-    const auto process = process_of(wanted->request, static_cast<std::uint32_t>(sender));
-    if (!process) return {};
-    const auto pid = static_cast<int>(*process);
+    const bool for_child = wanted->request.for_child != 0;
+    const int pid = for_child ? static_cast<int>(wanted->request.pid) : sender;
+    const std::string status = contents(in_proc(pid, "status"));
+    if (!for_child && !calls_itself(status, pid, wanted->request.pid)) return {};
     auto block = receive_environment(connection, wanted->request.environment);
     if (!block) return {};
-    if (const auto mask = mask_in(contents(in_proc(pid, "status")))) umask(*mask);
+    if (const auto mask = mask_in(status)) umask(*mask);
     // The names of files may be relative; not those that a fork child has from its parent.
-    if (wanted->request.for_child == 0 && chdir(in_proc(pid, "cwd").c_str()) != 0) return {};
+    if (!for_child && chdir(in_proc(pid, "cwd").c_str()) != 0) return {};
+    const auto process = static_cast<std::uint32_t>(pid);
     const int memory = dup(wanted->memory);
     const auto answer =
-        shares_pid_namespace(*process) ? static_cast<std::uint32_t>(getpid()) : starter::kUnseen;
+        shares_pid_namespace(process) ? static_cast<std::uint32_t>(getpid()) : starter::kUnseen;
     if (memory < 3 || send(connection, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) return {};
     take_environment(std::move(*block));
     const char* run = std::getenv("RDAM_RUN");
@@ -244,7 +226,7 @@ Served become_agent(int connection, int sender, char** arguments) {
     const std::string shown(trace::without_secret(run == nullptr ? "" : run));
     show_arguments(arguments, {arguments[kAgent], std::to_string(memory), std::to_string(pid),
                                agent_process::kRunArgument + shown});
-    return {.memory = memory, .pid = *process};
+    return {.memory = memory, .pid = process};
 }
 
 /// The processes that have asked for an agent. Knows when all of them have ended.
@@ -435,9 +417,10 @@ bool ask_for_agent_of(std::uint32_t pid, int memory) {
         block.append(*variable).push_back('\0');
     const starter::Request request{
         .pid = pid, .environment = static_cast<std::uint32_t>(block.size()), .for_child = 1};
+    const starter::Message message(request, memory);
     std::uint32_t agent = 0;
     const bool started =
-        send_request(connection, request, memory) &&
+        sendmsg(connection, message.header(), MSG_NOSIGNAL) == sizeof request &&
         send(connection, block.data(), block.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(block.size()) &&
         recv(connection, &agent, sizeof agent, MSG_WAITALL) == sizeof agent && agent != 0;
     close(connection);

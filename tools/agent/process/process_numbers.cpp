@@ -16,14 +16,18 @@ fs::path folder_of(std::uint32_t pid) {
     return fs::path("/proc") / std::to_string(pid);
 }
 
-/// The folder of each thread.
-std::vector<fs::path> tasks_of(std::uint32_t pid) {
-    std::vector<fs::path> tasks;
+fs::path folder_of(std::uint32_t pid, std::uint32_t thread) {
+    return folder_of(pid) / "task" / std::to_string(thread);
+}
+
+/// The names in a folder that are numbers.
+std::vector<std::uint32_t> numbers_in(const fs::path& folder) {
+    std::vector<std::uint32_t> numbers;
     std::error_code error;
-    for (fs::directory_iterator at(folder_of(pid) / "task", error), end; !error && at != end;
-         at.increment(error))
-        tasks.push_back(at->path());
-    return tasks;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+        if (const auto number = std::strtoul(at->path().filename().c_str(), nullptr, 10); number != 0)
+            numbers.push_back(static_cast<std::uint32_t>(number));
+    return numbers;
 }
 
 }  // namespace
@@ -51,10 +55,18 @@ bool shares_pid_namespace(std::uint32_t pid) {
     return error || own == fs::read_symlink(folder_of(pid) / "ns/pid", error) || error;
 }
 
+std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
+    return numbers_in(folder_of(pid) / "task");
+}
+
+std::vector<std::uint32_t> all_processes() {
+    return numbers_in("/proc");
+}
+
 std::vector<std::uint32_t> children_of(std::uint32_t pid) {
     std::vector<std::uint32_t> children;
-    for (const fs::path& task : tasks_of(pid)) {
-        std::istringstream list(contents(task / "children"));
+    for (const std::uint32_t thread : threads_of(pid)) {
+        std::istringstream list(contents(folder_of(pid, thread) / "children"));
         for (std::uint32_t child = 0; list >> child;)
             children.push_back(child);
     }
@@ -69,9 +81,9 @@ void ThreadNumbers::look(std::uint32_t started) {
 }
 
 void ThreadNumbers::find_threads() {
-    for (const fs::path& task : tasks_of(pid_)) {
-        const auto numbers = parse_numbers(contents(task / "status"));
-        if (!numbers.empty()) known_.insert_or_assign(numbers.back(), numbers.front());
+    for (const std::uint32_t thread : threads_of(pid_)) {
+        const auto numbers = parse_numbers(contents(folder_of(pid_, thread) / "status"));
+        if (!numbers.empty()) known_.insert_or_assign(numbers.back(), thread);
     }
 }
 

@@ -20,6 +20,12 @@ std::vector<std::uint32_t> numbers_of(std::uint32_t pid);
 /// Whether the process is in the PID namespace of this one.
 bool shares_pid_namespace(std::uint32_t pid);
 
+/// The numbers here of the process's threads.
+std::vector<std::uint32_t> threads_of(std::uint32_t pid);
+
+/// The numbers here of all processes that can be seen.
+std::vector<std::uint32_t> all_processes();
+
 /// The children of the process's threads, which have not been adopted by others, where the kernel lists them.
 std::vector<std::uint32_t> children_of(std::uint32_t pid);
 

@@ -12,10 +12,10 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "tools/agent/process/perf_refusal.h"
+#include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {
 namespace {
@@ -92,15 +92,6 @@ void allow_descriptors() {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
-    std::vector<std::uint32_t> tids;
-    std::error_code error;
-    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/task", error), end;
-         !error && at != end; at.increment(error))
-        tids.push_back(static_cast<std::uint32_t>(std::strtoul(at->path().filename().c_str(), nullptr, 10)));
-    return tids;
 }
 
 }  // namespace
