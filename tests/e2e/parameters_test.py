@@ -29,6 +29,7 @@ class Printed:
     name_of: str  # a pattern for the functions, which finds their names as the program says them
     shown: dict[str, str]  # where nothing is optimized: parameters of each function, in alphabetical order
     optimized: str  # "function parameter ...": some that are shown with the other options, too
+    perhaps: str = ""  # functions of which some versions of the compiler describe too little to show anything
 
 
 PRINTED = [
@@ -44,7 +45,7 @@ PRINTED = [
             ("-C opt-level=0", "-C opt-level=1", "-C opt-level=3", "-C opt-level=0 -C force-frame-pointers=yes"),
             "values::*,plain", r"(?:.*::)?(\w+)",
             {"mixed": "f far g letter n small", "makes": "n other pointer", "either": "", "unused": "_f _n last", "area": "f n self",
-             "plain": "a b c", "calls": "n"}, "plain a b c"),
+             "plain": "a b c", "calls": "n"}, "plain a b c", "makes"),  # rustc 1.63: no place of a structure at the entry
     Printed("Pascal", "fpc", "values.pas", "fpc -v0 -Xs- -g {} values.pas -oprogram", ("-O-", "-O1", "-O2", "-O3 -gw3"), "P$VALUES*",
             r"P\$VALUES.*_\$\$_([A-Z]+)(?:\$.*)?",
             {"mixed": "colour f far flag g n range small", "makes": "changed made n other pointer", "open": "last n", "area": "f n this",
@@ -110,7 +111,9 @@ class Values(Case):
                         compared += self.compare(name, said[name], recorded[name])
                 shown = {name: " ".join(sorted(calls[0].keys() & said[name][0].keys())) for name, calls in recorded.items() if name in said}
                 if options.startswith(printed.options[0]):
-                    self.assertEqual(shown, printed.shown, done.stderr.decode())
+                    expected = {name: "" if name in printed.perhaps.split() and not shown[name] else names
+                                for name, names in printed.shown.items()}
+                    self.assertEqual(shown, expected, done.stderr.decode())
                 elif printed.optimized:
                     name, *names = printed.optimized.split()
                     self.assertLessEqual(set(names), set(shown[name].split()), (shown, done.stderr.decode()))

@@ -290,7 +290,7 @@ class Table(OnScreen):
 
     def test_bars_where_there_is_room(self):
         # Its length is up to the score, and that to what else the machine does.
-        bar = r"\n [≥!°?]?0\.[0-9]{3} [▏▎▍▌▋▊▉█].* depots:deliver "
+        bar = r"\n +[≥!°?]?0\.[0-9]{3} [▏▎▍▌▋▊▉█].* depots:deliver "
         self.assertRegex(self.table(140, NO_COLOR="1"), bar)
         narrow = self.table(80)
         self.assertRegex(narrow, bar)
