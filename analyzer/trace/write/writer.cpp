@@ -3,6 +3,7 @@
 #include <tsl/robin_map.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>

@@ -1,6 +1,8 @@
 // The scores of constant work: docs/analyzer.md, point 15.
 #include "analyzer/score/statistics/floor.h"
 
+#include <algorithm>
+
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"

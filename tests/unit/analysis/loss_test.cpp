@@ -1,6 +1,7 @@
 // Baselines, and how sure a loss is.
 #include "analyzer/score/statistics/loss.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>

@@ -1,4 +1,5 @@
 // What people and programs read. Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // Pair replacement against an implementation that follows the text word by word.
 #include "analyzer/mining/patterns/pair_replacement.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <tuple>

@@ -1,6 +1,7 @@
 // Patterns among siblings: found, timed and named as the definitions say.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 

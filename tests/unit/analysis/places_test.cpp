@@ -1,4 +1,5 @@
 // Where and when time was lost: against the definitions, and what adds up whatever the bounds.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>

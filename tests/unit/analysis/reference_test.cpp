@@ -1,6 +1,7 @@
 // The analyzer against the definitions, on tens of thousands of random traces.
 #include "tests/unit/analysis/reference.h"
 
+#include <algorithm>
 #include <random>
 
 #include "analyzer/score/statistics/distribution.h"

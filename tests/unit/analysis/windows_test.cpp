@@ -1,4 +1,5 @@
 // Functions that are sampled in windows: what their calls stand for, and what they are to other calls.
+#include <algorithm>
 #include <cmath>
 #include <random>
 

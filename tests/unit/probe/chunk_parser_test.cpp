@@ -1,6 +1,7 @@
 // Records of shared memory as the agent reads them: whole, torn, and hostile.
 #include "tools/agent/memory/chunk_parser.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>

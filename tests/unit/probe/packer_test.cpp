@@ -1,6 +1,7 @@
 // Records to packs and back to events: as the probes store them, as the reader of traces gives them.
 #include "libprobe/pack/packer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <memory>

@@ -1,5 +1,7 @@
 #include "tools/rdam/screen/pages/page.h"
 
+#include <algorithm>
+
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 #include "tools/rdam/screen/text/distribution.h"
