@@ -8,6 +8,7 @@
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/code/code_memory.h"
 #include "libprobe/code/gates.h"
+#include "libprobe/code/moved_frames.h"
 
 extern "C" {
 /// Of one kind: where a call with a frame on the stack begins, one without, and where that returns to.
@@ -233,6 +234,7 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
 /// that loads and unloads libraries would run out of room near them. What finds no place here stays.
 struct Mapping {
     std::uint64_t address = 0;  ///< 0: free
+    std::uint64_t frames = 0;   ///< of its code
     std::uint64_t size = 0;
     std::uint64_t low = 0;  ///< of the entries whose code it has
     std::uint64_t high = 0;
@@ -243,7 +245,12 @@ constinit Mapping mappings[kMaxMappings] = {};
 void note_mapping(const Mapping& mapping) {
     for (Mapping& place : mappings) {
         if (place.address != 0) continue;
-        place = mapping;
+        place.size = mapping.size;
+        place.frames = mapping.frames;
+        place.low = mapping.low;
+        place.high = mapping.high;
+        // Whoever unwinds reads it at any time.
+        std::atomic_ref<std::uint64_t>{place.address}.store(mapping.address, std::memory_order_release);
         return;
     }
 }
@@ -260,7 +267,8 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         if (functions[i].address > high) high = functions[i].address;
         size += room_for(functions[i]);
     }
-    size = (size + sys::kPage - 1) & ~(sys::kPage - 1);
+    const std::uint64_t code_size = size;
+    size = (size + frames_size(group.end - group.first) + sys::kPage - 1) & ~(sys::kPage - 1);
     const std::uint64_t memory = map_near(low, high, size);
     if (memory == 0) {
         result.no_room += group.end - group.first;
@@ -270,20 +278,22 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     for (std::uint32_t i = group.first; i < group.end; ++i)
         gated = gated || is_gated(functions[i]);
     const std::uint64_t gates = gated ? gates_near(memory, size) : 0;
+    FrameTables frames{memory + code_size, memory, size};
     std::uint64_t at = memory;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
+        const std::uint64_t code = at + before_code(function);
+        frames.add(at, code, function.description != 0 ? code + function.description : 0);
         const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,
-                   function.anew != 0,
-                   placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
+                   function.anew != 0, placed ? reinterpret_cast<void*>(code) : nullptr);
         at += room_for(function);
     }
     if (!make_executable(memory, size)) {
         result.no_room += group.end - group.first;
         return;
     }
-    note_mapping({.address = memory, .size = size, .low = low, .high = high + 1});
+    note_mapping({.address = memory, .frames = frames.header(), .size = size, .low = low, .high = high + 1});
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
         const auto code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
@@ -325,6 +335,16 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
         group.first = group.end;
     }
     return result;
+}
+
+MovedCode moved_code_at(std::uint64_t address) {
+    for (Mapping& mapping : mappings) {
+        const std::uint64_t begin =
+            std::atomic_ref<std::uint64_t>{mapping.address}.load(std::memory_order_acquire);
+        if (begin != 0 && address >= begin && address - begin < mapping.size)
+            return {begin, begin + mapping.size, mapping.frames};
+    }
+    return {};
 }
 
 void forget_moved_code(std::uint64_t low, std::uint64_t high) {

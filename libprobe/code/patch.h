@@ -25,6 +25,14 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
 /// given back.
 void forget_moved_code(std::uint64_t low, std::uint64_t high);
 
+/// The mapping with moved code that `address` is in; no frames: there is none. At any time, in any thread.
+struct MovedCode {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t frames = 0;  ///< FrameTables::header()
+};
+MovedCode moved_code_at(std::uint64_t address);
+
 /// Says on stderr what was left alone, and tells the agent where nothing was wrapped.
 void report(const PatchResult& result);
 

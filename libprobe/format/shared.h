@@ -397,8 +397,10 @@ struct PlannedFunction {
     std::uint8_t anew = 0;         ///< its number has stood for another function
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
-    Text code;
-    Text fixups;  ///< plan::Fixup[]
+    Text code;                      ///< the moved instructions, and what describes their frames
+    Text fixups;                    ///< plan::Fixup[]
+    std::uint32_t description = 0;  ///< where in the code the frame description (FDE) is; 0: there is none
+    std::uint32_t reserved = 0;
 };
 
 /// At the start of the plan area.

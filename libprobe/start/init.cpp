@@ -23,6 +23,7 @@
 #include "libprobe/clock/clock.h"
 #include "libprobe/clock/counter.h"
 #include "libprobe/code/gates.h"
+#include "libprobe/code/moved_frames.h"
 #include "libprobe/code/patch.h"
 #include "libprobe/event/regions.h"
 #include "libprobe/event/slow.h"
@@ -296,6 +297,7 @@ bool prepare(int argc, char** argv, char** environment) {
         !gather_request(argc, argv))
         return false;
     prepare_threads();
+    prepare_frames();
     return connect_agent(false);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "wrappers/cache/byte_archive.h"
+#include "wrappers/unwind/moved_frames.h"
 
 namespace rdam {
 
@@ -48,7 +49,7 @@ void fields(Archive& archive, Parameter& parameter) {
 
 template <class Archive>
 void fields(Archive& archive, MovedPrologue& prologue) {
-    archive(prologue.original, prologue.code, prologue.fixups, prologue.jump_before);
+    archive(prologue.original, prologue.code, prologue.fixups, prologue.jump_before, prologue.description);
 }
 
 template <class Archive>
@@ -98,7 +99,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x344e414c504d4144;  // "DAMPLAN4"
+constexpr std::uint64_t kMagic = 0x354e414c504d4144;  // "DAMPLAN5"
 
 struct Head {
     std::uint64_t magic = kMagic;
@@ -117,7 +118,8 @@ bool is_sound(const MovedPrologue& prologue) {
         return std::uint64_t{fixup.code_offset} + width(fixup) <= prologue.code.size();
     };
     return !prologue.original.empty() && prologue.original.size() <= plan::kMaxMoved &&
-           !prologue.code.empty() && prologue.code.size() <= kMaxMovedCode &&
+           !prologue.code.empty() && prologue.code.size() <= kMaxMovedCode + kMaxDescription &&
+           prologue.description < prologue.code.size() &&
            (prologue.jump_before == 0 || (prologue.jump_before >= 5 && prologue.jump_before <= 124)) &&
            std::all_of(prologue.fixups.begin(), prologue.fixups.end(), fits);
 }

@@ -4,70 +4,12 @@
 #include <elfutils/libdw.h>
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
+
+#include "wrappers/object/encoded_pointers.h"
 
 namespace rdam {
 namespace {
-
-/// Reads the pointers of an FDE. Encodings: LSB "Linux Standard Base Core", 10.5.1.
-class PointerReader {
-  public:
-    PointerReader(std::span<const std::uint8_t> section, std::uint64_t address, bool is_64_bit)
-        : section_{section}, address_{address}, is_64_bit_{is_64_bit} {}
-
-    /// Reads one pointer at `position` and advances it. Nothing: out of bounds, or an encoding that cannot be
-    /// resolved without the running program.
-    std::optional<std::uint64_t> read(const std::uint8_t*& position, std::uint8_t encoding) const {
-        const std::uint8_t* const start = position;
-        auto value = read_value(position, encoding & 0x0fU);
-        if (!value) return std::nullopt;
-        switch (encoding & 0x70U) {
-            case DW_EH_PE_absptr:
-                return value;
-            case DW_EH_PE_pcrel:
-                return *value + address_ + static_cast<std::uint64_t>(start - section_.data());
-            default:
-                return std::nullopt;
-        }
-    }
-
-  private:
-    template <class T>
-    std::optional<std::uint64_t> fixed(const std::uint8_t*& position) const {
-        if (section_.data() + section_.size() - position < static_cast<std::ptrdiff_t>(sizeof(T))) {
-            return std::nullopt;
-        }
-        T value;
-        std::memcpy(&value, position, sizeof value);
-        position += sizeof value;
-        return static_cast<std::uint64_t>(value);
-    }
-
-    std::optional<std::uint64_t> read_value(const std::uint8_t*& position, unsigned format) const {
-        switch (format) {
-            case DW_EH_PE_absptr:
-                return is_64_bit_ ? fixed<std::uint64_t>(position) : fixed<std::uint32_t>(position);
-            case DW_EH_PE_udata2:
-                return fixed<std::uint16_t>(position);
-            case DW_EH_PE_udata4:
-                return fixed<std::uint32_t>(position);
-            case DW_EH_PE_udata8:
-            case DW_EH_PE_sdata8:
-                return fixed<std::uint64_t>(position);
-            case DW_EH_PE_sdata2:
-                return fixed<std::int16_t>(position);
-            case DW_EH_PE_sdata4:
-                return fixed<std::int32_t>(position);
-            default:
-                return std::nullopt;
-        }
-    }
-
-    std::span<const std::uint8_t> section_;
-    std::uint64_t address_;
-    bool is_64_bit_;
-};
 
 /// The 'R' of a CIE's augmentation: how its FDEs encode addresses. Nothing where the augmentation is not
 /// understood.
@@ -96,13 +38,14 @@ std::optional<std::uint8_t> address_encoding(const Dwarf_CIE& cie, bool is_64_bi
 
 FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>& sections) {
     FrameTable table;
+    std::vector<std::pair<CodeRange, std::uint64_t>> found;
     const auto* identity = reinterpret_cast<const unsigned char*>(elf_getident(image.handle(), nullptr));
     const bool is_64_bit = image.header().e_ident[EI_CLASS] == ELFCLASS64;
     for (const ElfSection& section : sections) {
         if (section.name != ".eh_frame" || section.header.sh_type == SHT_NOBITS) continue;
         Elf_Data* data = elf_rawdata(section.handle, nullptr);
         if (data == nullptr || data->d_buf == nullptr || identity == nullptr) continue;
-        const PointerReader pointers{section_bytes(section), section.header.sh_addr, is_64_bit};
+        const EncodedPointers pointers{section_bytes(section), section.header.sh_addr, is_64_bit};
         std::unordered_map<Dwarf_Off, std::uint8_t> encodings;
         Dwarf_CFI_Entry entry;
         Dwarf_Off next = 0;
@@ -121,20 +64,35 @@ FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>
             const auto begin = pointers.read(position, encoding->second);
             const auto size = pointers.read(position, encoding->second & 0x0fU);
             if (!begin || !size || *size == 0 || *begin + *size < *begin) continue;
-            table.ranges_.push_back({*begin, *begin + *size});
+            found.push_back({{*begin, *begin + *size}, offset});
         }
     }
-    std::sort(table.ranges_.begin(), table.ranges_.end(),
-              [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
+    table.ranges_.reserve(found.size());
+    table.offsets_.reserve(found.size());
+    for (const auto& [range, offset] : found) {
+        table.ranges_.push_back(range);
+        table.offsets_.push_back(offset);
+    }
     return table;
 }
 
-std::optional<CodeRange> FrameTable::find(std::uint64_t address) const {
+std::size_t FrameTable::index_of(std::uint64_t address) const {
     auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                   [](std::uint64_t value, const CodeRange& r) { return value < r.begin; });
-    if (after == ranges_.begin()) return std::nullopt;
-    const CodeRange& range = *std::prev(after);
-    return range.contains(address) ? std::optional{range} : std::nullopt;
+    if (after == ranges_.begin() || !std::prev(after)->contains(address)) return ranges_.size();
+    return static_cast<std::size_t>(std::prev(after) - ranges_.begin());
+}
+
+std::optional<CodeRange> FrameTable::find(std::uint64_t address) const {
+    const std::size_t index = index_of(address);
+    return index < ranges_.size() ? std::optional{ranges_[index]} : std::nullopt;
+}
+
+std::optional<std::uint64_t> FrameTable::offset_of(std::uint64_t address) const {
+    const std::size_t index = index_of(address);
+    return index < ranges_.size() ? std::optional{offsets_[index]} : std::nullopt;
 }
 
 std::optional<CodeRange> FrameTable::next(std::uint64_t address) const {

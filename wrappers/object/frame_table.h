@@ -25,12 +25,18 @@ class FrameTable {
 
     /// The frame description that covers `address`.
     std::optional<CodeRange> find(std::uint64_t address) const;
+    /// Where in .eh_frame that description is.
+    std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
     /// The first description that begins behind `address`.
     std::optional<CodeRange> next(std::uint64_t address) const;
     const std::vector<CodeRange>& ranges() const { return ranges_; }
 
   private:
+    /// ranges_.size(): none covers the address.
+    std::size_t index_of(std::uint64_t address) const;
+
     std::vector<CodeRange> ranges_;  // by begin
+    std::vector<std::uint64_t> offsets_;
 };
 
 }  // namespace rdam

@@ -12,6 +12,7 @@
 #include "wrappers/relocate/instruction.h"
 #include "wrappers/text/demangle.h"
 #include "wrappers/text/internal_names.h"
+#include "wrappers/unwind/moved_frames.h"
 
 namespace rdam {
 namespace {
@@ -321,6 +322,7 @@ Result<FunctionPlan> FunctionPlanner::place(const Candidate& candidate, const Kn
         return fail(
             "is so short that the jump to the recorder and XRay's sled at its end would overwrite each "
             "other");
+    describe_frames(file, part->begin, *prologue);
     function.prologue = std::move(*prologue);
     return function;
 }

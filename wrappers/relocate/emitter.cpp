@@ -51,10 +51,15 @@ class Emitter {
     Result<MovedCode> run() {
         for (const Instruction& instruction : moved_) {
             starts_.push_back(position());
+            code_.steps.push_back({position(), instruction.offset, 0});
             if (auto done = emit(instruction); !done) return tl::unexpected(done.error());
         }
         const Instruction& last = moved_.back();
-        if (last.falls_through() && !returns_behind(last)) emit_jump(last.end());
+        if (last.falls_through() && !returns_behind(last)) {
+            code_.steps.push_back({position(), last.end(), 0});
+            emit_jump(last.end());
+        }
+        code_.executed = position();
         for (const auto& [field, target] : inner_jumps_)
             set_field(field, copy_of(target));
         emit_return_slot();
@@ -145,6 +150,7 @@ class Emitter {
         if (!encode(push_rip_relative())) return cannot_encode(instruction);
         return_field_ = last_field();
         return_to_ = instruction.end();
+        code_.steps.push_back({position(), instruction.offset, sizeof(std::uint64_t)});
         return {};
     }
 

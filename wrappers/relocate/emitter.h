@@ -7,6 +7,7 @@
 
 #include "libprobe/format/plan.h"
 #include "wrappers/relocate/instruction.h"
+#include "wrappers/relocate/moved_step.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::relocation {
@@ -14,6 +15,8 @@ namespace rdam::relocation {
 struct MovedCode {
     std::vector<std::uint8_t> bytes;
     std::vector<plan::Fixup> fixups;
+    std::vector<MovedStep> steps;
+    std::uint32_t executed = 0;  ///< bytes that are instructions
 };
 
 /// `moved` are the function's first instructions, without gaps; `address` is the object-relative address of

@@ -167,7 +167,11 @@ Result<MovedPrologue> move_for_patch(const Task& task) {
     auto code = relocation::emit_moved(*region, task.address);
     if (!code) return tl::unexpected(code.error());
     const auto original = task.body.first(last.end());
-    return MovedPrologue{{original.begin(), original.end()}, std::move(code->bytes), std::move(code->fixups)};
+    return MovedPrologue{.original = {original.begin(), original.end()},
+                         .code = std::move(code->bytes),
+                         .fixups = std::move(code->fixups),
+                         .steps = std::move(code->steps),
+                         .executed = code->executed};
 }
 
 }  // namespace

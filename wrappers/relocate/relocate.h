@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libprobe/format/plan.h"
+#include "wrappers/relocate/moved_step.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -35,6 +36,10 @@ struct MovedPrologue {
     /// 0: the patch is a jump of plan::kPatchSize bytes at the entry. Otherwise that jump goes to so many
     /// bytes before the entry (5 to 124), into padding, and the patch is a short jump back to it.
     std::uint8_t jump_before = 0;
+    std::vector<MovedStep> steps;  ///< by offset in the code, which is by offset in the original, too
+    std::uint32_t executed = 0;    ///< bytes of the code that are instructions
+    /// Where in the code a description of its frames is, if one was appended (describe_frames()); 0: none.
+    std::uint32_t description = 0;
 };
 
 /// `body` holds the bytes of the whole function as in the file, `address` is the object-relative address of

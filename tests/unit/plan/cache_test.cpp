@@ -16,6 +16,7 @@
 #include "wrappers/cache/cached_plan.h"
 #include "wrappers/cache/plan_codec.h"
 #include "wrappers/cache/plan_sources.h"
+#include "wrappers/unwind/moved_frames.h"
 
 namespace {
 
@@ -234,7 +235,10 @@ TEST_CASE("a plan that no planner makes is none, whatever its checksum") {
         return !rdam::decode(rdam::encode({"", {}, {}, plan})).has_value();
     };
     CHECK_FALSE(is_refused([](auto&) {}));
-    CHECK(is_refused([](auto& f) { f.prologue.code.resize(rdam::kMaxMovedCode + 1); }));
+    CHECK(
+        is_refused([](auto& f) { f.prologue.code.resize(rdam::kMaxMovedCode + rdam::kMaxDescription + 1); }));
+    CHECK(is_refused(
+        [](auto& f) { f.prologue.description = static_cast<std::uint32_t>(f.prologue.code.size()); }));
     CHECK(is_refused([](auto& f) { f.prologue.original.resize(rdam::plan::kMaxMoved + 1); }));
     CHECK(is_refused([](auto& f) { f.prologue.jump_before = 4; }));
     CHECK(is_refused([](auto& f) {

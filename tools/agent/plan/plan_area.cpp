@@ -52,6 +52,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.anew = numbered.anew ? 1 : 0;
     const auto& prologue = function.prologue;
     out.jump_before = prologue.jump_before;
+    out.description = prologue.description;
     out.original_size =
         static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
     std::copy_n(prologue.original.begin(), out.original_size, out.original);

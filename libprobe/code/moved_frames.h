@@ -1,0 +1,41 @@
+// Unwind tables for code that no loader knows: what was moved out of functions, and the gates before it.
+//
+// An unwinder asks the dynamic linker for the tables of an address (_dl_find_object, glibc 2.35). For moved
+// code this library answers, with a table in the form of .eh_frame_hdr (LSB "Linux Standard Base
+// Core", 10.6.2) that lies behind it: exceptions that moved instructions raise are caught, and stacks that
+// are walked there are walked to their end.
+#pragma once
+
+#include <cstdint>
+
+namespace rdam::probe {
+
+/// Room for the tables of so many functions; a multiple of 4.
+std::uint32_t frames_size(std::uint32_t functions);
+
+/// Writes the tables of one mapping of moved code, in ascending order of its addresses.
+class FrameTables {
+  public:
+    /// `at`: where frames_size() bytes are free, a multiple of 4, in the mapping from `mapping` on.
+    FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size);
+
+    /// From `begin` on there is code that has pushed nothing, from `moved` on moved instructions whose frame
+    /// description is at `description`; 0: they have none.
+    void add(std::uint64_t begin, std::uint64_t moved, std::uint64_t description);
+
+    /// What _dl_find_object() answers.
+    std::uint64_t header() const { return header_; }
+
+  private:
+    void add_row(std::uint64_t code, std::uint64_t description);
+
+    std::uint64_t header_;
+    std::uint64_t entered_;      ///< a description for code at whose begin the call has just been made
+    std::uint64_t undescribed_;  ///< one that covers nothing
+    std::uint32_t rows_ = 0;
+};
+
+/// Before the program runs.
+void prepare_frames();
+
+}  // namespace rdam::probe

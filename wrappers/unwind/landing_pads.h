@@ -1,0 +1,27 @@
+// Where exceptions land that moved code throws.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "libprobe/format/plan.h"
+#include "wrappers/relocate/relocate.h"
+#include "wrappers/unwind/bytes.h"
+#include "wrappers/unwind/frame_description.h"
+
+namespace rdam::unwinding {
+
+struct LandingTable {
+    Bytes bytes;
+    std::vector<plan::Fixup> fixups;  ///< code_offset is from the table's first byte
+};
+
+/// The part of a function's language-specific data that concerns its moved instructions, for their place:
+/// call sites, with the actions and types that they need, in the form that gcc's and LLVM's personality
+/// routines of all languages read ("Itanium C++ ABI: Exception Handling", level II; gcc's
+/// unwind-c-common.h). The landing pads are the function's own. `entry` is the function's link-time address,
+/// from which the steps' originals count. Nothing: the data is not understood, or needs too much room.
+std::optional<LandingTable> landing_table(const ObjectFile& file, const FrameDescription& description,
+                                          std::uint64_t entry, const MovedPrologue& moved);
+
+}  // namespace rdam::unwinding
