@@ -128,11 +128,11 @@ class PajeInput(Case):
         self.assertLess(free["rdam"], 0.01)
 
     def test_all_states_that_begin_at_the_last_time_are_calls(self):
-        """Of these, pj_dump prints the first one of a thread (findings/pj_dump_loses_what_runs_on.sh)."""
+        """Of these, pj_dump 1.3.6 prints the first one of a thread (findings/pj_dump_loses_what_runs_on.sh), 1.3.7 all."""
         text = DEFINITIONS + "3 1 t1 S f\n3 2 t1 S g\n3 2 t1 S h\n3 2 t1 S i\n"
         (self.folder / "cut").write_text(text)
         self.assertEqual(sorted(row["function"] for row in self.rows("cut")), ["f", "g", "h", "i"])
-        self.assertEqual([state[1] for state in self.dumped(text, Decimal(1))], ["f", "g"])
+        self.assertIn([state[1] for state in self.dumped(text, Decimal(1))], (["f", "g"], ["f", "g", "h", "i"]))
 
     def test_extra_fields_are_parameters(self):
         self.shared("pajeng_native_sample.trace")

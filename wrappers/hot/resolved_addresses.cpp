@@ -23,6 +23,16 @@ class Names {
         return symbol != nullptr && symbol->kind == SymbolKind::function ? symbol->name : std::string_view{};
     }
 
+    /// Of the function that begins where this mark is; empty: none does.
+    std::string_view behind_mark(std::string_view path, std::string_view mark) {
+        const ObjectFile* const file = opened(path);
+        if (file == nullptr) return {};
+        for (const std::uint32_t index : file->named(mark))
+            for (const Symbol& symbol : file->at(file->symbols()[index].address))
+                if (symbol.size > 0 && symbol.kind == SymbolKind::function) return symbol.name;
+        return {};
+    }
+
   private:
     const ObjectFile* opened(std::string_view path) {
         const auto [known, is_new] = files_.try_emplace(std::string(path));
@@ -51,6 +61,13 @@ bool is_nameless_place(const PerfRow& row) {
            row.symbol.starts_with(kPrefix);
 }
 
+/// OCaml marks where the code of a unit begins, which is where its first function does. perf gives one of the
+/// names, by version.
+bool is_mark(const PerfRow& row) {
+    return row.level == '.' && row.module.starts_with('/') && row.symbol.starts_with("caml") &&
+           row.symbol.ends_with("code_begin");
+}
+
 }  // namespace
 
 bool has_nameless_places(const PerfReport& report) {
@@ -60,6 +77,9 @@ bool has_nameless_places(const PerfReport& report) {
 void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
     Names names;
     for (PerfRow& row : report.rows) {
+        if (is_mark(row))
+            if (const auto name = names.behind_mark(row.module, row.symbol); !name.empty())
+                row.symbol = report.restored.emplace_back(name);
         if (!is_nameless_place(row) || changed.contains(std::string{row.module})) continue;
         const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16);
         const auto name = offset ? names.at(row.module, *offset) : std::string_view{};
