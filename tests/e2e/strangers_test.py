@@ -18,6 +18,7 @@ PYTHON = "/usr/bin/python3"  # which every user may execute
 RLIMIT_LOCKS = 10
 CONNECTIONS = 2000
 CHILDREN = 20
+RECORDED = ["inherits", "rdam-agent", "rdam-starter"]  # what runs while the first process waits
 ROUNDS = 3
 INHERITS = PROGRAMS / "inherits"
 COUNTS = PROGRAMS / "counts"
@@ -109,11 +110,15 @@ class TwoUsers(Case):
         return other
 
     def await_none(self):
+        self.await_processes([])
+
+    def await_processes(self, expected: list[str]):
+        """An agent has its starter's name until it is one."""
         for _ in range(500):
-            if not processes_of(OWN):
+            if processes_of(OWN) == expected:
                 return
             time.sleep(0.02)
-        self.fail(f"these have stayed: {processes_of(OWN)}")
+        self.assertEqual(processes_of(OWN), expected)
 
     def calls(self) -> list[int]:
         return sorted(self.counts(path.name)["work"] for path in self.folder.glob("trace*.bin"))
@@ -131,9 +136,9 @@ class Connections(TwoUsers):
         """Seconds for a run whose first process waits meanwhile."""
         program = self.start(OWN, INHERITS, CHILDREN, "wait", env=PRELOADED)
         self.assertEqual(program.stdout.readline(), b"waiting\n")
-        before = processes_of(OWN)
+        self.await_processes(RECORDED)
         disturb(self.starters())
-        self.assertEqual(processes_of(OWN), before)
+        self.await_processes(RECORDED)
         begin = time.monotonic()
         _, said = program.communicate(b"go\n", timeout=TIMEOUT)
         took = time.monotonic() - begin
