@@ -30,23 +30,32 @@ class SequenceTimes {
   public:
     explicit SequenceTimes(bool all) : all_(all) {}
 
-    /// A call that stands for `weight` of them.
-    void add(std::uint32_t sequence, std::uint64_t ticks, std::uint64_t weight) {
-        if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(ticks, weight);
+    /// A call, or its self time.
+    void add(std::uint32_t sequence, std::uint64_t ticks, const calls::Call& call) {
+        const std::uint64_t weight = call.weight;
+        if (sequence >= least_.size()) {
+            least_.resize(sequence + std::size_t{1});
+            held_.resize(sequence + std::size_t{1});
+        }
+        (call.held ? held_ : least_)[sequence].add(ticks, weight);
         if (!all_) return;
         if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
         calls_[sequence].add(ticks, weight);
     }
-    const std::vector<score::Least>& least() const { return least_; }
+    std::size_t size() const { return least_.size(); }
+    /// Of those that set a baseline.
+    const score::Least& least(std::size_t sequence) const { return least_[sequence]; }
+    /// Of the others.
+    const score::Least& held(std::size_t sequence) const { return held_[sequence]; }
 
     double base(const score::Baseline& baseline, std::size_t sequence, const score::Least& process) const {
         static const score::Distribution kNone;
-        return score::base_of(baseline, all_ ? calls_[sequence] : kNone, least_[sequence], process).ticks;
+        const score::Least& thread = least_[sequence].empty() ? held_[sequence] : least_[sequence];
+        return score::base_of(baseline, all_ ? calls_[sequence] : kNone, thread, process).ticks;
     }
     std::vector<double> bases(const score::Baseline& baseline) const {
         std::vector<double> all;
-        for (std::size_t s = 0; s < least_.size(); ++s)
+        for (std::size_t s = 0; s < size(); ++s)
             all.push_back(base(baseline, s, {}));
         return all;
     }
@@ -54,6 +63,7 @@ class SequenceTimes {
   private:
     bool all_;
     std::vector<score::Least> least_;
+    std::vector<score::Least> held_;
     std::vector<score::Distribution> calls_;
 };
 
@@ -63,8 +73,8 @@ class Durations {
 
     /// A call that is timed.
     void timed(std::uint32_t sequence, const calls::Call& call) {
-        if (call.outermost) whole.add(sequence, call.duration, call.weight);
-        if (self_times_ && call.self_timed) self.add(sequence, call.self, call.weight);
+        if (call.outermost) whole.add(sequence, call.duration, call);
+        if (self_times_ && call.self_timed) self.add(sequence, call.self, call);
     }
 
     SequenceTimes whole, self;
@@ -130,7 +140,8 @@ class SettlingBases {
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
         Settling& own = settling_[sequence];
         const auto ticks = static_cast<double>(call.duration);
-        if (own.calls++ == 0 || ticks < own.base * (1 - EarlyLook::kPart)) {
+        const bool sets = !call.held && ticks < own.base * (1 - EarlyLook::kPart);
+        if (own.calls++ == 0 || sets) {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
@@ -311,14 +322,16 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     if (early != nullptr) unsettled_ = unsettled;
     if (!of_process) return {};
     const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<double>>& bases) {
-        std::map<std::uint64_t, score::Least> process;
-        for (const auto& [durations, ids] : found)
-            for (std::size_t s = 0; s < ((*durations).*times).least().size(); ++s)
-                process[ids[s]].merge(((*durations).*times).least()[s]);
+        std::map<std::uint64_t, score::SureLeast> process;
+        for (const auto& [durations, ids] : found) {
+            const SequenceTimes& own = (*durations).*times;
+            for (std::size_t s = 0; s < own.size(); ++s)
+                process[ids[s]].add(own.least(s), own.held(s));
+        }
         for (std::size_t i = 0; i < threads.size(); ++i) {
             const SequenceTimes& own = (*found[i].first).*times;
-            for (std::size_t s = 0; s < own.least().size(); ++s)
-                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]]));
+            for (std::size_t s = 0; s < own.size(); ++s)
+                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]].least()));
         }
     };
     find(&Durations::whole, bases_);

@@ -42,8 +42,7 @@ bool is_minimum(const Baseline& baseline) {
 void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
     const SelfTimes in_windows = times.self();
     const WindowedTimes* const windowed = times.windowed();
-    Least thread = in_windows.least;
-    if (windowed != nullptr) thread.merge(windowed->before.self().least);
+    const Least thread = self_least(times).least();
     Loss self;
     self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
     self.multiply(sums.expansion());
@@ -313,12 +312,24 @@ void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
 
 }  // namespace
 
+void add_self_least(const GroupTimes& times, SureLeast& least) {
+    const auto add = [&](const SelfTimes& self) { least.add(self.least, self.unsure); };
+    add(times.self());
+    if (times.windowed() != nullptr) add(times.windowed()->before.self());
+}
+
+SureLeast self_least(const GroupTimes& times) {
+    SureLeast least;
+    add_self_least(times, least);
+    return least;
+}
+
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
     ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
-    for (const ThreadGroup& part : parts) {
-        least.self.merge(part.times->self().least);
-        if (part.times->windowed() != nullptr) least.self.merge(part.times->windowed()->before.self().least);
-    }
+    SureLeast self;
+    for (const ThreadGroup& part : parts)
+        add_self_least(*part.times, self);
+    least.self = self.least();
     return least;
 }
 

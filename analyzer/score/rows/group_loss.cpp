@@ -34,8 +34,7 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
         .usual = {.outermost = recorded_loss(calls.own(), base), .self = {}},
         .in_windows = {.outermost = recorded_loss(calls.sample(), base), .self = {}}};
     const WindowedTimes* const windowed = part.times->windowed();
-    Least thread = part.times->self().least;
-    if (windowed != nullptr) thread.merge(windowed->before.self().least);
+    const Least thread = self_least(*part.times).least();
     const RecordedLoss self = recorded_loss(part.times->self(), baseline, thread, process.self);
     if (estimate == nullptr) {
         loss.usual.self = self;

@@ -12,14 +12,40 @@ const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estim
     return part.times->windowed() != nullptr ? &part.times->windowed()->before : nullptr;
 }
 
+Least sure_least(const GroupTimes& times, PartCalls::Which which) {
+    Least least = times.outermost().least();
+    if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
+    return least;
+}
+
+Least unsure_least(const GroupTimes& times, PartCalls::Which which) {
+    if (times.held() == nullptr) return {};
+    Least least = times.held()->outermost.least();
+    if (which == PartCalls::Which::all) least.merge(times.held()->inner.least());
+    return least;
+}
+
+/// What those of the other part tell.
+std::uint64_t floor_of(const GroupTimes* other, PartCalls::Which which) {
+    const Least least = other != nullptr ? sure_least(*other, which) : Least{};
+    return least.empty() ? 0 : least.min();
+}
+
 }  // namespace
 
-PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
+PartCalls::Calls::Calls(const GroupTimes* times, Which which, std::uint64_t floor) {
     static const Distribution kNone;
     calls_ = times != nullptr ? &times->outermost() : &kNone;
-    if (times == nullptr || which == Which::outermost || times->inner() == nullptr) return;
+    if (times == nullptr) return;
+    const Distribution* const inner = which == Which::all ? times->inner() : nullptr;
+    const GroupTimes::Held* const held = times->held();
+    if (inner == nullptr && held == nullptr) return;
     merged_ = times->outermost();
-    merged_.merge(*times->inner());
+    if (inner != nullptr) merged_.merge(*inner);
+    if (held == nullptr) return;
+    Distribution unsure = held->outermost;
+    if (which == Which::all) unsure.merge(held->inner);
+    merged_.merge_unsure(unsure, floor);
 }
 
 PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
@@ -27,8 +53,9 @@ PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Wh
       estimate_(estimate),
       which_(which),
       expansion_(estimate != nullptr ? estimate->expansion() : 1),
-      own_(own_times(part, estimate), which),
-      sample_(estimate != nullptr ? part.times : nullptr, which) {}
+      own_(own_times(part, estimate), which, floor_of(estimate != nullptr ? part.times : nullptr, which)),
+      sample_(estimate != nullptr ? part.times : nullptr, which, floor_of(own_times(part, estimate), which)) {
+}
 
 std::uint64_t PartCalls::recorded() const {
     const GroupSampling* sampling = part_.sampling;
@@ -84,16 +111,15 @@ void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const 
 }
 
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
-    Least least;
-    const auto look_at = [&](const GroupTimes& times) {
-        least.merge(times.outermost().least());
-        if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
+    SureLeast least;
+    const auto add = [&](const GroupTimes& times) {
+        least.add(sure_least(times, which), unsure_least(times, which));
     };
     for (const ThreadGroup& part : parts) {
-        look_at(*part.times);
-        if (part.times->windowed() != nullptr) look_at(part.times->windowed()->before);
+        add(*part.times);
+        if (part.times->windowed() != nullptr) add(part.times->windowed()->before);
     }
-    return least;
+    return least.least();
 }
 
 }  // namespace rdam::score

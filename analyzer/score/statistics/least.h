@@ -60,4 +60,18 @@ class Least {
     std::uint64_t next_count_ = 0;
 };
 
+/// Of calls some of which set no baseline: the least of those that do, or, if there are none, of the others.
+class SureLeast {
+  public:
+    void add(const Least& sure, const Least& unsure) {
+        sure_.merge(sure);
+        unsure_.merge(unsure);
+    }
+    const Least& least() const { return sure_.empty() ? unsure_ : sure_; }
+
+  private:
+    Least sure_;
+    Least unsure_;
+};
+
 }  // namespace rdam::score

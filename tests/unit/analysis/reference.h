@@ -2,6 +2,7 @@
 // sequence written out as a string, every number from a sorted list. Shares no code with the analyzer.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -11,6 +12,27 @@
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
+
+/// Of calls in which the recorder held the thread it is not known how fast they could have been.
+struct Durations {
+    std::vector<std::uint64_t> sure, held;
+
+    void add(std::uint64_t duration, bool was_held) { (was_held ? held : sure).push_back(duration); }
+    void add(const Durations& other) {
+        sure.insert(sure.end(), other.sure.begin(), other.sure.end());
+        held.insert(held.end(), other.held.begin(), other.held.end());
+    }
+    /// What a baseline is made of.
+    const std::vector<std::uint64_t>& for_base() const { return sure.empty() ? held : sure; }
+    /// What they are taken to have lasted.
+    std::vector<std::uint64_t> taken() const {
+        if (sure.empty()) return held;
+        std::vector<std::uint64_t> all = sure;
+        for (const std::uint64_t duration : held)
+            all.push_back(std::max(duration, *std::ranges::min_element(sure)));
+        return all;
+    }
+};
 
 struct ReferenceSequence {
     std::uint64_t occurrences = 0;
@@ -74,6 +96,7 @@ struct ReferenceCall {
     std::vector<std::uint32_t> path;  ///< functions, the outermost call's first, its own last
     std::uint64_t begin = 0, end = 0, duration = 0, self = 0, caller = 0;
     bool timed = false, self_timed = false, outermost = false, ended = false;
+    bool held = false;  ///< by the recorder
 };
 
 /// By thread.
