@@ -377,8 +377,8 @@ Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
     for (const mining::GroupId group : merged_->of_function[function])
         for (const ThreadGroup& part : merged_->threads[group]) {
-            const PartCalls calls{part, context_.estimate(function, part.thread),
-                                  PartCalls::Which::outermost};
+            const PartCalls calls{part, context_.estimate(function, part.thread), PartCalls::Which::outermost,
+                                  context_.settings.baseline.step};
             all.merge(calls.own());
             all.merge(calls.sample());
         }

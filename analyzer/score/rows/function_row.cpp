@@ -40,7 +40,7 @@ bool is_minimum(const Baseline& baseline) {
 }
 
 void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
-    const SelfTimes in_windows = times.self();
+    const SelfTimes in_windows = times.self(baseline.step);
     const WindowedTimes* const windowed = times.windowed();
     const Least thread = self_least(times).least();
     Loss self;
@@ -48,12 +48,13 @@ void add_self(const Baseline& baseline, const ProcessLeast& process, const Group
     self.multiply(sums.expansion());
     sums.self.add(self);
     if (windowed != nullptr)
-        sums.self.add(windowed->before.self().loss(baseline, thread, process.self), is_minimum(baseline));
+        sums.self.add(windowed->before.self(baseline.step).loss(baseline, thread, process.self),
+                      is_minimum(baseline));
 }
 
 void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
     add_self(baseline, process, *group.times, sums);
-    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost};
+    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost, baseline.step};
     if (calls.empty()) return;
     const Base base = calls.base(baseline, process.outermost);
     sums.loss.add(calls.loss(base));
@@ -314,8 +315,8 @@ void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
 
 void add_self_least(const GroupTimes& times, SureLeast& least) {
     const auto add = [&](const SelfTimes& self) { least.add(self.least, self.unsure); };
-    add(times.self());
-    if (times.windowed() != nullptr) add(times.windowed()->before.self());
+    add(times.self(0));  // whose least is the same with any step
+    if (times.windowed() != nullptr) add(times.windowed()->before.self(0));
 }
 
 SureLeast self_least(const GroupTimes& times) {

@@ -68,7 +68,7 @@ void add_calls(const GroupTimes& times, double expansion, ThreadCallers& callers
 void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
               const Least& process, double said, ThreadCallers& callers) {
     const WindowEstimate* estimate = context.estimate(function, part.thread);
-    const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+    const PartCalls calls{part, estimate, PartCalls::Which::outermost, context.settings.baseline.step};
     const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
     const double expansion = estimate != nullptr ? estimate->expansion() : 1;
     add_calls(*part.times, expansion, callers);

@@ -25,10 +25,13 @@ Least unsure_least(const GroupTimes& times, PartCalls::Which which) {
     return least;
 }
 
-/// What those of the other part tell.
-std::uint64_t floor_of(const GroupTimes* other, PartCalls::Which which) {
-    const Least least = other != nullptr ? sure_least(*other, which) : Least{};
-    return least.empty() ? 0 : least.min();
+/// What those without pauses tell of the others, in either part.
+std::uint64_t floor_of(const ThreadGroup& part, const WindowEstimate* estimate, PartCalls::Which which,
+                       std::uint64_t step) {
+    Least least = sure_least(*part.times, which);
+    if (const GroupTimes* const own = own_times(part, estimate); own != nullptr && own != part.times)
+        least.merge(sure_least(*own, which));
+    return least.floor(step);
 }
 
 }  // namespace
@@ -48,14 +51,13 @@ PartCalls::Calls::Calls(const GroupTimes* times, Which which, std::uint64_t floo
     merged_.merge_unsure(unsure, floor);
 }
 
-PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
+PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step)
     : part_(part),
       estimate_(estimate),
       which_(which),
       expansion_(estimate != nullptr ? estimate->expansion() : 1),
-      own_(own_times(part, estimate), which, floor_of(estimate != nullptr ? part.times : nullptr, which)),
-      sample_(estimate != nullptr ? part.times : nullptr, which, floor_of(own_times(part, estimate), which)) {
-}
+      own_(own_times(part, estimate), which, floor_of(part, estimate, which, step)),
+      sample_(estimate != nullptr ? part.times : nullptr, which, floor_of(part, estimate, which, step)) {}
 
 std::uint64_t PartCalls::recorded() const {
     const GroupSampling* sampling = part_.sampling;

@@ -17,8 +17,8 @@ class PartCalls {
   public:
     enum class Which : std::uint8_t { outermost, all };
 
-    /// `estimate` is null if the function is not sampled in windows.
-    PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which);
+    /// `estimate` is null if the function is not sampled in windows. `step`: of the baseline.
+    PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step);
     ~PartCalls() = default;
     PartCalls(const PartCalls&) = delete;
     PartCalls& operator=(const PartCalls&) = delete;
@@ -51,7 +51,7 @@ class PartCalls {
     /// copied.
     class Calls {
       public:
-        /// `floor`: of the calls with pauses, if they are all that there are.
+        /// `floor`: what calls with pauses took at least.
         Calls(const GroupTimes* times, Which which, std::uint64_t floor);
         const Distribution& calls() const { return merged_.count() > 0 ? merged_ : *calls_; }
 

@@ -146,7 +146,7 @@ void Distribution::merge(const Distribution& other) {
 
 void Distribution::merge_unsure(const Distribution& other, std::uint64_t floor) {
     const bool first = count_ == 0;
-    if (!first) floor = min();
+    if (!first) floor = std::max(floor, min());
     if (first && floor <= other.min()) return merge(other);
     std::uint64_t sum = other.sum_;
     other.for_each([&](std::uint64_t value, std::uint64_t times) {

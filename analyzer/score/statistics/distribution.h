@@ -29,10 +29,9 @@ class Distribution {
     void add(std::uint64_t value, std::uint64_t times = 1);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
-    /// Adds values that say nothing of how small a value can be: what is less than min() becomes min(), and
-    /// least() stays as it is. Where there is no value yet they are added as they are, but for what is less
-    /// than `floor`.
-    void merge_unsure(const Distribution& other, std::uint64_t floor = 0);
+    /// Adds values that say nothing of how small a value can be: what is less than `floor` or min() becomes
+    /// that, and least() stays as it is. Where there is no value yet they are added as any others.
+    void merge_unsure(const Distribution& other, std::uint64_t floor);
     /// No value will be added for some time: queries take less time from now on.
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.

@@ -53,6 +53,12 @@ class Least {
         return least + static_cast<double>(next_ - min_) * (at_next / (at_min + at_next));
     }
 
+    /// The least duration that is not below fastest(step). 0 if there are none.
+    std::uint64_t floor(std::uint64_t step) const {
+        if (empty()) return 0;
+        return next_count_ > 0 && next_ - min_ <= step ? next_ : min_;
+    }
+
   private:
     std::uint64_t min_ = kNone;
     std::uint64_t next_ = kNone;  ///< the least that is not min_

@@ -55,11 +55,11 @@ const WindowedTimes* GroupTimes::windowed() const {
     return rare_ ? rare_->windowed.get() : nullptr;
 }
 
-SelfTimes GroupTimes::self() const {
+SelfTimes GroupTimes::self(std::uint64_t step) const {
     SelfTimes times = self_without_pauses();
     if (held() == nullptr) return times;
     Distribution raised;
-    raised.merge_unsure(held()->self, times.count > 0 ? times.least.min() : 0);
+    raised.merge_unsure(held()->self, times.least.floor(step));
     times.count += raised.count();
     times.sum = Distribution::saturating_sum(times.sum, raised.sum());
     times.unsure = raised.least();

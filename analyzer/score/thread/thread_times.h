@@ -100,7 +100,8 @@ class alignas(64) GroupTimes {
     };
     const Held* held() const;
     const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows
-    SelfTimes self() const;                 ///< of all of them; refers to the group
+    /// Of all of them, for a baseline with this step; refers to the group.
+    SelfTimes self(std::uint64_t step) const;
 
     /// CallerEntry by CallerEntry, in the order of first use.
     template <class Use>

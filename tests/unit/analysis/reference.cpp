@@ -373,10 +373,10 @@ struct ThreadGroups {
     Groups outermost, all, self;
 
     /// As if they were one group: held ones have been compared with those of their own.
-    Durations flat() const {
+    Durations flat(std::uint64_t step) const {
         Durations calls;
         for (const auto& [identity, group] : outermost) {
-            const std::vector<std::uint64_t> taken = group.taken();
+            const std::vector<std::uint64_t> taken = group.taken(step);
             const auto sure = group.for_base().size();
             for (std::size_t i = 0; i < taken.size(); ++i)
                 calls.add(taken[i], i >= sure);
@@ -405,7 +405,7 @@ struct Pooled {
     Durations flat;
 };
 
-Pooled pool(const std::vector<Thread>& threads, std::uint32_t function) {
+Pooled pool(const std::vector<Thread>& threads, std::uint32_t function, std::uint64_t step) {
     Pooled pooled;
     const auto add = [](Groups& to, const Groups& groups) {
         for (const auto& [identity, durations] : groups)
@@ -417,7 +417,7 @@ Pooled pool(const std::vector<Thread>& threads, std::uint32_t function) {
         add(pooled.outermost, groups.outermost);
         add(pooled.all, groups.all);
         add(pooled.self, groups.self);
-        pooled.flat.add(groups.flat());
+        pooled.flat.add(groups.flat(step));
     }
     return pooled;
 }
@@ -452,7 +452,7 @@ void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGr
         constexpr double kNothing = 1e-9;
         for (const auto& [caller, lost] : callers)
             all += lost > kNothing ? lost : 0;
-        const double lost_in_group = lost_of(groups.outermost.at(identity).taken(), bases[identity]);
+        const double lost_in_group = lost_of(groups.outermost.at(identity).taken(step), bases[identity]);
         for (const auto& [caller, lost] : callers)
             if (caller != 0 && all > 0) out.callers[caller].lost += lost_in_group * std::max(lost, 0.0) / all;
         double calls = 0;
@@ -465,10 +465,10 @@ void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGr
 
 ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
                                  bool process_baseline, std::uint64_t step) {
-    const Pooled pooled = process_baseline ? pool(threads, function) : Pooled{};
+    const Pooled pooled = process_baseline ? pool(threads, function, step) : Pooled{};
     const auto lost_in = [&](const Groups& of, const std::string& identity, const Durations& durations) {
         const Durations& compared = process_baseline ? of.at(identity) : durations;
-        return lost_of(durations.taken(), reference_base(compared.for_base(), step));
+        return lost_of(durations.taken(step), reference_base(compared.for_base(), step));
     };
 
     ReferenceFunction out;
@@ -483,10 +483,10 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         for (const auto& [identity, durations] : groups.outermost) {
             lost += lost_in(pooled.outermost, identity, durations);
             double sum = 0;
-            for (const std::uint64_t duration : durations.taken())
+            for (const std::uint64_t duration : durations.taken(step))
                 sum += static_cast<double>(duration);
             time += sum;
-            if (durations.taken().size() < 30) few_time += sum;
+            if (durations.taken(step).size() < 30) few_time += sum;
         }
         for (const auto& [identity, durations] : groups.self)
             self_lost += lost_in(pooled.self, identity, durations);
@@ -495,14 +495,14 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
             const std::uint64_t own = *std::ranges::min_element(durations.for_base());
             sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
             const double sequence_lost = lost_in(pooled.all, identity, durations);
-            sequence.occurrences += durations.taken().size();
+            sequence.occurrences += durations.taken(step).size();
             sequence.lost += sequence_lost;
             if (!thread.short_lived) sequence.rdam = std::max(sequence.rdam, sequence_lost / thread.life);
-            if (durations.taken().size() >= 2) scored.insert(identity);
+            if (durations.taken(step).size() >= 2) scored.insert(identity);
         }
         out.lost += lost;
-        const Durations flat_calls = groups.flat();
-        const std::vector<std::uint64_t> taken = flat_calls.taken();
+        const Durations flat_calls = groups.flat(step);
+        const std::vector<std::uint64_t> taken = flat_calls.all();
         out.durations.insert(out.durations.end(), taken.begin(), taken.end());
         if (thread.short_lived) continue;
         out.rdam = std::max(out.rdam, std::min(lost / thread.life, 1.0));

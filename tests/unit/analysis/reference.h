@@ -24,13 +24,27 @@ struct Durations {
     }
     /// What a baseline is made of.
     const std::vector<std::uint64_t>& for_base() const { return sure.empty() ? held : sure; }
-    /// What they are taken to have lasted.
-    std::vector<std::uint64_t> taken() const {
-        if (sure.empty()) return held;
+    /// What they are taken to have lasted: held ones no less than the fastest of the others, or the next one
+    /// within a step of the clock.
+    std::vector<std::uint64_t> taken(std::uint64_t step) const {
+        std::uint64_t floor = 0;
+        if (!sure.empty()) {
+            const std::uint64_t least = *std::ranges::min_element(sure);
+            std::uint64_t next = UINT64_MAX;
+            for (const std::uint64_t duration : sure)
+                if (duration > least) next = std::min(next, duration);
+            floor = next != UINT64_MAX && next - least <= step ? next : least;
+        }
         std::vector<std::uint64_t> all = sure;
         for (const std::uint64_t duration : held)
-            all.push_back(std::max(duration, *std::ranges::min_element(sure)));
+            all.push_back(std::max(duration, floor));
         return all;
+    }
+    /// As they are.
+    std::vector<std::uint64_t> all() const {
+        std::vector<std::uint64_t> durations = sure;
+        durations.insert(durations.end(), held.begin(), held.end());
+        return durations;
     }
 };
 

@@ -30,7 +30,7 @@ class Bases {
     }
     double lost(std::size_t thread, const std::string& identity) const {
         double lost = 0;
-        for (const std::uint64_t time : times_.at({thread, identity}).taken())
+        for (const std::uint64_t time : times_.at({thread, identity}).taken(step_))
             lost += static_cast<double>(time) - of(thread, identity);
         return lost > 1e-9 ? lost : 0;
     }
