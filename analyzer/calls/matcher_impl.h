@@ -213,14 +213,14 @@ std::uint64_t BasicMatcher<Sink>::paused_until(std::uint64_t tsc) const {
 }
 
 template <class Sink>
-std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t tsc) const {
-    const std::uint64_t paused = detail::subtract(paused_until(tsc), frame.paused_before);
+std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t tsc,
+                                               std::uint64_t held) const {
     std::uint64_t probe_ticks = inner_ticks_;
     if (frame.nested > 0) {
         const double probes = cost_.inner + cost_.total * static_cast<double>(frame.nested);
         probe_ticks = static_cast<std::uint64_t>(std::min(probes + 0.5, 1e18));
     }
-    return detail::subtract(detail::subtract(tsc - frame.enter, paused), probe_ticks);
+    return detail::subtract(detail::subtract(tsc - frame.enter, held), probe_ticks);
 }
 
 template <class Sink>
@@ -240,7 +240,8 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
 
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= ends_.latest;
-    const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
+    const std::uint64_t held = detail::subtract(paused_until(tsc), frame.paused_before);
+    const std::uint64_t duration = timed ? net_duration(frame, tsc, held) : 0;
     if (timed) {
         counts_.first = std::min(counts_.first, frame.enter);
         counts_.last = std::max(counts_.last, tsc);
@@ -255,6 +256,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .timed = timed,
                       .self_timed = timed && frame.is(kSelfKnown),
                       .duration = duration,
+                      .held = held > 0,
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,

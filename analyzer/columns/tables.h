@@ -41,6 +41,7 @@ struct CallEnd {
     std::uint64_t instructions = 0;  ///< 0: not known
     End end = End::returned;
     bool outermost = false;
+    bool held = false;  ///< there were pauses in between: it sets no baseline
 };
 
 class CallTable {
@@ -61,7 +62,7 @@ class CallTable {
     Column<std::int64_t> parent_, sequence_;
     Column<std::uint32_t> weight_;
     Column<std::uint8_t> end_;
-    Column<bool> outermost_;
+    Column<bool> outermost_, held_;
     std::optional<Column<std::uint64_t>> instructions_;
 };
 

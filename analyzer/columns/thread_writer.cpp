@@ -97,7 +97,8 @@ void ThreadWriter::closed(const calls::Call& call) {
                    .end = tail               ? End::tail
                           : event()->unwound ? End::unwound
                                              : End::returned,
-                   .outermost = call.outermost});
+                   .outermost = call.outermost,
+                   .held = call.held});
     if (!gave_result_of(call.function)) return;
     if (ValueTable* values = tables_.values[call.function].get())
         values->returned(open.value_row, event()->words);

@@ -9,6 +9,7 @@
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/paths/make_paths.h"
 #include "analyzer/score/report/ranking.h"
+#include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
@@ -376,8 +377,10 @@ Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
     for (const mining::GroupId group : merged_->of_function[function])
         for (const ThreadGroup& part : merged_->threads[group]) {
-            all.merge(part.times->outermost());
-            if (part.times->windowed() != nullptr) all.merge(part.times->windowed()->before.outermost());
+            const PartCalls calls{part, context_.estimate(function, part.thread), PartCalls::Which::outermost,
+                                  context_.settings.baseline.step};
+            all.merge(calls.own());
+            all.merge(calls.sample());
         }
     return all;
 }

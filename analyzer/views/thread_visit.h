@@ -109,12 +109,12 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
             closed.self = call.self_timed ? static_cast<double>(call.self) : std::nan("");
             const auto [base, self_base] = bases_.of(sequence, call);
             if (base) {
-                closed.baseline = *base;
-                closed.lost = closed.duration - *base;
+                closed.baseline = base->ticks;
+                closed.lost = base->lost(closed.duration, call.held);
                 if (cuts_) closed.lost = std::max(closed.lost, 0.0);
             }
             if (self_base) {
-                closed.lost_self = closed.self - *self_base;
+                closed.lost_self = self_base->lost(closed.self, call.held);
                 if (cuts_) closed.lost_self = std::max(closed.lost_self, 0.0);
             }
         }

@@ -30,23 +30,42 @@ class SequenceTimes {
   public:
     explicit SequenceTimes(bool all) : all_(all) {}
 
-    /// A call that stands for `weight` of them.
-    void add(std::uint32_t sequence, std::uint64_t ticks, std::uint64_t weight) {
-        if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(ticks, weight);
+    /// A call, or its self time.
+    void add(std::uint32_t sequence, std::uint64_t ticks, const calls::Call& call) {
+        const std::uint64_t weight = call.weight;
+        if (sequence >= least_.size()) {
+            least_.resize(sequence + std::size_t{1});
+            held_.resize(sequence + std::size_t{1});
+        }
+        (call.held ? held_ : least_)[sequence].add(ticks, weight);
         if (!all_) return;
-        if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
-        calls_[sequence].add(ticks, weight);
+        if (sequence >= calls_.size()) {
+            calls_.resize(sequence + std::size_t{1});
+            held_calls_.resize(sequence + std::size_t{1});
+        }
+        (call.held ? held_calls_ : calls_)[sequence].add(ticks, weight);
     }
-    const std::vector<score::Least>& least() const { return least_; }
+    std::size_t size() const { return least_.size(); }
+    /// Of those that set a baseline.
+    const score::Least& least(std::size_t sequence) const { return least_[sequence]; }
+    /// Of the others.
+    const score::Least& held(std::size_t sequence) const { return held_[sequence]; }
 
-    double base(const score::Baseline& baseline, std::size_t sequence, const score::Least& process) const {
-        static const score::Distribution kNone;
-        return score::base_of(baseline, all_ ? calls_[sequence] : kNone, least_[sequence], process).ticks;
+    SequenceBase base(const score::Baseline& baseline, std::size_t sequence,
+                      const score::Least& process) const {
+        score::Distribution calls;
+        if (all_) {
+            calls = calls_[sequence];
+            calls.merge_unsure(held_calls_[sequence], least_[sequence].floor(baseline.step));
+        }
+        const score::Least& own = least_[sequence];
+        const score::Base base =
+            score::base_of(baseline, calls, own.empty() ? held_[sequence] : own, process);
+        return {.ticks = base.ticks, .floor = static_cast<double>(own.floor(baseline.step))};
     }
-    std::vector<double> bases(const score::Baseline& baseline) const {
-        std::vector<double> all;
-        for (std::size_t s = 0; s < least_.size(); ++s)
+    std::vector<SequenceBase> bases(const score::Baseline& baseline) const {
+        std::vector<SequenceBase> all;
+        for (std::size_t s = 0; s < size(); ++s)
             all.push_back(base(baseline, s, {}));
         return all;
     }
@@ -54,7 +73,9 @@ class SequenceTimes {
   private:
     bool all_;
     std::vector<score::Least> least_;
+    std::vector<score::Least> held_;
     std::vector<score::Distribution> calls_;
+    std::vector<score::Distribution> held_calls_;
 };
 
 class Durations {
@@ -63,8 +84,8 @@ class Durations {
 
     /// A call that is timed.
     void timed(std::uint32_t sequence, const calls::Call& call) {
-        if (call.outermost) whole.add(sequence, call.duration, call.weight);
-        if (self_times_ && call.self_timed) self.add(sequence, call.self, call.weight);
+        if (call.outermost) whole.add(sequence, call.duration, call);
+        if (self_times_ && call.self_timed) self.add(sequence, call.self, call);
     }
 
     SequenceTimes whole, self;
@@ -93,16 +114,16 @@ class ThreadCalls final : public ThreadSequences<ThreadCalls> {
     Durations& durations_;
 };
 
-/// Ticks; nothing: the call has none.
+/// Nothing: the call has none.
 struct Base {
-    std::optional<double> whole;  ///< of an outermost call
-    std::optional<double> self;   ///< of its self time
+    std::optional<SequenceBase> whole;  ///< of an outermost call
+    std::optional<SequenceBase> self;   ///< of its self time
 };
 
 /// Those of the second pass.
 class KnownBases {
   public:
-    KnownBases(const std::vector<double>& whole, const std::vector<double>& self)
+    KnownBases(const std::vector<SequenceBase>& whole, const std::vector<SequenceBase>& self)
         : whole_(whole), self_(self) {}
 
     Base of(std::uint32_t sequence, const calls::Call& call) const {
@@ -111,12 +132,12 @@ class KnownBases {
     }
 
   private:
-    static std::optional<double> in(const std::vector<double>& bases, std::uint32_t sequence) {
+    static std::optional<SequenceBase> in(const std::vector<SequenceBase>& bases, std::uint32_t sequence) {
         return sequence < bases.size() ? std::optional{bases[sequence]} : std::nullopt;
     }
 
-    const std::vector<double>& whole_;  // by sequence
-    const std::vector<double>& self_;   // … but none may be known
+    const std::vector<SequenceBase>& whole_;  // by sequence
+    const std::vector<SequenceBase>& self_;   // … but none may be known
 };
 
 /// Those of an EarlyLook.
@@ -130,11 +151,12 @@ class SettlingBases {
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
         Settling& own = settling_[sequence];
         const auto ticks = static_cast<double>(call.duration);
-        if (own.calls++ == 0 || ticks < own.base * (1 - EarlyLook::kPart)) {
+        const bool sets = !call.held && ticks < own.base * (1 - EarlyLook::kPart);
+        if (own.calls++ == 0 || sets) {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
-        return {.whole = own.base, .self = {}};
+        return {.whole = SequenceBase{own.base, own.base}, .self = {}};
     }
     std::uint64_t unsettled() const {
         std::uint64_t sum = 0;
@@ -310,15 +332,17 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
         if (error) return tl::unexpected{*error};
     if (early != nullptr) unsettled_ = unsettled;
     if (!of_process) return {};
-    const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<double>>& bases) {
-        std::map<std::uint64_t, score::Least> process;
-        for (const auto& [durations, ids] : found)
-            for (std::size_t s = 0; s < ((*durations).*times).least().size(); ++s)
-                process[ids[s]].merge(((*durations).*times).least()[s]);
+    const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<SequenceBase>>& bases) {
+        std::map<std::uint64_t, score::SureLeast> process;
+        for (const auto& [durations, ids] : found) {
+            const SequenceTimes& own = (*durations).*times;
+            for (std::size_t s = 0; s < own.size(); ++s)
+                process[ids[s]].add(own.least(s), own.held(s));
+        }
         for (std::size_t i = 0; i < threads.size(); ++i) {
             const SequenceTimes& own = (*found[i].first).*times;
-            for (std::size_t s = 0; s < own.least().size(); ++s)
-                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]]));
+            for (std::size_t s = 0; s < own.size(); ++s)
+                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]].least()));
         }
     };
     find(&Durations::whole, bases_);

@@ -6,6 +6,7 @@
 // baselines are found in a first pass over the threads, so the trace is read twice or more often.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,6 +81,14 @@ class CallVisitor {
     virtual bool goes_on() const { return true; }
 };
 
+/// What calls of a sequence are compared with in a thread. Ticks.
+struct SequenceBase {
+    double ticks = 0;
+    double floor = 0;  ///< Least::floor() of them: calls with pauses have taken no less
+
+    double lost(double taken, bool held) const { return (held ? std::max(taken, floor) : taken) - ticks; }
+};
+
 /// Sees the calls while the baselines are being found, if these are minima of threads. A call is compared
 /// with the least duration so far, or one that is longer by less than kPart of it: it has lost at least
 /// Closed::lost (within a step of the clock) and at most kPart × Closed::baseline more. Only
@@ -146,9 +155,9 @@ class Visit {
     score::ResolvedSelection selection_;
     std::shared_ptr<const calls::Absences> absences_;
     std::shared_ptr<Counted> counted_;
-    std::vector<std::vector<double>> bases_;       ///< ticks, by thread and sequence
-    std::vector<std::vector<double>> self_bases_;  ///< … of self times; none: not asked for
-    std::vector<SequenceLog> logs_;                ///< by thread; empty: none were kept
+    std::vector<std::vector<SequenceBase>> bases_;       ///< by thread and sequence
+    std::vector<std::vector<SequenceBase>> self_bases_;  ///< … of self times; none: not asked for
+    std::vector<SequenceLog> logs_;                      ///< by thread; empty: none were kept
     trace::TimeScale clock_;
     score::TickRange span_;
     std::optional<std::uint64_t> unsettled_;

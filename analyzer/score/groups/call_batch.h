@@ -28,6 +28,7 @@ struct BatchedCall {
     static constexpr std::uint32_t kSelfTimed = 4;
     static constexpr std::uint32_t kOneKey = 8;
     static constexpr std::uint32_t kKeys = 16;  ///< more than one
+    static constexpr std::uint32_t kHeld = 32;
     /// Above: 1 + a number under which a sample waits for its group; 0: none does.
     static constexpr unsigned kAskedShift = 8;
 

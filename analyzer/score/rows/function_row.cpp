@@ -40,21 +40,21 @@ bool is_minimum(const Baseline& baseline) {
 }
 
 void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
-    const SelfTimes in_windows = times.self();
+    const SelfTimes in_windows = times.self(baseline.step);
     const WindowedTimes* const windowed = times.windowed();
-    Least thread = in_windows.least;
-    if (windowed != nullptr) thread.merge(windowed->before.self().least);
+    const Least thread = self_least(times).least();
     Loss self;
     self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
     self.multiply(sums.expansion());
     sums.self.add(self);
     if (windowed != nullptr)
-        sums.self.add(windowed->before.self().loss(baseline, thread, process.self), is_minimum(baseline));
+        sums.self.add(windowed->before.self(baseline.step).loss(baseline, thread, process.self),
+                      is_minimum(baseline));
 }
 
 void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
     add_self(baseline, process, *group.times, sums);
-    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost};
+    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost, baseline.step};
     if (calls.empty()) return;
     const Base base = calls.base(baseline, process.outermost);
     sums.loss.add(calls.loss(base));
@@ -313,12 +313,24 @@ void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
 
 }  // namespace
 
+void add_self_least(const GroupTimes& times, SureLeast& least) {
+    const auto add = [&](const SelfTimes& self) { least.add(self.least, self.unsure); };
+    add(times.self(0));  // whose least is the same with any step
+    if (times.windowed() != nullptr) add(times.windowed()->before.self(0));
+}
+
+SureLeast self_least(const GroupTimes& times) {
+    SureLeast least;
+    add_self_least(times, least);
+    return least;
+}
+
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
     ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
-    for (const ThreadGroup& part : parts) {
-        least.self.merge(part.times->self().least);
-        if (part.times->windowed() != nullptr) least.self.merge(part.times->windowed()->before.self().least);
-    }
+    SureLeast self;
+    for (const ThreadGroup& part : parts)
+        add_self_least(*part.times, self);
+    least.self = self.least();
     return least;
 }
 

@@ -71,6 +71,10 @@ struct ProcessLeast {
 };
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts);
 
+/// Of a group's self times in one thread, sampled in windows or not.
+SureLeast self_least(const GroupTimes& times);
+void add_self_least(const GroupTimes& times, SureLeast& least);
+
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);
 

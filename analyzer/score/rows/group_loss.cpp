@@ -26,7 +26,7 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
                   const ThreadGroup& part) {
     const Baseline& baseline = context.settings.baseline;
     const WindowEstimate* const estimate = context.estimate(function, part.thread);
-    const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+    const PartCalls calls{part, estimate, PartCalls::Which::outermost, baseline.step};
     const Base base = calls.empty() ? Base{} : calls.base(baseline, process.outermost);
     GroupLoss loss{
         .thread = part.thread,
@@ -34,9 +34,8 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
         .usual = {.outermost = recorded_loss(calls.own(), base), .self = {}},
         .in_windows = {.outermost = recorded_loss(calls.sample(), base), .self = {}}};
     const WindowedTimes* const windowed = part.times->windowed();
-    Least thread = part.times->self().least;
-    if (windowed != nullptr) thread.merge(windowed->before.self().least);
-    const RecordedLoss self = recorded_loss(part.times->self(), baseline, thread, process.self);
+    const Least thread = self_least(*part.times).least();
+    const RecordedLoss self = recorded_loss(part.times->self(baseline.step), baseline, thread, process.self);
     if (estimate == nullptr) {
         loss.usual.self = self;
         return loss;
@@ -44,7 +43,7 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
     loss.in_windows.self = self;
     loss.in_windows.stands_for = estimate->expansion();
     if (windowed != nullptr)
-        loss.usual.self = recorded_loss(windowed->before.self(), baseline, thread, process.self);
+        loss.usual.self = recorded_loss(windowed->before.self(baseline.step), baseline, thread, process.self);
     return loss;
 }
 

@@ -18,7 +18,8 @@ std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uin
     context.merged.for_each_group(function, [&](mining::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
-            const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost};
+            const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost,
+                                  context.settings.baseline.step};
             const auto& groups = context.threads[part.thread]->groups;
             bases[part.thread].resize(groups.size());
             const Base base =

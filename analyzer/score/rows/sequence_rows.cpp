@@ -26,7 +26,7 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
     double occurrences = 0;
     for (const ThreadGroup& part : context.merged.threads[group]) {
         const WindowEstimate* estimate = context.estimate(function, part.thread);
-        const PartCalls calls{part, estimate, PartCalls::Which::all};
+        const PartCalls calls{part, estimate, PartCalls::Which::all, context.settings.baseline.step};
         if (calls.empty()) continue;
         const Base base = calls.base(baseline, process);
         const double lost = calls.lost(base);
@@ -53,7 +53,8 @@ void fill_interval(const RowContext& context, const SequenceCandidate& candidate
     const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         if (part.thread != candidate.thread) continue;
-        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
+        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all,
+                              context.settings.baseline.step};
         const Base base = calls.base(baseline, process);
         Loss loss = calls.loss(base);
         loss.scale_variance(losses[part.thread].dependence);
@@ -80,7 +81,8 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
     Distribution all;
     bool unknown = false;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
-        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
+        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all,
+                              context.settings.baseline.step};
         unknown = unknown || losses[part.thread].unknown;
         all.merge(calls.own());
         all.merge(calls.sample());

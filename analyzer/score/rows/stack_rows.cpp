@@ -5,6 +5,7 @@
 
 #include "analyzer/score/rows/function_row.h"
 #include "analyzer/score/rows/windowed_part.h"
+#include "analyzer/score/statistics/as_double.h"
 
 namespace rdam::score {
 namespace {
@@ -36,19 +37,25 @@ class ThreadCallers {
 /// For one group in one thread. With the plain minimum as baseline, each caller's part is exact. With other
 /// baselines it is not known which of its calls were below: the callers share the group's loss in proportion
 /// to the amounts by which their sums exceed the baseline. Each call's loss counts `weight` times.
-void add_lost(const GroupTimes& times, const Base& base, double weight, ThreadCallers& callers) {
-    if (times.outermost().count() == 0) return;
-    const double lost = weight * score::lost(times.outermost(), base);
+void add_lost(const GroupTimes& times, const Distribution& outermost, const Base& base, double weight,
+              ThreadCallers& callers) {
+    if (outermost.count() == 0) return;
+    const double lost = weight * score::lost(outermost, base);
     const auto lost_of = [&](const CallerEntry& entry) -> double& { return callers[entry.caller].lost; };
     if (!times.has_callers())
         return times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost; });
     const auto above = [&](const CallerEntry& entry) {
-        return std::max(static_cast<double>(entry.sum) - static_cast<double>(entry.outermost) * base.ticks,
-                        0.0);
+        return Distribution::lost_from(entry.sum, entry.outermost, base.ticks);
     };
     double all = 0;
     times.for_each_caller([&](const CallerEntry& entry) { all += above(entry); });
-    if (!(all > 0)) return;
+    // The calls with pauses alone may be what has been lost: they are in the sums as they were measured.
+    if (!(all > 0)) {
+        times.for_each_caller([&](const CallerEntry& entry) {
+            lost_of(entry) += lost * as_double(entry.outermost) / as_double(outermost.count());
+        });
+        return;
+    }
     times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost * (above(entry) / all); });
 }
 
@@ -61,15 +68,16 @@ void add_calls(const GroupTimes& times, double expansion, ThreadCallers& callers
 void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
               const Least& process, double said, ThreadCallers& callers) {
     const WindowEstimate* estimate = context.estimate(function, part.thread);
-    const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+    const PartCalls calls{part, estimate, PartCalls::Which::outermost, context.settings.baseline.step};
     const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
     const double expansion = estimate != nullptr ? estimate->expansion() : 1;
     add_calls(*part.times, expansion, callers);
-    add_lost(*part.times, base, said * expansion, callers);
+    add_lost(*part.times, estimate != nullptr ? calls.sample() : calls.own(), base, said * expansion,
+             callers);
     const WindowedTimes* const windowed = part.times->windowed();
     if (windowed == nullptr) return;
     add_calls(windowed->before, 1, callers);
-    add_lost(windowed->before, base, said, callers);
+    add_lost(windowed->before, calls.own(), base, said, callers);
 }
 
 std::vector<CallerRow> count_callers(const RowContext& context, std::span<const ThreadLoss> losses,

@@ -12,23 +12,52 @@ const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estim
     return part.times->windowed() != nullptr ? &part.times->windowed()->before : nullptr;
 }
 
-}  // namespace
-
-PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
-    static const Distribution kNone;
-    calls_ = times != nullptr ? &times->outermost() : &kNone;
-    if (times == nullptr || which == Which::outermost || times->inner() == nullptr) return;
-    merged_ = times->outermost();
-    merged_.merge(*times->inner());
+Least sure_least(const GroupTimes& times, PartCalls::Which which) {
+    Least least = times.outermost().least();
+    if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
+    return least;
 }
 
-PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
+Least unsure_least(const GroupTimes& times, PartCalls::Which which) {
+    if (times.held() == nullptr) return {};
+    Least least = times.held()->outermost.least();
+    if (which == PartCalls::Which::all) least.merge(times.held()->inner.least());
+    return least;
+}
+
+/// What those without pauses tell of the others, in either part.
+std::uint64_t floor_of(const ThreadGroup& part, const WindowEstimate* estimate, PartCalls::Which which,
+                       std::uint64_t step) {
+    Least least = sure_least(*part.times, which);
+    if (const GroupTimes* const own = own_times(part, estimate); own != nullptr && own != part.times)
+        least.merge(sure_least(*own, which));
+    return least.floor(step);
+}
+
+}  // namespace
+
+PartCalls::Calls::Calls(const GroupTimes* times, Which which, std::uint64_t floor) {
+    static const Distribution kNone;
+    calls_ = times != nullptr ? &times->outermost() : &kNone;
+    if (times == nullptr) return;
+    const Distribution* const inner = which == Which::all ? times->inner() : nullptr;
+    const GroupTimes::Held* const held = times->held();
+    if (inner == nullptr && held == nullptr) return;
+    merged_ = times->outermost();
+    if (inner != nullptr) merged_.merge(*inner);
+    if (held == nullptr) return;
+    Distribution unsure = held->outermost;
+    if (which == Which::all) unsure.merge(held->inner);
+    merged_.merge_unsure(unsure, floor);
+}
+
+PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step)
     : part_(part),
       estimate_(estimate),
       which_(which),
       expansion_(estimate != nullptr ? estimate->expansion() : 1),
-      own_(own_times(part, estimate), which),
-      sample_(estimate != nullptr ? part.times : nullptr, which) {}
+      own_(own_times(part, estimate), which, floor_of(part, estimate, which, step)),
+      sample_(estimate != nullptr ? part.times : nullptr, which, floor_of(part, estimate, which, step)) {}
 
 std::uint64_t PartCalls::recorded() const {
     const GroupSampling* sampling = part_.sampling;
@@ -84,16 +113,15 @@ void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const 
 }
 
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
-    Least least;
-    const auto look_at = [&](const GroupTimes& times) {
-        least.merge(times.outermost().least());
-        if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
+    SureLeast least;
+    const auto add = [&](const GroupTimes& times) {
+        least.add(sure_least(times, which), unsure_least(times, which));
     };
     for (const ThreadGroup& part : parts) {
-        look_at(*part.times);
-        if (part.times->windowed() != nullptr) look_at(part.times->windowed()->before);
+        add(*part.times);
+        if (part.times->windowed() != nullptr) add(part.times->windowed()->before);
     }
-    return least;
+    return least.least();
 }
 
 }  // namespace rdam::score

@@ -17,8 +17,8 @@ class PartCalls {
   public:
     enum class Which : std::uint8_t { outermost, all };
 
-    /// `estimate` is null if the function is not sampled in windows.
-    PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which);
+    /// `estimate` is null if the function is not sampled in windows. `step`: of the baseline.
+    PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step);
     ~PartCalls() = default;
     PartCalls(const PartCalls&) = delete;
     PartCalls& operator=(const PartCalls&) = delete;
@@ -47,10 +47,12 @@ class PartCalls {
     const Distribution& sample() const { return sample_.calls(); }
 
   private:
-    /// Recursive calls are kept apart; in most groups there are none, and nothing is copied.
+    /// Recursive calls are kept apart, and calls with pauses; in most groups there are none, and nothing is
+    /// copied.
     class Calls {
       public:
-        Calls(const GroupTimes* times, Which which);
+        /// `floor`: what calls with pauses took at least.
+        Calls(const GroupTimes* times, Which which, std::uint64_t floor);
         const Distribution& calls() const { return merged_.count() > 0 ? merged_ : *calls_; }
 
       private:
@@ -66,7 +68,7 @@ class PartCalls {
     Calls sample_;
 };
 
-/// Over all threads.
+/// Over all threads, of calls that set a baseline; of all others if there are none.
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
 
 }  // namespace rdam::score

@@ -130,7 +130,10 @@ void Distribution::seal() {
 
 void Distribution::merge(const Distribution& other) {
     if (!other.counts_in_buckets()) {
+        Least least = least_;
+        least.merge(other.least_);
         other.for_each_exact([this](std::uint64_t value) { add(value); });
+        least_ = least;  // without those of merge_unsure()
         return;
     }
     if (!counts_in_buckets()) spill();
@@ -139,6 +142,23 @@ void Distribution::merge(const Distribution& other) {
     least_.merge(other.least_);
     max_ = std::max(max_, other.max_);
     other.for_each_bucket([this](std::size_t bucket, std::uint64_t times) { keep_in_bucket(bucket, times); });
+}
+
+void Distribution::merge_unsure(const Distribution& other, std::uint64_t floor) {
+    const bool first = count_ == 0;
+    if (!first) floor = std::max(floor, min());
+    if (first && floor <= other.min()) return merge(other);
+    std::uint64_t sum = other.sum_;
+    other.for_each([&](std::uint64_t value, std::uint64_t times) {
+        const std::uint64_t raised = std::max(value, floor);
+        sum = saturating_sum(sum, saturating_product(raised - value, times));
+        keep(raised, times);
+        count_ += times;
+        if (first) least_.add(raised, times);
+        max_ = std::max(max_, raised);
+    });
+    sum_ = saturating_sum(sum_, sum);
+    if (other.count_ > 0) max_ = std::max(max_, other.max_);
 }
 
 template <class Use>

@@ -29,6 +29,9 @@ class Distribution {
     void add(std::uint64_t value, std::uint64_t times = 1);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
+    /// Adds values that say nothing of how small a value can be: what is less than `floor` or min() becomes
+    /// that, and least() stays as it is. Where there is no value yet they are added as any others.
+    void merge_unsure(const Distribution& other, std::uint64_t floor);
     /// No value will be added for some time: queries take less time from now on.
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.
@@ -40,7 +43,7 @@ class Distribution {
     std::uint64_t min() const { return count_ > 0 ? least_.min() : 0; }
     std::uint64_t max() const { return max_; }
     /// The least value besides one that is min(); equal to it if several are. max() where there is one value.
-    std::uint64_t second() const { return count_ > 1 ? least_.second() : max_; }
+    std::uint64_t second() const { return std::min(least_.second(), max_); }
     const Least& least() const { return least_; }
     std::uint64_t sum() const { return sum_; }  ///< stays at 2^64 − 1 instead of overflowing
     /// Σ (value − min) over all values.

@@ -5,17 +5,20 @@
 namespace rdam::score {
 
 void divide_loss(double lost, double base, std::span<LossPart> parts) {
-    double raw = 0, time = 0;
+    double raw = 0, time = 0, calls = 0;
     for (LossPart& part : parts) {
         part.lost = std::max(part.time - part.calls * base, 0.0);
         raw += part.lost;
         time += part.time;
+        calls += part.calls;
     }
     for (LossPart& part : parts) {
         if (raw > 0)
             part.lost *= lost / raw;
+        else if (time > 0)
+            part.lost = lost * (part.time / time);
         else
-            part.lost = time > 0 ? lost * (part.time / time) : 0;
+            part.lost = calls > 0 ? lost * (part.calls / calls) : 0;
     }
 }
 
@@ -26,7 +29,7 @@ void LossRest::divide_group(const LossPart& whole, double base, double said, std
         rest.time -= part.time;
     }
     rest.calls = std::max(rest.calls, 0.0);
-    rest.time = std::max(rest.time, 0.0);
+    rest.time = rest.calls > 0 ? std::max(rest.time, 0.0) : 0;
     parts.push_back(rest);
     divide_loss(whole.lost, base, parts);
     recorded_.calls += rest.calls;

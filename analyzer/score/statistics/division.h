@@ -14,7 +14,7 @@ struct LossPart {
 
 /// Each gets what its calls took beyond `base`, which is exact for a base that they share; none gets less
 /// than 0, and what that adds is taken from the others, so that they come to `lost` (≥ 0) together. If none
-/// took more than `base`, it is divided by time.
+/// took more than `base`, it is divided by time, or, if they took none, by their number.
 void divide_loss(double lost, double base, std::span<LossPart> parts);
 
 /// The calls of several groups that belong to no known part of them.

@@ -53,11 +53,31 @@ class Least {
         return least + static_cast<double>(next_ - min_) * (at_next / (at_min + at_next));
     }
 
+    /// The least duration that is not below fastest(step). 0 if there are none.
+    std::uint64_t floor(std::uint64_t step) const {
+        if (empty()) return 0;
+        return next_count_ > 0 && next_ - min_ <= step ? next_ : min_;
+    }
+
   private:
     std::uint64_t min_ = kNone;
     std::uint64_t next_ = kNone;  ///< the least that is not min_
     std::uint64_t min_count_ = 0;
     std::uint64_t next_count_ = 0;
+};
+
+/// Of calls some of which set no baseline: the least of those that do, or, if there are none, of the others.
+class SureLeast {
+  public:
+    void add(const Least& sure, const Least& unsure) {
+        sure_.merge(sure);
+        unsure_.merge(unsure);
+    }
+    const Least& least() const { return sure_.empty() ? unsure_ : sure_; }
+
+  private:
+    Least sure_;
+    Least unsure_;
 };
 
 }  // namespace rdam::score

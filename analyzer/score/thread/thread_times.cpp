@@ -15,6 +15,7 @@ struct GroupTimes::OwnSelf {
 /// What most groups do not have.
 struct GroupTimes::Rare {
     std::unique_ptr<Distribution> inner;
+    std::unique_ptr<Held> held;
     std::unique_ptr<WindowedTimes> windowed;
 };
 
@@ -33,22 +34,44 @@ Loss::Group SelfTimes::loss(const Baseline& baseline, const Least& thread, const
             .lost = base.cuts ? all->lost_above(base.ticks) : Distribution::lost_from(sum, count, base.ticks),
             .variance = std::max(squares / n - mean * mean, 0.0),
             .base = base.ticks,
-            .gap = count > 1 ? static_cast<double>(least.second() - least.min()) : 0};
+            .gap = count > 1 ? gap() : 0};
+}
+
+/// A lone call that sets a baseline says nothing of how far below the others it may be.
+double SelfTimes::gap() const {
+    const Least& own = least.empty() ? unsure : least;
+    return static_cast<double>(own.second() == Least::kNone ? own.min() : own.second() - own.min());
 }
 
 const Distribution* GroupTimes::inner() const {
     return rare_ ? rare_->inner.get() : nullptr;
 }
 
+const GroupTimes::Held* GroupTimes::held() const {
+    return rare_ ? rare_->held.get() : nullptr;
+}
+
 const WindowedTimes* GroupTimes::windowed() const {
     return rare_ ? rare_->windowed.get() : nullptr;
 }
 
-SelfTimes GroupTimes::self() const {
+SelfTimes GroupTimes::self(std::uint64_t step) const {
+    SelfTimes times = self_without_pauses();
+    if (held() == nullptr) return times;
+    Distribution raised;
+    raised.merge_unsure(held()->self, times.least.floor(step));
+    times.count += raised.count();
+    times.sum = Distribution::saturating_sum(times.sum, raised.sum());
+    times.unsure = raised.least();
+    return times;
+}
+
+SelfTimes GroupTimes::self_without_pauses() const {
     if (own_self_)
-        return {own_self_->count, own_self_->sum, own_self_->least, self_squares_, own_self_->all.get()};
-    return {outermost_.count(), outermost_.sum(), outermost_.least(), self_squares_,
-            keeps_all_self_ ? &outermost_ : nullptr};
+        return {own_self_->count, own_self_->sum, own_self_->least, {}, self_squares_, own_self_->all.get()};
+    return {outermost_.count(), outermost_.sum(),
+            outermost_.least(), {},
+            self_squares_,      keeps_all_self_ ? &outermost_ : nullptr};
 }
 
 GroupTimes::Rare& GroupTimes::rare() {
@@ -73,8 +96,21 @@ WindowedTimes& GroupTimes::make_windowed() {
     return *rare_->windowed;
 }
 
+void GroupTimes::add_held(const calls::Call& call) {
+    if (!rare().held) rare_->held = std::make_unique<Held>();
+    (call.outermost ? rare_->held->outermost : rare_->held->inner).add(call.duration, call.weight);
+    if (!call.self_timed) return;
+    rare_->held->self.add(call.self, call.weight);
+    if (keeps_all_self_) own_self().all->add(call.self, call.weight);
+}
+
 void GroupTimes::add(const calls::Call& call, std::uint32_t caller) {
     add_caller(caller, call);
+    if (call.self_timed) {
+        const auto value = static_cast<double>(call.self);
+        self_squares_ += value * value * static_cast<double>(call.weight);
+    }
+    if (call.held) return add_held(call);
     const bool same = call.self_timed && call.outermost && call.self == call.duration;
     if (!same || own_self_) {
         OwnSelf& self = own_self();
@@ -86,20 +122,21 @@ void GroupTimes::add(const calls::Call& call, std::uint32_t caller) {
             if (self.all) self.all->add(call.self, call.weight);
         }
     }
-    if (call.self_timed) {
-        const auto value = static_cast<double>(call.self);
-        self_squares_ += value * value * static_cast<double>(call.weight);
-    }
     if (call.outermost) return outermost_.add(call.duration, call.weight);
     if (!rare().inner) rare_->inner = std::make_unique<Distribution>();
     rare_->inner->add(call.duration, call.weight);
 }
 
 CallerEntry GroupTimes::only_caller() const {
-    return {.caller = caller_,
-            .calls = outermost_.count() + (inner() != nullptr ? inner()->count() : 0),
-            .outermost = outermost_.count(),
-            .sum = outermost_.sum()};
+    CallerEntry entry{.caller = caller_,
+                      .calls = outermost_.count() + (inner() != nullptr ? inner()->count() : 0),
+                      .outermost = outermost_.count(),
+                      .sum = outermost_.sum()};
+    if (held() == nullptr) return entry;
+    entry.calls += held()->outermost.count() + held()->inner.count();
+    entry.outermost += held()->outermost.count();
+    entry.sum = Distribution::saturating_sum(entry.sum, held()->outermost.sum());
+    return entry;
 }
 
 CallerTable& GroupTimes::caller_table() {
@@ -135,7 +172,7 @@ void GroupTimes::add_self_times(const GroupTimes& other) {
     keeps_all_self_ = keeps_all_self_ || other.keeps_all_self_;
     self_squares_ += other.self_squares_;
     if (!own_self_ && !other.own_self_) return;
-    const SelfTimes theirs = other.self();
+    const SelfTimes theirs = other.self_without_pauses();
     OwnSelf& self = own_self();
     self.count += theirs.count;
     self.sum = Distribution::saturating_sum(self.sum, theirs.sum);
@@ -151,6 +188,12 @@ void GroupTimes::add(const GroupTimes& other) {
         if (!rare().inner) rare_->inner = std::make_unique<Distribution>();
         rare_->inner->merge(*other.inner());
     }
+    if (const Held* const theirs = other.held(); theirs != nullptr) {
+        if (!rare().held) rare_->held = std::make_unique<Held>();
+        rare_->held->outermost.merge(theirs->outermost);
+        rare_->held->inner.merge(theirs->inner);
+        rare_->held->self.merge(theirs->self);
+    }
     if (other.windowed() == nullptr) return;
     make_windowed().before.add(other.windowed()->before);
     rare_->windowed->clusters.add(other.windowed()->clusters);
@@ -161,6 +204,9 @@ void GroupTimes::seal() {
     if (own_self_ && own_self_->all) own_self_->all->seal();
     if (!rare_) return;
     if (rare_->inner) rare_->inner->seal();
+    if (rare_->held)
+        for (Distribution* const each : {&rare_->held->outermost, &rare_->held->inner, &rare_->held->self})
+            each->seal();
     if (rare_->windowed) rare_->windowed->before.seal();
 }
 

@@ -30,12 +30,16 @@ namespace rdam::score {
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
-    Least least;
+    Least least;   ///< of those that set a baseline
+    Least unsure;  ///< of the others
     double squares = 0;
     const Distribution* all = nullptr;
 
     /// What they lost against `baseline`, and what that says of it. `thread` and `process` as for base_of().
     Loss::Group loss(const Baseline& baseline, const Least& thread, const Least& process) const;
+
+  private:
+    double gap() const;
 };
 
 struct WindowedTimes;
@@ -83,11 +87,21 @@ class alignas(64) GroupTimes {
         callers_.prefetch_all();
     }
 
+    /// The durations of calls without pauses …
     const Distribution& outermost() const { return outermost_; }
-    /// Within another call of the same function; null: there were none.
+    /// … within another call of the same function; null: there were none.
     const Distribution* inner() const;
+    /// The durations of calls with pauses (calls::Call::held): they set no baseline, and lost what they took
+    /// beyond that of the others, or nothing. Null: there were none.
+    struct Held {
+        Distribution outermost;
+        Distribution inner;
+        Distribution self;
+    };
+    const Held* held() const;
     const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows
-    SelfTimes self() const;                 ///< of all of them; refers to the group
+    /// Of all of them, for a baseline with this step; refers to the group.
+    SelfTimes self(std::uint64_t step) const;
 
     /// CallerEntry by CallerEntry, in the order of first use.
     template <class Use>
@@ -100,6 +114,9 @@ class alignas(64) GroupTimes {
   private:
     struct OwnSelf;
     struct Rare;
+
+    SelfTimes self_without_pauses() const;
+    void add_held(const calls::Call& call);
 
     CallerEntry only_caller() const;  ///< of a group without a table
     CallerTable& caller_table();

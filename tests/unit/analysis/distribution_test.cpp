@@ -193,4 +193,46 @@ TEST_CASE("sums that would overflow stay at the largest number", "[distribution]
     CHECK(huge.lost() == 0);
 }
 
+TEST_CASE("values that are not sure set no minimum", "[distribution]") {
+    std::mt19937_64 random{3};
+    for (int round = 0; round < 200; ++round) {
+        const std::vector<std::uint64_t> sure = random_values(random, 1 + random() % 60);
+        const std::vector<std::uint64_t> unsure = random_values(random, random() % 60);
+        Distribution found = of(sure);
+        const Least least = found.least();
+        const std::uint64_t floor = random() % 2 == 0 ? 0 : found.least().floor(1000);
+        found.merge_unsure(of(unsure), floor);
+        std::vector<std::uint64_t> all = sure;
+        std::uint64_t low = 0;  // the values that were raised are known within half a bucket
+        for (const std::uint64_t value : unsure) {
+            all.push_back(std::max({value, floor, least.min()}));
+            low += all.back() > value ? value : 0;
+        }
+        std::uint64_t sum = 0;
+        for (const std::uint64_t value : all)
+            sum += value;
+        CHECK(found.count() == all.size());
+        CHECK(std::abs(static_cast<double>(found.sum()) - static_cast<double>(sum)) <=
+              0.008 * static_cast<double>(low));
+        CHECK(found.min() == least.min());
+        CHECK(found.max() == *std::ranges::max_element(all));
+        CHECK(found.least().fastest(1000) == least.fastest(1000));
+        CHECK(found.second() == std::min(least.second(), found.max()));
+
+        // … nor does what they were added to, where that is added to others.
+        Distribution together = of({least.min() + 1});
+        together.merge(found);
+        CHECK(together.least().floor(0) == least.min());
+        CHECK(together.count() == all.size() + 1);
+        CHECK(together.sum() == found.sum() + least.min() + 1);
+    }
+    Distribution alone;
+    alone.merge_unsure(of({5, 7}), 0);
+    CHECK(alone.min() == 5);
+    Distribution raised;
+    raised.merge_unsure(of({5, 7}), 6);
+    CHECK(raised.min() == 6);
+    CHECK(raised.sum() == 13);
+}
+
 }  // namespace rdam::score

@@ -251,4 +251,28 @@ TEST_CASE("in a part of the run the agent has run for no longer than that lasts"
     }));
 }
 
+TEST_CASE("a call in which the recorder had the processor sets no baseline", "[off_cpu_pauses]") {
+    // It goes by the clock: what the recorder took of it is not missing at its end.
+    Recording recording{1};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    ThreadRecording& thread = recording.thread(1, 300'001);
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        const std::uint64_t begin = 1000 + 210 * i;
+        thread.enter(begin, kA).leave(begin + 200, kA);
+        if (i % 250 == 17) thread.off(by_recorder(begin + 5, begin + 195));
+    }
+    for (const auto kind :
+         {score::Baseline::Kind::thread, score::Baseline::Kind::process, score::Baseline::Kind::minimum}) {
+        score::Settings settings;
+        settings.baseline.kind = kind;
+        const score::Report report = report_of(recording, settings);
+        REQUIRE(report.functions.size() == 1);
+        CHECK(report.functions[0].rdam == 0);
+        CHECK(report.functions[0].rdam_flat == 0);
+        CHECK(report.functions[0].rdam_self == 0);
+        CHECK(report.functions[0].min_ns == 200);
+        CHECK(report.functions[0].outermost == 1000);
+    }
+}
+
 }  // namespace rdam::test

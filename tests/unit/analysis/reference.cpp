@@ -256,6 +256,7 @@ class Judge {
             scored.self_timed = scored.timed && children_are_timed(node);
         }
         if (scored.timed) scored.duration = net(node);
+        scored.held = scored.timed && paused_between(tree_, node.begin, node.end) > 0;
         if (scored.self_timed) {
             const std::uint64_t inside = children_time(node);
             scored.self = scored.duration > inside ? scored.duration - inside : 0;
@@ -366,11 +367,22 @@ std::vector<Thread> judge_threads(const Recording& recording, const ReferenceSet
     return threads;
 }
 
-using Groups = std::map<std::string, std::vector<std::uint64_t>>;
+using Groups = std::map<std::string, Durations>;
 
 struct ThreadGroups {
     Groups outermost, all, self;
-    std::vector<std::uint64_t> flat;
+
+    /// As if they were one group: held ones have been compared with those of their own.
+    Durations flat(std::uint64_t step) const {
+        Durations calls;
+        for (const auto& [identity, group] : outermost) {
+            const std::vector<std::uint64_t> taken = group.taken(step);
+            const auto sure = group.for_base().size();
+            for (std::size_t i = 0; i < taken.size(); ++i)
+                calls.add(taken[i], i >= sure);
+        }
+        return calls;
+    }
 };
 
 ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFunction& out) {
@@ -379,12 +391,10 @@ ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFuncti
         if (call.function != function) continue;
         ++out.occurrences;
         if (!call.timed) ++out.unscored;
-        if (call.self_timed) groups.self[call.identity].push_back(call.self);
+        if (call.self_timed) groups.self[call.identity].add(call.self, call.held);
         if (!call.timed) continue;
-        groups.all[call.identity].push_back(call.duration);
-        if (!call.outermost) continue;
-        groups.outermost[call.identity].push_back(call.duration);
-        groups.flat.push_back(call.duration);
+        groups.all[call.identity].add(call.duration, call.held);
+        if (call.outermost) groups.outermost[call.identity].add(call.duration, call.held);
     }
     return groups;
 }
@@ -392,14 +402,14 @@ ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFuncti
 /// Of all threads, if they are to be compared with one another.
 struct Pooled {
     Groups outermost, all, self;
-    std::vector<std::uint64_t> flat;
+    Durations flat;
 };
 
-Pooled pool(const std::vector<Thread>& threads, std::uint32_t function) {
+Pooled pool(const std::vector<Thread>& threads, std::uint32_t function, std::uint64_t step) {
     Pooled pooled;
     const auto add = [](Groups& to, const Groups& groups) {
         for (const auto& [identity, durations] : groups)
-            to[identity].insert(to[identity].end(), durations.begin(), durations.end());
+            to[identity].add(durations);
     };
     for (const Thread& thread : threads) {
         ReferenceFunction ignored;
@@ -407,7 +417,7 @@ Pooled pool(const std::vector<Thread>& threads, std::uint32_t function) {
         add(pooled.outermost, groups.outermost);
         add(pooled.all, groups.all);
         add(pooled.self, groups.self);
-        pooled.flat.insert(pooled.flat.end(), groups.flat.begin(), groups.flat.end());
+        pooled.flat.add(groups.flat(step));
     }
     return pooled;
 }
@@ -423,9 +433,10 @@ double lost_of(const std::vector<std::uint64_t>& durations, double base) {
 /// What a group has lost is shared by what the calls from each place come to above the baseline.
 void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGroups& groups,
                     const Groups* pooled, std::uint64_t step, ReferenceFunction& out) {
-    std::map<std::string, std::map<std::uint64_t, double>> above;
+    std::map<std::string, std::map<std::uint64_t, double>> above, calls_of;
     const auto base = [&](const std::string& identity) {
-        return reference_base(pooled != nullptr ? pooled->at(identity) : groups.outermost.at(identity), step);
+        const Groups& of = pooled != nullptr ? *pooled : groups.outermost;
+        return reference_base(of.at(identity).for_base(), step);
     };
     std::map<std::string, double> bases;
     for (const Scored& call : thread.calls) {
@@ -434,23 +445,30 @@ void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGr
         if (!call.timed || !call.outermost) continue;
         if (!bases.contains(call.identity)) bases[call.identity] = base(call.identity);
         above[call.identity][call.caller] += static_cast<double>(call.duration) - bases[call.identity];
+        ++calls_of[call.identity][call.caller];
     }
     for (const auto& [identity, callers] : above) {
         double all = 0;
+        constexpr double kNothing = 1e-9;
         for (const auto& [caller, lost] : callers)
-            all += std::max(lost, 0.0);
-        const double lost_in_group = lost_of(groups.outermost.at(identity), bases[identity]);
+            all += lost > kNothing ? lost : 0;
+        const double lost_in_group = lost_of(groups.outermost.at(identity).taken(step), bases[identity]);
         for (const auto& [caller, lost] : callers)
             if (caller != 0 && all > 0) out.callers[caller].lost += lost_in_group * std::max(lost, 0.0) / all;
+        double calls = 0;
+        for (const auto& [caller, count] : calls_of[identity])
+            calls += count;
+        for (const auto& [caller, count] : calls_of[identity])
+            if (caller != 0 && !(all > 0)) out.callers[caller].lost += lost_in_group * count / calls;
     }
 }
 
 ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
                                  bool process_baseline, std::uint64_t step) {
-    const Pooled pooled = process_baseline ? pool(threads, function) : Pooled{};
-    const auto lost_in = [&](const Groups& of, const std::string& identity,
-                             const std::vector<std::uint64_t>& durations) {
-        return lost_of(durations, reference_base(process_baseline ? of.at(identity) : durations, step));
+    const Pooled pooled = process_baseline ? pool(threads, function, step) : Pooled{};
+    const auto lost_in = [&](const Groups& of, const std::string& identity, const Durations& durations) {
+        const Durations& compared = process_baseline ? of.at(identity) : durations;
+        return lost_of(durations.taken(step), reference_base(compared.for_base(), step));
     };
 
     ReferenceFunction out;
@@ -465,30 +483,32 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         for (const auto& [identity, durations] : groups.outermost) {
             lost += lost_in(pooled.outermost, identity, durations);
             double sum = 0;
-            for (const std::uint64_t duration : durations)
+            for (const std::uint64_t duration : durations.taken(step))
                 sum += static_cast<double>(duration);
             time += sum;
-            if (durations.size() < 30) few_time += sum;
+            if (durations.taken(step).size() < 30) few_time += sum;
         }
         for (const auto& [identity, durations] : groups.self)
             self_lost += lost_in(pooled.self, identity, durations);
         for (const auto& [identity, durations] : groups.all) {
             ReferenceSequence& sequence = sequences[identity];
-            const std::uint64_t own = *std::ranges::min_element(durations);
+            const std::uint64_t own = *std::ranges::min_element(durations.for_base());
             sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
             const double sequence_lost = lost_in(pooled.all, identity, durations);
-            sequence.occurrences += durations.size();
+            sequence.occurrences += durations.taken(step).size();
             sequence.lost += sequence_lost;
             if (!thread.short_lived) sequence.rdam = std::max(sequence.rdam, sequence_lost / thread.life);
-            if (durations.size() >= 2) scored.insert(identity);
+            if (durations.taken(step).size() >= 2) scored.insert(identity);
         }
         out.lost += lost;
-        out.durations.insert(out.durations.end(), groups.flat.begin(), groups.flat.end());
+        const Durations flat_calls = groups.flat(step);
+        const std::vector<std::uint64_t> taken = flat_calls.all();
+        out.durations.insert(out.durations.end(), taken.begin(), taken.end());
         if (thread.short_lived) continue;
-        out.rdam = std::max(out.rdam, lost / thread.life);
+        out.rdam = std::max(out.rdam, std::min(lost / thread.life, 1.0));
         const double flat =
-            lost_of(groups.flat, reference_base(process_baseline ? pooled.flat : groups.flat, step));
-        out.rdam_flat = std::max(out.rdam_flat, flat / thread.life);
+            lost_of(taken, reference_base((process_baseline ? pooled.flat : flat_calls).for_base(), step));
+        out.rdam_flat = std::max(out.rdam_flat, std::min(flat / thread.life, 1.0));
     }
     out.rdam_flat = std::max(out.rdam_flat, out.rdam);
     out.rdam_all = out.lost / all_lives;

@@ -2,6 +2,7 @@
 // sequence written out as a string, every number from a sorted list. Shares no code with the analyzer.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -11,6 +12,41 @@
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
+
+/// Of calls in which the recorder held the thread it is not known how fast they could have been.
+struct Durations {
+    std::vector<std::uint64_t> sure, held;
+
+    void add(std::uint64_t duration, bool was_held) { (was_held ? held : sure).push_back(duration); }
+    void add(const Durations& other) {
+        sure.insert(sure.end(), other.sure.begin(), other.sure.end());
+        held.insert(held.end(), other.held.begin(), other.held.end());
+    }
+    /// What a baseline is made of.
+    const std::vector<std::uint64_t>& for_base() const { return sure.empty() ? held : sure; }
+    /// What they are taken to have lasted: held ones no less than the fastest of the others, or the next one
+    /// within a step of the clock.
+    std::vector<std::uint64_t> taken(std::uint64_t step) const {
+        std::uint64_t floor = 0;
+        if (!sure.empty()) {
+            const std::uint64_t least = *std::ranges::min_element(sure);
+            std::uint64_t next = UINT64_MAX;
+            for (const std::uint64_t duration : sure)
+                if (duration > least) next = std::min(next, duration);
+            floor = next != UINT64_MAX && next - least <= step ? next : least;
+        }
+        std::vector<std::uint64_t> all = sure;
+        for (const std::uint64_t duration : held)
+            all.push_back(std::max(duration, floor));
+        return all;
+    }
+    /// As they are.
+    std::vector<std::uint64_t> all() const {
+        std::vector<std::uint64_t> durations = sure;
+        durations.insert(durations.end(), held.begin(), held.end());
+        return durations;
+    }
+};
 
 struct ReferenceSequence {
     std::uint64_t occurrences = 0;
@@ -74,6 +110,7 @@ struct ReferenceCall {
     std::vector<std::uint32_t> path;  ///< functions, the outermost call's first, its own last
     std::uint64_t begin = 0, end = 0, duration = 0, self = 0, caller = 0;
     bool timed = false, self_timed = false, outermost = false, ended = false;
+    bool held = false;  ///< by the recorder
 };
 
 /// By thread.

@@ -7,7 +7,6 @@
 namespace rdam::test {
 namespace {
 
-using Durations = std::vector<std::uint64_t>;
 using Calls = std::vector<std::vector<ReferenceCall>>;
 
 /// Times of the calls of each sequence, in each thread and in all.
@@ -20,17 +19,18 @@ class Bases {
         for (std::size_t t = 0; t < calls.size(); ++t)
             for (const ReferenceCall& call : calls[t])
                 if (takes(call)) {
-                    times_[{t, call.identity}].push_back(time(call));
-                    all_[call.identity].push_back(time(call));
+                    times_[{t, call.identity}].add(time(call), call.held);
+                    all_[call.identity].add(time(call), call.held);
                 }
     }
 
     double of(std::size_t thread, const std::string& identity) const {
-        return reference_base(process_ ? all_.at(identity) : times_.at({thread, identity}), step_);
+        const Durations& compared = process_ ? all_.at(identity) : times_.at({thread, identity});
+        return reference_base(compared.for_base(), step_);
     }
     double lost(std::size_t thread, const std::string& identity) const {
         double lost = 0;
-        for (const std::uint64_t time : times_.at({thread, identity}))
+        for (const std::uint64_t time : times_.at({thread, identity}).taken(step_))
             lost += static_cast<double>(time) - of(thread, identity);
         return lost > 1e-9 ? lost : 0;
     }
@@ -42,19 +42,42 @@ class Bases {
     std::map<std::string, Durations> all_;
 };
 
-/// Time beyond the base of each group (thread and sequence) in each place.
+struct PlaceTime {
+    double above = 0;  ///< beyond the base
+    double all = 0;
+    double calls = 0;
+
+    void add(double part, std::uint64_t ticks, double base) {
+        above += part * (static_cast<double>(ticks) - base);
+        all += part * static_cast<double>(ticks);
+        calls += part;
+    }
+};
+
+/// Of each group (thread and sequence) in each place, as it was measured.
 template <class Place>
-using Above = std::map<std::pair<std::size_t, std::string>, std::map<Place, double>>;
+using Above = std::map<std::pair<std::size_t, std::string>, std::map<Place, PlaceTime>>;
 
 /// No place of a group is below 0, and together they come to what the group has lost.
 template <class Place, class Charge>
 void charge(const Above<Place>& above, const Bases& bases, const Charge& charge) {
     for (const auto& [group, places] : above) {
-        double all = 0;
-        for (const auto& [place, ticks] : places)
-            all += std::max(ticks, 0.0);
-        for (const auto& [place, ticks] : places)
-            if (all > 0) charge(place, bases.lost(group.first, group.second) * std::max(ticks, 0.0) / all);
+        double above_all = 0, time = 0, calls = 0;
+        for (const auto& [place, ticks] : places) {
+            above_all += std::max(ticks.above, 0.0);
+            time += ticks.all;
+            calls += ticks.calls;
+        }
+        const double lost = bases.lost(group.first, group.second);
+        for (const auto& [place, ticks] : places) {
+            // Calls in which the recorder held the thread may be all that has lost.
+            if (above_all > 0)
+                charge(place, lost * std::max(ticks.above, 0.0) / above_all);
+            else if (time > 0)
+                charge(place, lost * ticks.all / time);
+            else
+                charge(place, lost * ticks.calls / calls);
+        }
     }
 }
 
@@ -91,11 +114,9 @@ std::map<std::vector<std::uint32_t>, ReferencePath> reference_paths(const Record
             if (call.timed) path.time += static_cast<double>(call.duration);
             if (call.self_timed) path.self += static_cast<double>(call.self);
             if (is_scored(call))
-                above[{t, call.identity}][call.path] +=
-                    static_cast<double>(call.duration) - outermost.of(t, call.identity);
+                above[{t, call.identity}][call.path].add(1, call.duration, outermost.of(t, call.identity));
             if (call.self_timed)
-                above_self[{t, call.identity}][call.path] +=
-                    static_cast<double>(call.self) - self.of(t, call.identity);
+                above_self[{t, call.identity}][call.path].add(1, call.self, self.of(t, call.identity));
         }
     }
     charge(above, outermost, [&](const Path& path, double lost) { paths[path].lost += lost; });
@@ -128,8 +149,7 @@ std::map<ReferencePlace, ReferenceBin> reference_course(const Recording& recordi
                 const ReferencePlace place{t, call.function, bin};
                 course[place].calls += part;
                 course[place].time += part * static_cast<double>(call.duration);
-                above[{t, call.identity}][place] +=
-                    part * (static_cast<double>(call.duration) - bases.of(t, call.identity));
+                above[{t, call.identity}][place].add(part, call.duration, bases.of(t, call.identity));
             }
         }
     }

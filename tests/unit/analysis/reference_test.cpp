@@ -142,8 +142,8 @@ void check_properties(const score::Report& report) {
     double self = 0;
     for (const score::FunctionRow& row : report.functions) {
         CHECK(row.rdam >= 0);
-        CHECK(row.rdam < 1);
-        CHECK(row.rdam_flat < 1);
+        CHECK(row.rdam <= 1);
+        CHECK(row.rdam_flat <= 1);
         CHECK(row.rdam <= row.rdam_flat + kRounding);
         CHECK(row.rdam_all <= 1);
         CHECK(row.rdam_self >= 0);

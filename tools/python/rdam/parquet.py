@@ -102,6 +102,7 @@ def row_group(trace: Trace, names: numpy.ndarray, values: list[ValueColumn], beg
         "weight": pyarrow.array(part["weight"]),
         "end": indexed(part["end"], ends),
         "outermost": pyarrow.array(part["outermost"]),
+        "held": pyarrow.array(part["held"]),
     }
     for value in values:
         columns[value.name] = value.rows(begin, end)
