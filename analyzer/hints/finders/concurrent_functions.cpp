@@ -25,8 +25,11 @@ class Search {
         const auto lift = [this](const Overlap& overlap) {
             return (overlap.lost - overlap.expected) / overlaps_.lost();
         };
-        const auto best = std::ranges::max_element(overlaps_.with(), {},
-                                                   [&](const auto& each) { return lift(each.second); });
+        auto best = overlaps_.with().end();
+        for (auto each = overlaps_.with().begin(); each != overlaps_.with().end(); ++each)
+            if (!is_sampled(each->first) &&
+                (best == overlaps_.with().end() || lift(each->second) > lift(best->second)))
+                best = each;
         if (best == overlaps_.with().end()) return;
         const double share = share_of_slow_calls() * best->second.lost / overlaps_.lost();
         if (share < kWorthTelling || lift(best->second) < kLift) return;
@@ -34,6 +37,14 @@ class Search {
     }
 
   private:
+    /// When threads are inside such a function is known for the time of its samples only: at other times
+    /// nobody would seem to be.
+    bool is_sampled(std::uint32_t function) const {
+        return std::ranges::any_of(loss_.report.functions, [&](const score::FunctionRow& row) {
+            return row.function == function && row.sampled;
+        });
+    }
+
     /// As a share of the whole loss. It is not known what ran while the other calls lost their time.
     double share_of_slow_calls() const {
         double lost = 0;

@@ -110,7 +110,8 @@ void GroupTimes::add(const calls::Call& call, std::uint32_t caller) {
         const auto value = static_cast<double>(call.self);
         self_squares_ += value * value * static_cast<double>(call.weight);
     }
-    if (call.held) return add_held(call);
+    if (call.held) [[unlikely]]
+        return add_held(call);
     const bool same = call.self_timed && call.outermost && call.self == call.duration;
     if (!same || own_self_) {
         OwnSelf& self = own_self();

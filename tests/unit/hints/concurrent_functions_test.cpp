@@ -45,6 +45,19 @@ TEST_CASE("The concurrent function is the one another thread is inside when call
     CHECK(hint.thread == 7U);
 }
 
+TEST_CASE("A function that is sampled is not reported as concurrent") {
+    for (const bool sampled : {false, true}) {
+        Made made;
+        add_update(made, true);
+        score::FunctionRow update;
+        update.function = 1;
+        update.name = "update";
+        update.sampled = sampled;
+        made.report.functions.push_back(update);
+        CHECK(std::ranges::count(made.kinds(), "concurrent") == (sampled ? 0 : 1));
+    }
+}
+
 TEST_CASE("It is the loss that passes while somebody is at work, not the time of the calls that lose") {
     for (const double lost_during : {0.5, 1.0}) {
         Made made;
