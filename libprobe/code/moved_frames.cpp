@@ -29,7 +29,7 @@ struct Jump {
 };
 constexpr std::uint32_t kMaxJumps = 4096;
 constexpr std::uint32_t kFilterBits = 1 << 15;
-constinit Jump jumps[kMaxJumps] = {};
+constinit Jump known_jumps[kMaxJumps] = {};
 constinit std::uint32_t jumps_end = 0;
 constinit std::uint64_t jump_filter[kFilterBits / 64] = {};
 
@@ -47,8 +47,8 @@ std::uint64_t table_of_jump(std::uint64_t address) {
         return 0;
     const std::uint32_t end = std::atomic_ref{jumps_end}.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < end; ++i)
-        if (std::atomic_ref{jumps[i].address}.load(std::memory_order_acquire) == address)
-            return std::atomic_ref{jumps[i].table}.load(std::memory_order_relaxed);
+        if (std::atomic_ref{known_jumps[i].address}.load(std::memory_order_acquire) == address)
+            return std::atomic_ref{known_jumps[i].table}.load(std::memory_order_relaxed);
     return 0;
 }
 
@@ -119,10 +119,10 @@ void FrameTables::add_row(std::uint64_t code, std::uint64_t description) {
 
 void note_jump(std::uint64_t jump, std::uint64_t table) {
     for (std::uint32_t i = 0; i < kMaxJumps; ++i) {
-        if (jumps[i].address != 0) continue;
+        if (known_jumps[i].address != 0) continue;
         // Whoever unwinds reads it at any time.
-        std::atomic_ref{jumps[i].table}.store(table, std::memory_order_relaxed);
-        std::atomic_ref{jumps[i].address}.store(jump, std::memory_order_release);
+        std::atomic_ref{known_jumps[i].table}.store(table, std::memory_order_relaxed);
+        std::atomic_ref{known_jumps[i].address}.store(jump, std::memory_order_release);
         if (i >= jumps_end) std::atomic_ref{jumps_end}.store(i + 1, std::memory_order_release);
         std::atomic_ref{filter_word(jump)}.fetch_or(filter_bit(jump), std::memory_order_release);
         return;
@@ -130,13 +130,14 @@ void note_jump(std::uint64_t jump, std::uint64_t table) {
 }
 
 void forget_jumps(std::uint64_t low, std::uint64_t high) {
-    for (Jump& jump : jumps)
+    for (Jump& jump : known_jumps)
         if (jump.address >= low && jump.address < high)
             std::atomic_ref{jump.address}.store(0, std::memory_order_release);
 }
 
 }  // namespace rdam::probe
 
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): unwinders look for this name.
 extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* address,
                                                                       rdam::probe::FoundObject* found) {
     using namespace rdam::probe;

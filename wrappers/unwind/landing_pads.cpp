@@ -92,7 +92,7 @@ std::optional<Source> read_source(const ObjectFile& file, const FrameDescription
     source.type_encoding = table.byte();
     if (source.type_encoding != DW_EH_PE_omit) {
         const std::uint64_t distance = table.uleb();
-        const std::uint64_t from_first = static_cast<std::uint64_t>(table.at() - bytes.data());
+        const auto from_first = static_cast<std::uint64_t>(table.at() - bytes.data());
         if (table.bad() || distance > bytes.size() - from_first) return std::nullopt;
         source.before_types = bytes.first(from_first + distance).subspan(from_first);
         source.behind_types = bytes.subspan(from_first + distance);

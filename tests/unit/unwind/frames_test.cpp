@@ -19,7 +19,6 @@
 
 namespace {
 
-using rdam::CodeRange;
 using rdam::ElfSection;
 using rdam::MovedPrologue;
 using rdam::MovedStep;
