@@ -6,18 +6,23 @@ namespace rdam::probe {
 namespace {
 
 using FindObject = int(void*, FoundObject*);
-constinit FindObject* real_find = nullptr;
+/// In a cache line of its own: each thread that throws reads it for each frame, and what would share the line
+/// is written all the time.
+struct alignas(64) RealFunction {
+    FindObject* find = nullptr;
+};
+constinit RealFunction real;
 
 }  // namespace
 
 void prepare_find_object() {
-    real_find = reinterpret_cast<FindObject*>(find_next("_dl_find_object"));
+    real.find = reinterpret_cast<FindObject*>(find_next("_dl_find_object"));
 }
 
 int find_object(void* address, FoundObject* found) {
     // The constructor of another library may be earlier.
-    if (real_find == nullptr) prepare_find_object();
-    return real_find != nullptr ? real_find(address, found) : -1;
+    if (real.find == nullptr) prepare_find_object();
+    return real.find != nullptr ? real.find(address, found) : -1;
 }
 
 ObjectSpan object_around(std::uint64_t address) {

@@ -31,7 +31,7 @@ constexpr std::uint32_t kMaxJumps = 4096;
 constexpr std::uint32_t kFilterBits = 1 << 15;
 constinit Jump known_jumps[kMaxJumps] = {};
 constinit std::uint32_t jumps_end = 0;
-constinit std::uint64_t jump_filter[kFilterBits / 64] = {};
+alignas(64) constinit std::uint64_t jump_filter[kFilterBits / 64] = {};
 
 std::uint64_t& filter_word(std::uint64_t jump) {
     return jump_filter[jump % kFilterBits / 64];

@@ -67,15 +67,20 @@ struct Registers {
 /// unwound.
 bool asks_own_functions(std::uint64_t unwinder) {
     if (_Unwind_GetGR == nullptr || _Unwind_GetIP == nullptr || _Unwind_GetCFA == nullptr) return false;
-    static constinit std::uint64_t begin = 0;  // of the object that has them, once it is known
-    static constinit std::uint64_t end = 0;
-    const std::atomic_ref known_end{end};
+    // Of the object that has them, once it is known; in a line that nobody writes to.
+    struct alignas(64) Known {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+    };
+    static constinit Known known;
+    const std::atomic_ref known_end{known.end};
     if (known_end.load(std::memory_order_acquire) == 0) {
         const auto object = rdam::probe::object_around(reinterpret_cast<std::uint64_t>(&_Unwind_GetGR));
-        std::atomic_ref{begin}.store(object.begin, std::memory_order_relaxed);
+        std::atomic_ref{known.begin}.store(object.begin, std::memory_order_relaxed);
         known_end.store(object.end, std::memory_order_release);
     }
-    return unwinder >= std::atomic_ref{begin}.load(std::memory_order_relaxed) && unwinder < known_end.load();
+    return unwinder >= std::atomic_ref{known.begin}.load(std::memory_order_relaxed) &&
+           unwinder < known_end.load();
 }
 
 Registers registers_of(void* context, std::uint64_t unwinder) {
