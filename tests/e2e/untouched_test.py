@@ -124,7 +124,7 @@ class Faults(Case):
     def each(self, check):
         if not (PROGRAMS / "faults").exists():
             self.skipTest("gcc did not build these programs")
-        for program in ("faults", "faults_static", "faults_fixed"):
+        for program in ("faults", "faults_static", "faults_fixed", "faults_sanitized"):
             for options in ((), ("--max-overhead", "5%"), ("--clock", "unfenced")):
                 with self.subTest((program, options)):
                     check(PROGRAMS / program, options)

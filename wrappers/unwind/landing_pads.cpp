@@ -3,6 +3,8 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "wrappers/object/encoded_pointers.h"
 

@@ -1,6 +1,7 @@
 // Where exceptions land that moved code throws.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

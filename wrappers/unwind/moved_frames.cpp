@@ -2,7 +2,10 @@
 
 #include <dwarf.h>
 
-#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "wrappers/unwind/bytes.h"
 #include "wrappers/unwind/frame_description.h"
