@@ -91,6 +91,9 @@ std::uint32_t read_pages(char* to, std::uint64_t from, std::uint32_t size) {
 }  // namespace
 
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
+    // What a program has in a register may be any number; the upper half is the kernel's.
+    constexpr std::uint64_t kKernel = std::uint64_t{1} << 63;
+    if (from >= kKernel || size >= kKernel - from) return 0;
     const std::uint64_t there = known_to_be_there(from);
     if (there >= size || is_filtered()) {
         const std::uint32_t copied = there < size ? static_cast<std::uint32_t>(there) : size;

@@ -10,18 +10,24 @@
 
 namespace rdam::probe {
 
-/// Room for the tables of so many functions; a multiple of 4.
-std::uint32_t frames_size(std::uint32_t functions);
+/// Room for the tables of so many functions, of which so many have their jump in the padding before them; a
+/// multiple of 4.
+std::uint32_t frames_size(std::uint32_t functions, std::uint32_t jumps);
 
 /// Writes the tables of one mapping of moved code, in ascending order of its addresses.
 class FrameTables {
   public:
     /// `at`: where frames_size() bytes are free, a multiple of 4, in the mapping from `mapping` on.
-    FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size);
+    FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size, std::uint32_t functions);
 
     /// From `begin` on there is code that has pushed nothing, from `moved` on moved instructions whose frame
     /// description is at `description`; 0: they have none.
     void add(std::uint64_t begin, std::uint64_t moved, std::uint64_t description);
+
+    /// A table for a jump in an object's padding, of which its own tables say nothing, for note_jump().
+    void add_jump(std::uint64_t jump);
+    /// Of those, in the order in which they were added.
+    std::uint64_t jump_table(std::uint32_t index) const;
 
     /// What _dl_find_object() answers.
     std::uint64_t header() const { return header_; }
@@ -32,10 +38,15 @@ class FrameTables {
     std::uint64_t header_;
     std::uint64_t entered_;      ///< a description for code at whose begin the call has just been made
     std::uint64_t undescribed_;  ///< one that covers nothing
+    std::uint64_t jumps_;        ///< the first table of a jump
     std::uint32_t rows_ = 0;
+    std::uint32_t jump_count_ = 0;
 };
 
-/// Before the program runs.
-void prepare_frames();
+/// From now on unwinders find `table` for the jump at `jump`. Where there are too many of them they do not.
+void note_jump(std::uint64_t jump, std::uint64_t table);
+
+/// The code from `low` to `high` is gone.
+void forget_jumps(std::uint64_t low, std::uint64_t high);
 
 }  // namespace rdam::probe

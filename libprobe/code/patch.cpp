@@ -245,8 +245,8 @@ constinit Mapping mappings[kMaxMappings] = {};
 void note_mapping(const Mapping& mapping) {
     for (Mapping& place : mappings) {
         if (place.address != 0) continue;
-        place.size = mapping.size;
-        place.frames = mapping.frames;
+        std::atomic_ref{place.size}.store(mapping.size, std::memory_order_relaxed);
+        std::atomic_ref{place.frames}.store(mapping.frames, std::memory_order_relaxed);
         place.low = mapping.low;
         place.high = mapping.high;
         // Whoever unwinds reads it at any time.
@@ -261,14 +261,16 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     std::uint64_t low = ~std::uint64_t{0};
     std::uint64_t high = 0;
     std::uint64_t size = 0;
+    std::uint32_t jumps = 0;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
+        if (functions[i].jump_before != 0) ++jumps;
         if (functions[i].base != 0 && functions[i].base < low) low = functions[i].base;
         if (functions[i].address < low) low = functions[i].address;
         if (functions[i].address > high) high = functions[i].address;
         size += room_for(functions[i]);
     }
     const std::uint64_t code_size = size;
-    size = (size + frames_size(group.end - group.first) + sys::kPage - 1) & ~(sys::kPage - 1);
+    size = (size + frames_size(group.end - group.first, jumps) + sys::kPage - 1) & ~(sys::kPage - 1);
     const std::uint64_t memory = map_near(low, high, size);
     if (memory == 0) {
         result.no_room += group.end - group.first;
@@ -278,12 +280,13 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     for (std::uint32_t i = group.first; i < group.end; ++i)
         gated = gated || is_gated(functions[i]);
     const std::uint64_t gates = gated ? gates_near(memory, size) : 0;
-    FrameTables frames{memory + code_size, memory, size};
+    FrameTables frames{memory + code_size, memory, size, group.end - group.first};
     std::uint64_t at = memory;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
         const std::uint64_t code = at + before_code(function);
         frames.add(at, code, function.description != 0 ? code + function.description : 0);
+        if (function.jump_before != 0) frames.add_jump(function.address - function.jump_before);
         const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,
                    function.anew != 0, placed ? reinterpret_cast<void*>(code) : nullptr);
@@ -294,8 +297,10 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         return;
     }
     note_mapping({.address = memory, .frames = frames.header(), .size = size, .low = low, .high = high + 1});
+    std::uint32_t jump = 0;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
+        const std::uint64_t table = function.jump_before != 0 ? frames.jump_table(jump++) : 0;
         const auto code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
         if (code == 0) {
             ++result.no_room;
@@ -306,6 +311,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
             const std::uint64_t to =
                 is_gated(function) ? code - gate_size(function)
                                    : recorded_from(function.address + plan::kPatchSize, function, island);
+            if (table != 0) note_jump(function.address - function.jump_before, table);
             write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.closed;
         }
     }
@@ -339,19 +345,28 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
 
 MovedCode moved_code_at(std::uint64_t address) {
     for (Mapping& mapping : mappings) {
-        const std::uint64_t begin =
-            std::atomic_ref<std::uint64_t>{mapping.address}.load(std::memory_order_acquire);
-        if (begin != 0 && address >= begin && address - begin < mapping.size)
-            return {begin, begin + mapping.size, mapping.frames};
+        const std::atomic_ref<std::uint64_t> place{mapping.address};
+        const std::uint64_t begin = place.load(std::memory_order_acquire);
+        if (begin == 0 || address < begin) continue;
+        const std::uint64_t size = std::atomic_ref{mapping.size}.load(std::memory_order_relaxed);
+        const std::uint64_t frames = std::atomic_ref{mapping.frames}.load(std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_acquire);
+        // The mapping may have been given back, and another one noted in its place.
+        if (address - begin < size && place.load(std::memory_order_relaxed) == begin)
+            return {begin, begin + size, frames};
     }
     return {};
 }
 
 void forget_moved_code(std::uint64_t low, std::uint64_t high) {
+    forget_jumps(low, high);
     for (Mapping& mapping : mappings) {
         if (mapping.address == 0 || mapping.low < low || mapping.high > high) continue;
-        sys::call(SYS_munmap, static_cast<long>(mapping.address), static_cast<long>(mapping.size));
-        mapping.address = 0;
+        const auto address = static_cast<long>(mapping.address);
+        // Before the program can map something of its own there.
+        std::atomic_ref{mapping.address}.store(0, std::memory_order_release);
+        std::atomic_thread_fence(std::memory_order_release);
+        sys::call(SYS_munmap, address, static_cast<long>(mapping.size));
     }
 }
 

@@ -1,7 +1,9 @@
 // The personality routine of the trampolines: a call that ends by an exception, by cancellation or by
 // pthread_exit gets its leave event here.
+#include <atomic>
 #include <cstdint>
 
+#include "libprobe/base/loaded_object.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
@@ -53,16 +55,37 @@ struct Context {
     std::uint64_t address;
 };
 
-/// What is known of the frame that is being unwound; without the weak functions, by libgcc's context.
+/// What is known of the frame that is being unwound; without the unwinder's functions, by libgcc's context.
 struct Registers {
     std::uint64_t rip = 0;
     std::uint64_t rsp = 0;  ///< as the frame's callee left it
     std::uint64_t rbp = 0;
 };
 
-Registers registers_of(void* context) {
+/// The functions that we see may be another unwinder's than the one that unwinds: beside a libgcc that is
+/// linked statically, or in another namespace (dlmopen). libgcc's abort the program in a copy that has never
+/// unwound.
+bool asks_own_functions(std::uint64_t unwinder) {
+    if (_Unwind_GetGR == nullptr || _Unwind_GetIP == nullptr || _Unwind_GetCFA == nullptr) return false;
+    // Of the object that has them, once it is known; in a line that nobody writes to.
+    struct alignas(64) Known {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+    };
+    static constinit Known known;
+    const std::atomic_ref known_end{known.end};
+    if (known_end.load(std::memory_order_acquire) == 0) {
+        const auto object = rdam::probe::object_around(reinterpret_cast<std::uint64_t>(&_Unwind_GetGR));
+        std::atomic_ref{known.begin}.store(object.begin, std::memory_order_relaxed);
+        known_end.store(object.end, std::memory_order_release);
+    }
+    return unwinder >= std::atomic_ref{known.begin}.load(std::memory_order_relaxed) &&
+           unwinder < known_end.load();
+}
+
+Registers registers_of(void* context, std::uint64_t unwinder) {
     Registers known;
-    if (_Unwind_GetGR != nullptr && _Unwind_GetIP != nullptr && _Unwind_GetCFA != nullptr)
+    if (asks_own_functions(unwinder))
         return {.rip = _Unwind_GetIP(context),
                 .rsp = _Unwind_GetCFA(context),
                 .rbp = _Unwind_GetGR(context, kRegisterRbp)};
@@ -75,8 +98,8 @@ Registers registers_of(void* context) {
     return known;
 }
 
-UnwoundFrame frame_of(void* context) {
-    const Registers registers = registers_of(context);
+UnwoundFrame frame_of(void* context, std::uint64_t unwinder) {
+    const Registers registers = registers_of(context, unwinder);
     if (FunctionEntry* const entry = rdam::probe::entry_of_pad(registers.rip); entry != nullptr)
         return {as_entry(reinterpret_cast<std::uint64_t>(entry)), registers.rsp - 2 * sizeof(std::uint64_t)};
     std::uint64_t entry = 0;
@@ -104,7 +127,8 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
         return kContinueUnwind;
     }
     std::uint32_t function = rdam::shm::kInnermostFunction;
-    const UnwoundFrame frame = frame_of(context);
+    const UnwoundFrame frame =
+        frame_of(context, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
     if (frame.entry != nullptr) {
         function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
         if (!end_tree(thread, frame)) return kContinueUnwind;

@@ -12,6 +12,7 @@
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/base/filter.h"
+#include "libprobe/base/loaded_object.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/settled.h"
 #include "libprobe/base/sys.h"
@@ -23,7 +24,6 @@
 #include "libprobe/clock/clock.h"
 #include "libprobe/clock/counter.h"
 #include "libprobe/code/gates.h"
-#include "libprobe/code/moved_frames.h"
 #include "libprobe/code/patch.h"
 #include "libprobe/event/regions.h"
 #include "libprobe/event/slow.h"
@@ -297,7 +297,7 @@ bool prepare(int argc, char** argv, char** environment) {
         !gather_request(argc, argv))
         return false;
     prepare_threads();
-    prepare_frames();
+    prepare_find_object();
     return connect_agent(false);
 }
 

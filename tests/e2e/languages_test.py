@@ -64,6 +64,13 @@ LANGUAGES = [
     Language("Ada", ("gnatmake",), ("fib.adb",), ("gnatmake -q -O1 -g fib.adb",), "./fib", "fib__number*,fib__thrower*", "", {"fib__number": 1}),
     Language("D (gdc)", ("gdc",), ("fib.d",), ("gdc -O1 -g fib.d -o fib",), "./fib", "fib,thrower", "", {"fib": 1}),
     Language("D (ldc)", ("ldc2",), ("fib.d",), ("ldc2 -O1 -g fib.d -of=fib",), "./fib", "fib,thrower", "", {"fib": 1}),
+    # Signals are exceptions there: the first instructions of a function may throw.
+    Language("Ada, checks by signals", ("gnatmake",), ("faults.adb",), ("gnatmake -q -O1 -g -fnon-call-exceptions faults.adb",), "./faults",
+             "faults__work__*", "", {"faults__work__first": 0, "faults__work__divides": 0}),
+    Language("D, faults (gdc)", ("gdc",), ("faults.d",), ("gdc -O1 -g -fnon-call-exceptions faults.d -o faults",), "./faults", "by_type,cleans",
+             "", {"by_type": 0, "cleans": 0}),
+    Language("D, faults (ldc)", ("ldc2",), ("faults.d",), ("ldc2 -O1 -g faults.d -of=faults",), "./faults", "by_type,cleans", "",
+             {"by_type": 0, "cleans": 0}),
     Language("Rust", ("rustc",), ("fib.rs",), ("rustc -O -g fib.rs -o program",), "./program", "fib", "", {"fib": 1}),
     Language("Fortran", ("gfortran",), ("fib.f90",), ("gfortran -O1 -g fib.f90 -o fib",), "./fib", "__numbers_MOD_fib", "", {"__numbers_MOD_fib": 1}),
     Language("Pascal", ("fpc",), ("fib.pas",), ("fpc -v0 -O1 -Xs- -g fib.pas -ofib",), "./fib",

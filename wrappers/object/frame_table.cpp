@@ -38,7 +38,7 @@ std::optional<std::uint8_t> address_encoding(const Dwarf_CIE& cie, bool is_64_bi
 
 FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>& sections) {
     FrameTable table;
-    std::vector<std::pair<CodeRange, std::uint64_t>> found;
+    std::vector<std::pair<CodeRange, FramePlace>> found;
     const auto* identity = reinterpret_cast<const unsigned char*>(elf_getident(image.handle(), nullptr));
     const bool is_64_bit = image.header().e_ident[EI_CLASS] == ELFCLASS64;
     for (const ElfSection& section : sections) {
@@ -64,16 +64,17 @@ FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>
             const auto begin = pointers.read(position, encoding->second);
             const auto size = pointers.read(position, encoding->second & 0x0fU);
             if (!begin || !size || *size == 0 || *begin + *size < *begin) continue;
-            found.push_back({{*begin, *begin + *size}, offset});
+            found.push_back(
+                {{*begin, *begin + *size}, {static_cast<std::size_t>(&section - sections.data()), offset}});
         }
     }
     std::sort(found.begin(), found.end(),
               [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
     table.ranges_.reserve(found.size());
-    table.offsets_.reserve(found.size());
-    for (const auto& [range, offset] : found) {
+    table.places_.reserve(found.size());
+    for (const auto& [range, place] : found) {
         table.ranges_.push_back(range);
-        table.offsets_.push_back(offset);
+        table.places_.push_back(place);
     }
     return table;
 }
@@ -90,9 +91,9 @@ std::optional<CodeRange> FrameTable::find(std::uint64_t address) const {
     return index < ranges_.size() ? std::optional{ranges_[index]} : std::nullopt;
 }
 
-std::optional<std::uint64_t> FrameTable::offset_of(std::uint64_t address) const {
+std::optional<FramePlace> FrameTable::place_of(std::uint64_t address) const {
     const std::size_t index = index_of(address);
-    return index < ranges_.size() ? std::optional{offsets_[index]} : std::nullopt;
+    return index < ranges_.size() ? std::optional{places_[index]} : std::nullopt;
 }
 
 std::optional<CodeRange> FrameTable::next(std::uint64_t address) const {

@@ -17,6 +17,12 @@ struct CodeRange {
     bool contains(std::uint64_t address) const { return address >= begin && address < end; }
 };
 
+/// Of a frame description.
+struct FramePlace {
+    std::size_t section = 0;   ///< which of the object's, one of those named .eh_frame
+    std::uint64_t offset = 0;  ///< in it
+};
+
 /// Immutable once read; safe to share between threads.
 class FrameTable {
   public:
@@ -25,8 +31,8 @@ class FrameTable {
 
     /// The frame description that covers `address`.
     std::optional<CodeRange> find(std::uint64_t address) const;
-    /// Where in .eh_frame that description is.
-    std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
+    /// Where that description is.
+    std::optional<FramePlace> place_of(std::uint64_t address) const;
     /// The first description that begins behind `address`.
     std::optional<CodeRange> next(std::uint64_t address) const;
     const std::vector<CodeRange>& ranges() const { return ranges_; }
@@ -36,7 +42,7 @@ class FrameTable {
     std::size_t index_of(std::uint64_t address) const;
 
     std::vector<CodeRange> ranges_;  // by begin
-    std::vector<std::uint64_t> offsets_;
+    std::vector<FramePlace> places_;
 };
 
 }  // namespace rdam

@@ -315,8 +315,11 @@ Result<FunctionPlan> FunctionPlanner::place(const Candidate& candidate, const Kn
     function.address = part->begin;
     function.size = part->size();
     const auto rest = body.subspan(part->begin - extent->begin);
-    auto prologue = move_prologue(rest, part->begin, padding_behind(file, *part),
-                                  entry_points_[candidate.object].inside(*part), padding_before(file, *part));
+    auto entries = entry_points_[candidate.object].inside(*part);
+    for (const std::uint64_t pad : entered_by_exceptions(file, part->begin))
+        entries.push_back(pad);
+    auto prologue =
+        move_prologue(rest, part->begin, padding_behind(file, *part), entries, padding_before(file, *part));
     if (!prologue) return tl::unexpected{prologue.error()};
     if (entry_hooks_.at(candidate.object).overwritten_by_xray(rest, prologue->original.size()))
         return fail(

@@ -53,12 +53,6 @@ std::optional<Common> read_common(const ObjectFile& file, const EncodedPointers&
     return data.bad() ? std::nullopt : std::optional{common};
 }
 
-const ElfSection* frame_section(const ObjectFile& file) {
-    for (const ElfSection& section : file.sections())
-        if (section.name == ".eh_frame" && section.header.sh_type != SHT_NOBITS) return &section;
-    return nullptr;
-}
-
 }  // namespace
 
 bool is_settled(const ObjectFile& file, std::uint8_t encoding) {
@@ -67,9 +61,9 @@ bool is_settled(const ObjectFile& file, std::uint8_t encoding) {
 }
 
 std::optional<FrameDescription> frame_description(const ObjectFile& file, std::uint64_t address) {
-    const ElfSection* const section = frame_section(file);
-    const auto offset = file.frames().offset_of(address);
-    if (section == nullptr || !offset) return std::nullopt;
+    const auto place = file.frames().place_of(address);
+    if (!place) return std::nullopt;
+    const ElfSection* const section = &file.sections()[place->section];
     Elf_Data* const data = elf_rawdata(section->handle, nullptr);
     const auto* identity =
         reinterpret_cast<const unsigned char*>(elf_getident(file.image().handle(), nullptr));
@@ -77,7 +71,7 @@ std::optional<FrameDescription> frame_description(const ObjectFile& file, std::u
     Dwarf_CFI_Entry own;
     Dwarf_CFI_Entry shared;
     if (data == nullptr || identity == nullptr ||
-        dwarf_next_cfi(identity, data, true, *offset, &next, &own) != 0 || dwarf_cfi_cie_p(&own) ||
+        dwarf_next_cfi(identity, data, true, place->offset, &next, &own) != 0 || dwarf_cfi_cie_p(&own) ||
         dwarf_next_cfi(identity, data, true, own.fde.CIE_pointer, &next, &shared) != 0 ||
         !dwarf_cfi_cie_p(&shared))
         return std::nullopt;

@@ -3,6 +3,8 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "wrappers/object/encoded_pointers.h"
 
@@ -92,7 +94,7 @@ std::optional<Source> read_source(const ObjectFile& file, const FrameDescription
     source.type_encoding = table.byte();
     if (source.type_encoding != DW_EH_PE_omit) {
         const std::uint64_t distance = table.uleb();
-        const std::uint64_t from_first = static_cast<std::uint64_t>(table.at() - bytes.data());
+        const auto from_first = static_cast<std::uint64_t>(table.at() - bytes.data());
         if (table.bad() || distance > bytes.size() - from_first) return std::nullopt;
         source.before_types = bytes.first(from_first + distance).subspan(from_first);
         source.behind_types = bytes.subspan(from_first + distance);
@@ -164,88 +166,166 @@ class Needs {
     std::uint64_t followed_ = 0;
 };
 
-struct MovedSite {
+struct CodeSpan {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
+};
+
+struct MovedSite {
+    CodeSpan code;
     CallSite site;
 };
 
-std::vector<MovedSite> moved_sites(const Source& source, std::uint64_t from_description,
-                                   const MovedPrologue& moved) {
-    std::vector<MovedSite> found;
+/// The moved code that stands for instructions of a call site; `entry` counts from where sites do. Nothing:
+/// there is none.
+std::optional<CodeSpan> moved_part(const CallSite& site, std::uint64_t entry, const MovedPrologue& moved) {
+    std::optional<CodeSpan> part;
     for (std::size_t i = 0; i < moved.steps.size(); ++i) {
-        const std::uint32_t begin = moved.steps[i].code;
-        const std::uint32_t end = i + 1 < moved.steps.size() ? moved.steps[i + 1].code : moved.executed;
-        const std::uint64_t place = from_description + moved.steps[i].original;
-        const auto site = std::find_if(source.sites.begin(), source.sites.end(),
-                                       [&](const CallSite& one) { return one.covers(place); });
-        if (site == source.sites.end()) continue;
-        if (!found.empty() && found.back().end == begin && found.back().site.leads_as(*site))
-            found.back().end = end;
-        else
-            found.push_back({begin, end, *site});
+        if (!site.covers(entry + moved.steps[i].original)) continue;
+        if (!part) part = CodeSpan{moved.steps[i].code, 0};
+        part->end = i + 1 < moved.steps.size() ? moved.steps[i + 1].code : moved.executed;
     }
+    return part;
+}
+
+/// All that cover an instruction, in the order of the table: those of D's own compiler are nested, and the
+/// last one counts.
+std::vector<MovedSite> moved_sites(const Source& source, std::uint64_t entry, const MovedPrologue& moved) {
+    std::vector<MovedSite> found;
+    for (const CallSite& site : source.sites)
+        if (const auto part = moved_part(site, entry, moved)) found.push_back({*part, site});
     return found;
 }
 
-/// Types as addresses of 8 bytes, whatever they were. False: some cannot be.
-bool put_types(LandingTable& out, const ObjectFile& file, const Source& source, std::uint64_t count) {
+/// A table's bytes, and what in them depends on where things are.
+class TableWriter {
+  public:
+    explicit TableWriter(std::uint32_t position) : position_{position} {}
+
+    Bytes& bytes() { return table_.bytes; }
+    /// Room for a size; fill() puts in what has been written since.
+    std::size_t leave_size() {
+        put_padded_uleb(table_.bytes, 0, kSize);
+        return table_.bytes.size();
+    }
+    void fill(std::size_t size_end) {
+        Bytes size;
+        put_padded_uleb(size, table_.bytes.size() - size_end, kSize);
+        std::copy(size.begin(), size.end(),
+                  table_.bytes.begin() + static_cast<std::ptrdiff_t>(size_end - kSize));
+    }
+    LandingTable finish() && { return std::move(table_); }
+
+    /// 4 bytes: how far `target` is from them.
+    void put_distance(std::uint64_t target) {
+        // The field's end is what the fix-up counts from.
+        put_fixup(plan::FixupKind::rel32, target + 4);
+        put_fixed(table_.bytes, 0, 4);
+    }
+
+    /// 4 bytes: how far `target` is from the moved code's first.
+    void put_pad(std::uint64_t target) {
+        put_fixup(plan::FixupKind::rel32, target + here() + 4);
+        put_fixed(table_.bytes, 0, 4);
+    }
+
+    void put_address(std::uint64_t target) {
+        put_fixup(plan::FixupKind::abs64, target);
+        put_fixed(table_.bytes, 0, kPointer);
+    }
+
+  private:
+    static constexpr unsigned kSize = 3;
+
+    std::uint32_t here() const { return position_ + static_cast<std::uint32_t>(table_.bytes.size()); }
+    void put_fixup(plan::FixupKind kind, std::uint64_t target) {
+        table_.fixups.push_back({here(), kind, static_cast<std::int64_t>(target)});
+    }
+
+    std::uint32_t position_;
+    LandingTable table_;
+};
+
+/// By the size of what the compiler has made: what 4 bytes reach from the function they reach from near it.
+std::uint8_t written_encoding(const Source& source) {
+    constexpr std::uint8_t kFar = DW_EH_PE_absptr;
+    constexpr std::uint8_t kNear = DW_EH_PE_pcrel | DW_EH_PE_sdata4;
+    const std::uint8_t format = size_of(source.type_encoding) == kPointer ? kFar : kNear;
+    return static_cast<std::uint8_t>(format | (source.type_encoding & DW_EH_PE_indirect));
+}
+
+/// False: some types are not known before the program runs.
+bool put_types(TableWriter& out, const ObjectFile& file, const Source& source, std::uint64_t count) {
     const unsigned size = size_of(source.type_encoding).value_or(0);
     for (std::uint64_t type = count; type > 0; --type) {
         const std::uint8_t* position = source.before_types.data() + source.before_types.size() - type * size;
         const std::span<const std::uint8_t> raw{position, size};
         const bool none = std::all_of(raw.begin(), raw.end(), [](std::uint8_t byte) { return byte == 0; });
         const auto address = source.pointers.read(position, source.type_encoding);
-        if (!none && (!address || !is_settled(file, source.type_encoding))) return false;
-        if (!none)
-            out.fixups.push_back({static_cast<std::uint32_t>(out.bytes.size()), plan::FixupKind::abs64,
-                                  static_cast<std::int64_t>(*address)});
-        put_fixed(out.bytes, 0, kPointer);
+        if (none)
+            put_fixed(out.bytes(), 0, size);
+        else if (!address || !is_settled(file, source.type_encoding))
+            return false;
+        else if (size == kPointer)
+            out.put_address(*address);
+        else
+            out.put_distance(*address);
     }
     return true;
+}
+
+void put_site(TableWriter& out, const Source& source, const MovedSite& moved) {
+    put_fixed(out.bytes(), moved.code.begin, 4);
+    put_fixed(out.bytes(), moved.code.end - moved.code.begin, 4);
+    if (moved.site.pad == 0)
+        put_fixed(out.bytes(), 0, 4);
+    else
+        out.put_pad(source.pads + moved.site.pad);
+    put_uleb(out.bytes(), moved.site.action);
 }
 
 }  // namespace
 
 std::optional<LandingTable> landing_table(const ObjectFile& file, const FrameDescription& description,
-                                          std::uint64_t entry, const MovedPrologue& moved) {
-    constexpr unsigned kDistance = 3;  // bytes of a distance that is not known yet
+                                          std::uint64_t entry, const MovedPrologue& moved,
+                                          std::uint32_t position) {
     const auto source = read_source(file, description);
     if (!source) return std::nullopt;
     const auto sites = moved_sites(*source, entry - description.code.begin, moved);
     Needs needs{*source};
-    Bytes records;
-    for (const MovedSite& each : sites) {
+    for (const MovedSite& each : sites)
         if (each.site.action > 0 && !needs.add_chain(each.site.action)) return std::nullopt;
-        put_uleb(records, each.begin);
-        put_uleb(records, each.end - each.begin);
-        put_uleb(records, each.site.pad);
-        put_uleb(records, each.site.action);
-    }
-
-    LandingTable out;
-    out.bytes.push_back(DW_EH_PE_absptr);
-    out.fixups.push_back({static_cast<std::uint32_t>(out.bytes.size()), plan::FixupKind::abs64,
-                          static_cast<std::int64_t>(source->pads)});
-    put_fixed(out.bytes, 0, kPointer);
     const bool typed = needs.types() > 0 || !needs.lists().empty();
-    out.bytes.push_back(typed ? DW_EH_PE_absptr | (source->type_encoding & DW_EH_PE_indirect)
-                              : DW_EH_PE_omit);
-    const std::size_t distance_field = out.bytes.size();
-    if (typed) put_padded_uleb(out.bytes, 0, kDistance);
-    const std::size_t counted_from = out.bytes.size();
-    out.bytes.push_back(DW_EH_PE_uleb128);
-    put_uleb(out.bytes, records.size());
-    put_bytes(out.bytes, records);
-    put_bytes(out.bytes, needs.actions());
-    if (!typed) return out;
-    if (!put_types(out, file, *source, needs.types())) return std::nullopt;
-    Bytes distance;
-    put_padded_uleb(distance, out.bytes.size() - counted_from, kDistance);
-    std::copy(distance.begin(), distance.end(),
-              out.bytes.begin() + static_cast<std::ptrdiff_t>(distance_field));
-    put_bytes(out.bytes, needs.lists());
-    return out;
+
+    TableWriter out{position};
+    // Landing pads count from where the code begins. D's personality routine counts the call sites from where
+    // they do: it cannot be told another place.
+    out.bytes().push_back(DW_EH_PE_omit);
+    out.bytes().push_back(typed ? written_encoding(*source) : std::uint8_t{DW_EH_PE_omit});
+    const std::size_t before_types = typed ? out.leave_size() : 0;
+    out.bytes().push_back(DW_EH_PE_sdata4);
+    const std::size_t before_sites = out.leave_size();
+    for (const MovedSite& each : sites)
+        put_site(out, *source, each);
+    out.fill(before_sites);
+    put_bytes(out.bytes(), needs.actions());
+    if (typed) {
+        if (!put_types(out, file, *source, needs.types())) return std::nullopt;
+        out.fill(before_types);
+        put_bytes(out.bytes(), needs.lists());
+    }
+    return std::move(out).finish();
+}
+
+std::vector<std::uint64_t> landing_pads(const ObjectFile& file, const FrameDescription& description) {
+    std::vector<std::uint64_t> pads;
+    if (description.landing_table == 0) return pads;
+    const auto source = read_source(file, description);
+    if (!source) return pads;
+    for (const CallSite& site : source->sites)
+        if (site.pad != 0) pads.push_back(source->pads + site.pad);
+    std::sort(pads.begin(), pads.end());
+    return pads;
 }
 
 }  // namespace rdam::unwinding

@@ -2,7 +2,10 @@
 
 #include <dwarf.h>
 
-#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "wrappers/unwind/bytes.h"
 #include "wrappers/unwind/frame_description.h"
@@ -43,6 +46,10 @@ class FrameProgram {
 
     bool at_end() const { return rest_.at_end(); }
     const FrameRule& rule() const { return rule_; }
+    /// Bytes of arguments on the stack that a landing pad does not expect there.
+    std::uint64_t arguments() const { return arguments_; }
+    /// Whether a register has been where an expression says.
+    bool computes() const { return computes_; }
 
     /// Nothing: one that is not understood.
     std::optional<FrameOperation> next() {
@@ -95,11 +102,14 @@ class FrameProgram {
             case DW_CFA_restore_extended:
             case DW_CFA_undefined:
             case DW_CFA_same_value:
-            case DW_CFA_GNU_args_size:
                 rest_.uleb();
+                break;
+            case DW_CFA_GNU_args_size:
+                arguments_ = rest_.uleb();
                 break;
             case DW_CFA_expression:
             case DW_CFA_val_expression:
+                computes_ = true;
                 rest_.uleb();
                 rest_.skip(rest_.uleb());
                 break;
@@ -153,6 +163,8 @@ class FrameProgram {
     std::int64_t data_alignment_;
     FrameRule rule_;
     std::vector<FrameRule> remembered_;
+    std::uint64_t arguments_ = 0;
+    bool computes_ = false;
 };
 
 std::optional<FrameRule> initial_rule(const FrameDescription& description) {
@@ -199,13 +211,21 @@ std::optional<Bytes> moved_program(const FrameDescription& description, std::uin
             }
         }
         if (step.pushed == 0) continue;
-        if (!program.rule().plain) return std::nullopt;
-        if (program.rule().base != kRsp) continue;
+        // What an expression says may count from the stack's end.
+        if (!program.rule().plain || program.computes()) return std::nullopt;
         put_advance(out, at, step.code);
+        // Or a landing pad would find a stack that is so much deeper than it expects.
+        out.push_back(DW_CFA_GNU_args_size);
+        put_uleb(out, program.arguments() + step.pushed);
+        if (program.rule().base != kRsp) continue;
         out.push_back(DW_CFA_def_cfa_offset);
         put_uleb(out, static_cast<std::uint64_t>(program.rule().offset) + step.pushed);
     }
     return out;
+}
+
+constexpr std::size_t aligned(std::size_t position) {
+    return (position + 7) & ~std::size_t{7};
 }
 
 /// Code, and behind it the tables.
@@ -214,7 +234,7 @@ class Description {
     explicit Description(MovedPrologue& moved) : code_{moved.code}, fixups_{moved.fixups} {}
 
     std::size_t position() const { return code_.size(); }
-    void align() { code_.resize((code_.size() + 7) & ~std::size_t{7}, DW_CFA_nop); }
+    void align() { code_.resize(aligned(code_.size()), DW_CFA_nop); }
     void byte(std::uint8_t value) { code_.push_back(value); }
     void uleb(std::uint64_t value) { put_uleb(code_, value); }
     void bytes(std::span<const std::uint8_t> more) { put_bytes(code_, more); }
@@ -231,10 +251,7 @@ class Description {
         put_fixed(code_, 0, 8);
     }
     void table(const LandingTable& table) {
-        for (plan::Fixup fixup : table.fixups) {
-            fixup.code_offset += static_cast<std::uint32_t>(position());
-            fixups_.push_back(fixup);
-        }
+        fixups_.insert(fixups_.end(), table.fixups.begin(), table.fixups.end());
         bytes(table.bytes);
     }
     /// Begins an entry of the tables, and ends it: its size comes first.
@@ -290,17 +307,18 @@ void describe_frames(const ObjectFile& file, std::uint64_t entry, MovedPrologue&
     const auto program = moved_program(*description, entry, moved);
     if (!program) return;
     const bool lands = description->personality && description->landing_table != 0;
+    const std::size_t code_size = moved.code.size();
+    const std::size_t table = aligned(code_size);
     std::optional<LandingTable> landing;
     if (lands) {
-        landing = unwinding::landing_table(file, *description, entry, moved);
+        landing =
+            unwinding::landing_table(file, *description, entry, moved, static_cast<std::uint32_t>(table));
         if (!landing) return;
     }
 
-    const std::size_t code_size = moved.code.size();
     const std::size_t fixups = moved.fixups.size();
     Description out{moved};
     out.align();
-    const std::size_t table = out.position();
     if (landing) out.table(*landing);
     const std::size_t kind = put_kind(out, *description, lands);
     const std::size_t begin = out.begin();
@@ -317,6 +335,11 @@ void describe_frames(const ObjectFile& file, std::uint64_t entry, MovedPrologue&
         return;
     }
     moved.description = static_cast<std::uint32_t>(begin - 4);
+}
+
+std::vector<std::uint64_t> entered_by_exceptions(const ObjectFile& file, std::uint64_t entry) {
+    const auto description = unwinding::frame_description(file, entry);
+    return description ? unwinding::landing_pads(file, *description) : std::vector<std::uint64_t>{};
 }
 
 }  // namespace rdam

@@ -2,6 +2,9 @@
 // them, find the frame that the function had at the original ones.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "wrappers/object/object_file.h"
 #include "wrappers/relocate/relocate.h"
 
@@ -15,5 +18,8 @@ inline constexpr std::size_t kMaxDescription = 1024;
 /// link-time address. Nothing is appended where the object describes no frames there, or in a way that is not
 /// understood.
 void describe_frames(const ObjectFile& file, std::uint64_t entry, MovedPrologue& moved);
+
+/// Where exceptions enter a function other than at its entry, by address.
+std::vector<std::uint64_t> entered_by_exceptions(const ObjectFile& file, std::uint64_t entry);
 
 }  // namespace rdam

@@ -1,4 +1,4 @@
-// Calls `leafy` and `upper` with a signal behind every instruction, whose handler walks the stack, as
+// Calls `leafy`, `tiny` and `upper` with a signal behind every instruction, whose handler walks the stack, as
 // sampling profilers and reports of crashes do. Prints the sum, and on stderr how many walks there were and
 // how many of them did not reach main.
 #define _GNU_SOURCE
@@ -20,11 +20,35 @@ __attribute__((noinline)) long leafy(long x) {
     return x * 3 + plus;
 }
 
+/* So short, with something else right behind it, that the jump to the recorder is in the padding before. */
+long tiny(long x);
+__asm__(
+    ".text\n\t"
+    ".type before_tiny, @function\n"
+    "before_tiny:\n\t"
+    ".fill 8, 1, 0xcc\n\t"
+    ".size before_tiny, . - before_tiny\n\t"
+    ".fill 16, 1, 0x90\n\t"
+    ".globl tiny\n\t"
+    ".type tiny, @function\n"
+    "tiny:\n\t"
+    ".cfi_startproc\n\t"
+    "mov %rdi, %rax\n\t"
+    "ret\n\t"
+    ".cfi_endproc\n\t"
+    ".size tiny, . - tiny\n\t"
+    ".type behind_tiny, @function\n"
+    "behind_tiny:\n\t"
+    ".cfi_startproc\n\t"
+    "ud2\n\t"
+    ".cfi_endproc\n\t"
+    ".size behind_tiny, . - behind_tiny\n");
+
 __attribute__((noinline)) long upper(long x) {
     long sum = 0;
     for (int i = 0; i < 3; ++i)
         sum += leafy(x + i);
-    return sum + plus;
+    return tiny(sum) + plus;
 }
 
 static void walk(int number, siginfo_t* info, void* context) {
