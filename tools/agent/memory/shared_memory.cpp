@@ -78,7 +78,8 @@ std::vector<std::uint32_t> SharedMemory::slots_with_memory() const {
             from = at;
             to = kEnd;
         }
-        for (off_t slot = (from - kBegin) / kSlot; slot < shm::kMaxThreads && kBegin + slot * kSlot < to; ++slot)
+        for (off_t slot = (from - kBegin) / kSlot; slot < shm::kMaxThreads && kBegin + slot * kSlot < to;
+             ++slot)
             slots.push_back(static_cast<std::uint32_t>(slot));
         at = to;
     }
