@@ -102,14 +102,15 @@ TEST_CASE("a ring that becomes larger loses nothing on its way") {
     CPU_SET(cpu, &one);
     REQUIRE(sched_getaffinity(0, sizeof anywhere, &anywhere) == 0);
     REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-    constexpr int kRounds = 200;
+    constexpr int kRounds = 100;
     const auto before = rings->descriptors();
     std::vector<SwitchRecord> records;
     CHECK_FALSE(rings->grow());
-    long played = play_ping_pong(kRounds);
+    long played = play_ping_pong(4 * kRounds);
     bool grew = false;
     for (bool grows = rings->grow(); grows; grows = rings->grow()) {
         grew = true;
+        rings->take(records);
         played += play_ping_pong(kRounds);
         rings->take(records);
     }
@@ -120,7 +121,7 @@ TEST_CASE("a ring that becomes larger loses nothing on its way") {
     CHECK(rings->descriptors() != before);
     rings->take(records);
     // More than the ring before had room for.
-    played += play_ping_pong(3 * kRounds);
+    played += play_ping_pong(6 * kRounds);
     rings->take(records);
     sched_setaffinity(0, sizeof anywhere, &anywhere);
     CHECK(rings->lost() == 0);

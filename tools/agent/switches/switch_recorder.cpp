@@ -72,8 +72,7 @@ bool SwitchRecorder::await(std::vector<pollfd>& waits, int milliseconds) const {
     return eventfd_read(wake_, &told) != 0;
 }
 
-std::vector<pollfd> SwitchRecorder::waits() {
-    const std::lock_guard guard(mutex_);
+std::vector<pollfd> SwitchRecorder::waits() const {
     std::vector<pollfd> all{{wake_, POLLIN, 0}};
     for (const int fd : rings_->descriptors())
         all.push_back({fd, POLLIN, 0});
@@ -88,15 +87,15 @@ void SwitchRecorder::run() {
         // It would be ready for ever.
         for (pollfd& wait : awaited)
             if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;
+        // Without the lock: it may take the kernel long, and as long as this thread is there nobody else
+        // touches the rings.
+        const bool grew = std::exchange(grows, rings_->grow());
         {
             const std::lock_guard guard(mutex_);
-            if (!rings_) return;
-            const bool grew = std::exchange(grows, rings_->grow());
             take(false);
             if (!rings_) return;
-            if (!grew || grows) continue;
         }
-        awaited = waits();
+        if (grew && !grows) awaited = waits();
     }
 }
 

@@ -21,7 +21,7 @@
 
 namespace rdam::agent {
 
-/// A thread of its own empties the kernel's rings when there is much in one, and once a second. The methods
+/// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods
 /// are for one other thread.
 class SwitchRecorder {
   public:
@@ -41,7 +41,7 @@ class SwitchRecorder {
 
   private:
     void run();
-    std::vector<pollfd> waits();
+    std::vector<pollfd> waits() const;
     bool await(std::vector<pollfd>& waits, int milliseconds) const;
     void take(bool all);
     void watch_rate(std::uint64_t records, std::uint64_t now_ns);

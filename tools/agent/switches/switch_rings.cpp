@@ -23,9 +23,9 @@ namespace {
 /// At first, or less: halved until all rings may be locked, a limit that is shared by all of the user's
 /// processes.
 constexpr std::size_t kFirstRing = 128U << 10U;
-/// Where so much of a ring is in use, its thread is woken and makes it larger. The rest is for what comes
-/// until that thread has a processor.
-constexpr std::size_t kShareInUse = 8;
+/// A ring is too small if so much is in it when the thread that was woken at its half has a processor.
+constexpr std::size_t kShares = 8;
+constexpr std::size_t kTooMany = 5;
 /// A server with many clients fills 256 KiB in a tenth of a second, and the thread that empties the rings may
 /// have to wait longer for a processor.
 constexpr std::size_t kLargestRing = 1U << 20U;
@@ -64,13 +64,13 @@ perf_event_attr attributes_for(clockid_t clock) {
 }
 
 /// Of an event that only carries a ring.
-perf_event_attr attributes_of_carrier(clockid_t clock, std::size_t size, std::size_t largest) {
+perf_event_attr attributes_of_carrier(clockid_t clock) {
     perf_event_attr attributes = attributes_for(clock);
     attributes.context_switch = 0;
     attributes.inherit = 0;
     attributes.inherit_thread = 0;
     attributes.watermark = 1;
-    attributes.wakeup_watermark = static_cast<std::uint32_t>(size < largest ? size / kShareInUse : size / 2);
+    attributes.wakeup_watermark = 0;  // half of the ring
     return attributes;
 }
 
@@ -146,7 +146,7 @@ Result<void> SwitchRings::open_all(std::size_t size) {
 }
 
 Result<SwitchRings::Carrier> SwitchRings::open_carrier(int cpu, std::size_t size) {
-    const int fd = open_event(attributes_of_carrier(clock_, size, largest_size()), 0, cpu);
+    const int fd = open_event(attributes_of_carrier(clock_), 0, cpu);
     if (fd < 0) return tl::unexpected(why_not_open(errno));
     void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory != MAP_FAILED) return Carrier{fd, memory, size};
@@ -196,7 +196,7 @@ bool SwitchRings::grow() {
 void SwitchRings::begin_larger(Ring& ring) {
     auto& page = *static_cast<perf_event_mmap_page*>(ring.carrier.memory);
     const std::uint64_t head = std::atomic_ref<__u64>{page.data_head}.load(std::memory_order_acquire);
-    if (ring.stays || head - page.data_tail < ring.carrier.size / kShareInUse) return;
+    if (ring.stays || head - page.data_tail < ring.carrier.size / kShares * kTooMany) return;
     for (std::size_t size = largest_size(); size > ring.carrier.size; size /= 2)
         if (const auto larger = open_carrier(ring.cpu, size)) {
             ring.larger = *larger;

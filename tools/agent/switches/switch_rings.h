@@ -41,14 +41,15 @@ class SwitchRings {
     /// came from one ring.
     std::size_t take(std::vector<SwitchRecord>& to);
 
-    /// Processors whose ring has much in it are given a larger one. It takes the kernel some milliseconds for
-    /// each event: with each call one of them moves on. True: there are others to be moved.
+    /// Processors whose ring has more in it than it should after its half has woken us are given a larger
+    /// one. It takes the kernel some milliseconds for each event: with each call one of them moves on. True:
+    /// there are others to be moved.
     bool grow();
 
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
 
-    /// To be polled for POLLIN: there is much in a ring.
+    /// To be polled for POLLIN: half of a ring is full.
     std::vector<int> descriptors() const;
 
   private:
