@@ -131,20 +131,16 @@ Image::~Image() {
     if (!file_.empty()) munmap(const_cast<std::uint8_t*>(file_.data()), file_.size());
 }
 
-const ImageHeaders& Image::headers() const {
-    if (headers_) return *headers_;
-    headers_ = ImageHeaders::read(file_);
-    if (is_another(build_id_, headers_->build_id(file_))) headers_ = ImageHeaders{};
-    return *headers_;
-}
-
-std::uint64_t Image::first_address() const {
-    const auto& segments = headers().segments;
-    return segments.empty() ? base_ : base_ + segments.front().address;
+const Image::Loaded& Image::read_headers() const {
+    Loaded& loaded = headers_.emplace();
+    loaded.file = ImageHeaders::read(file_);
+    if (is_another(build_id_, loaded.file.build_id(file_))) loaded.file = {};
+    loaded.first = loaded.file.segments.empty() ? base_ : base_ + loaded.file.segments.front().address;
+    return loaded;
 }
 
 bool Image::read(std::uint64_t address, void* to, std::size_t size) const {
-    for (const ImageHeaders::Part& segment : headers().segments) {
+    for (const ImageHeaders::Part& segment : headers().file.segments) {
         const std::uint64_t begin = base_ + segment.address;
         if (address < begin || size > segment.size || address - begin > segment.size - size) continue;
         const std::uint64_t offset = segment.offset + (address - begin);
@@ -161,14 +157,14 @@ bool Image::describe_table(unw_dyn_info_t& info) const {
         std::int32_t frame;
         std::uint32_t count;
     } header{};
-    if (headers().table == 0) return false;
-    const std::uint64_t table = base_ + headers().table;
+    if (headers().file.table == 0) return false;
+    const std::uint64_t table = base_ + headers().file.table;
     // pcrel sdata4, udata4, datarel sdata4: what every linker writes, and the only form that can be searched.
     if (!read(table, &header, sizeof header) || header.version != 1 || header.frame_encoding != 0x1b ||
         header.count_encoding != 0x03 || header.table_encoding != 0x3b)
         return false;
     info = {};
-    info.start_ip = first_address();
+    info.start_ip = headers().first;
     info.end_ip = end_;
     info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
     info.u.rti.segbase = table;

@@ -50,7 +50,7 @@ class Image {
 
     bool lies_in(std::uint64_t begin, std::uint64_t end) const { return base_ >= begin && end_ <= end; }
     bool contains(std::uint64_t address) const {
-        return address >= base_ && address < end_ && address >= first_address();
+        return address >= base_ && address < end_ && address >= headers().first;
     }
     bool read(std::uint64_t address, void* to, std::size_t size) const;
 
@@ -59,14 +59,19 @@ class Image {
     bool describe_table(unw_dyn_info_t& info) const;
 
   private:
-    const ImageHeaders& headers() const;
-    std::uint64_t first_address() const;
+    struct Loaded {
+        ImageHeaders file;
+        std::uint64_t first = 0;  ///< address of the first segment
+    };
+
+    const Loaded& headers() const { return headers_ ? *headers_ : read_headers(); }
+    const Loaded& read_headers() const;
 
     std::uint64_t base_;
     std::uint64_t end_;
     std::string build_id_;
     std::span<const std::uint8_t> file_;
-    mutable std::optional<ImageHeaders> headers_;  ///< not read yet
+    mutable std::optional<Loaded> headers_;  ///< nothing: not read yet
 };
 
 }  // namespace rdam::agent
