@@ -247,6 +247,18 @@ void measure_instructions(const ThreadState& thread, std::uint64_t origin, void 
 
 }  // namespace
 
+bool know_cost() {
+    if (globals.counting) return false;
+    shm::Measured known = globals.control->measured;
+    const bool told =
+        known.step != 0 && shm::check_of(&known, sizeof known, 0) == globals.control->measured_check;
+    if (!told) return false;
+    known.counters = globals.measured.counters;
+    known.counters_error = globals.measured.counters_error;
+    globals.measured = known;
+    return true;
+}
+
 void measure_cost(ThreadState& thread) {
     shm::Measured& measured = globals.measured;
     measured.step = measure_step();

@@ -274,7 +274,7 @@ void begin_recording() {
     thread.tree = 0;
     take_all_rates();
     // A fork child runs the same probes on the same machine as its parent, which has measured them.
-    if (first) measure_cost(thread);
+    if (first && !know_cost()) measure_cost(thread);
     thread.dropped = 0;
     thread.slot->dropped.tell(0);
     // What has been called since the gates are there is not of the recording; a fork child's first call is.

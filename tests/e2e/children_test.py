@@ -215,6 +215,24 @@ class Followed(Processes):
         self.assertEqual(done.returncode, 9, done.stderr.decode())
         self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
 
+    def test_what_a_probe_costs_is_measured_once(self):
+        script = f"{PROGRAMS / 'counts'}; {PROGRAMS / 'counts'}; env {PROGRAMS / 'counts'}; exit 0"
+        done = self.rdam("record", "-f", "work", "--", "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        measured = [self.analyze(name)["trace"] for name in self.traces()]
+        self.assertEqual(len(measured), 3)
+        for figure in ("probe_cost_ns", "flow_cost_ns", "clock_error_ns"):
+            self.assertEqual(len({trace[figure] for trace in measured}), 1, figure)
+            self.assertGreater(measured[0][figure], 0)
+        done = self.rdam("record", "-f", "work", "-o", "other.bin", "--", "sh", "-c", f"RDAM_CLOCK=unfenced {PROGRAMS / 'counts'}; {script}")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        costs = {}
+        for path in self.folder.glob("other*.bin"):
+            trace = self.analyze(path.name)["trace"]
+            costs.setdefault(trace["clock"], set()).add(trace["probe_cost_ns"])
+        self.assertEqual({clock: len(each) for clock, each in costs.items()}, {"rdtscp": 1, "unfenced": 1})
+        self.assertTrue(costs["rdtscp"].isdisjoint(costs["unfenced"]), costs)
+
     def test_recorded_anew_below(self):
         done = self.preload("work", CHILDREN, "fork_exec", "1", f"{self.rdam_command()} record -o inner.bin -f work -- {self.COUNTS} 1 40; exit 3",
                             RDAM_CHILDREN="0")

@@ -16,6 +16,7 @@
 
 #include "tools/agent/births.h"
 #include "tools/agent/counters.h"
+#include "tools/agent/memory/measured_once.h"
 #include "tools/agent/memory/ready_chunks.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
@@ -183,10 +184,11 @@ bool plan(const Job& job) {
     return true;
 }
 
-/// Lets the process begin, and waits until it has measured what its probes cost. False: the memory in which
-/// it says so was overwritten.
+/// Lets the process begin, and waits until it knows what its probes cost. False: the memory in which it says
+/// so was overwritten.
 bool let_begin(const Job& job) {
     shm::Control& control = job.shared.control();
+    hand_on_measurement(job.shared);
     job.shared.announce(shm::AgentState::planned);
     // The first event of a fork child comes at once, and waits for the file.
     control.agent_sleeps.store(1);
@@ -194,6 +196,7 @@ bool let_begin(const Job& job) {
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     control.agent_sleeps.store(0);
     const bool measured = job.shared.read_measured();
+    if (measured) keep_measurement(job.shared);
     describe_clock(job.shared, job.rate, job.info.clock);
     job.info.counters = describe_counters(job.shared.measured());
     return measured;

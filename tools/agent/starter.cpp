@@ -31,6 +31,7 @@
 #include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
+#include "tools/agent/memory/measured_once.h"
 #include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
@@ -397,6 +398,7 @@ std::optional<Served> serve_run(char** arguments) {
     Catalogue::builtin();
     describe_machine(static_cast<std::uint32_t>(getpid()));
     try_priorities();
+    share_measurements();
     Server server(listening, in_folder.fd(), first, of_parent, arguments);
     if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.

@@ -1,6 +1,7 @@
 #include "tools/agent/queue/chunk_queue.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -51,6 +52,14 @@ class Memory {
     ~Memory() {
         munmap(memory_, kSize);
         close(fd_);
+    }
+
+    /// What it takes of the machine.
+    std::int64_t bytes() const {
+        constexpr std::int64_t kBlock = 512;
+        struct stat status {};
+        REQUIRE(fstat(fd_, &status) == 0);
+        return status.st_blocks * kBlock;
     }
 
     void begin_thread(std::uint32_t thread) {
@@ -243,6 +252,22 @@ TEST_CASE("entries of the ring that cannot be are damage, and take nothing") {
     queue.chunks.take_rest(1000, false);
     CHECK(queue.sink.events[0] == 2);
     CHECK(queue.info.threads[0].end == 1000);
+}
+
+TEST_CASE("the threads left are found wherever their slots are, and slots of nobody get no memory") {
+    Memory memory;
+    memory.control().fresh_chunks.tell(0);
+    Queue queue(memory);
+    const std::uint32_t last = shm::kMaxThreads - 1;
+    for (const std::uint32_t thread : {0U, 1U, shm::kMaxThreads / 2, last})
+        memory.begin_thread(thread);
+    const std::int64_t before = memory.bytes();
+    queue.chunks.take_rest(1000, false);
+    CHECK(memory.bytes() == before);
+    REQUIRE(queue.info.threads.size() == last + 1);
+    for (const std::uint32_t thread : {0U, 1U, shm::kMaxThreads / 2, last})
+        CHECK(queue.info.threads[thread].end == 1000);
+    CHECK(queue.info.threads[2].end == 0);
 }
 
 TEST_CASE("a function has left something as long as a chunk of any kind has it and nobody has read that") {

@@ -45,9 +45,12 @@ class FakePriorities final : public Priorities {
   public:
     void lower() override { low = true, ++changes; }
     void raise() override { low = false, ++changes; }
+    bool settle() override { return ++tries > put_off; }
 
     std::atomic<bool> low{false};
     std::atomic<int> changes{0};
+    std::atomic<int> put_off{0};  ///< so many tries
+    std::atomic<int> tries{0};
 };
 
 /// False: it does not come true in half a minute.
@@ -174,6 +177,21 @@ TEST_CASE("an errand is run by the thread of ordinary priority, to its end") {
         REQUIRE(who != std::thread::id{});
         REQUIRE(who != std::this_thread::get_id());
     }
+}
+
+TEST_CASE("what the kernel puts off is tried again while an errand is run") {
+    const auto control = running();
+    FakePriorities priorities;
+    priorities.put_off = 5;
+    Attendant attendant(*control, priorities, [] { return false; });
+    bool tried = false;
+    attendant.run([&] {
+        for (int i = 0; i < 3000 && !tried; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            tried = priorities.tries.load() > priorities.put_off.load();
+        }
+    });
+    CHECK(tried);
 }
 
 TEST_CASE("threads that are enlisted are of low priority and come back, if that can be") {

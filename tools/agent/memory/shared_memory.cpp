@@ -1,12 +1,15 @@
 #include "tools/agent/memory/shared_memory.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -21,7 +24,7 @@ Result<SharedMemory> SharedMemory::map(int fd, std::uint32_t pid) {
         return fail("descriptor {} is too small for the memory of a profiled process", fd);
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (memory == MAP_FAILED) return fail("cannot map the event buffers: {}", std::strerror(errno));
-    SharedMemory shared(memory, size);
+    SharedMemory shared(memory, size, fcntl(fd, F_DUPFD_CLOEXEC, 3));
     const shm::Control& control = shared.control();
     shared.measured_.step = 1;
     shared.start_ = {.pid = pid == 0 ? control.pid : pid,
@@ -40,6 +43,7 @@ Result<SharedMemory> SharedMemory::map(int fd, std::uint32_t pid) {
 SharedMemory::SharedMemory(SharedMemory&& other) noexcept
     : memory_(std::exchange(other.memory_, nullptr)),
       size_(other.size_),
+      fd_(std::exchange(other.fd_, -1)),
       start_(other.start_),
       measured_(other.measured_) {}
 
@@ -57,6 +61,29 @@ void SharedMemory::drop_chunks() const {
 
 SharedMemory::~SharedMemory() {
     if (memory_ != nullptr) munmap(memory_, size_);
+    if (fd_ >= 0) close(fd_);
+}
+
+std::vector<std::uint32_t> SharedMemory::slots_with_memory() const {
+    constexpr auto kBegin = static_cast<off_t>(offsetof(shm::Control, threads));
+    constexpr auto kSlot = static_cast<off_t>(sizeof(shm::ThreadSlot));
+    constexpr off_t kEnd = kBegin + off_t{shm::kMaxThreads} * kSlot;
+    std::vector<std::uint32_t> slots;
+    for (off_t at = kBegin; at < kEnd;) {
+        off_t from = lseek(fd_, at, SEEK_DATA);
+        if (from < 0 && errno == ENXIO) break;
+        off_t to = from < 0 ? -1 : lseek(fd_, from, SEEK_HOLE);
+        // Where nobody can say, all are looked at.
+        if (to < 0) {
+            from = at;
+            to = kEnd;
+        }
+        for (off_t slot = (from - kBegin) / kSlot; slot < shm::kMaxThreads && kBegin + slot * kSlot < to;
+             ++slot)
+            slots.push_back(static_cast<std::uint32_t>(slot));
+        at = to;
+    }
+    return slots;
 }
 
 std::uint8_t* SharedMemory::chunk(std::uint32_t index) const {

@@ -76,6 +76,9 @@ class SharedMemory {
     std::atomic<std::uint8_t>& gate(std::uint32_t function) const;
     /// What the thread of this slot has counted.
     const shm::PublishedCalls& published_calls(std::uint32_t slot) const;
+    /// The slots of threads that have ever been written to, and their neighbours. The others are free, and to
+    /// look at them would give them memory.
+    std::vector<std::uint32_t> slots_with_memory() const;
     shm::ChunkHeader& chunk_header(std::uint32_t index) const;
     std::span<std::uint8_t> plan_area() const;
     Result<ProcessDescription> describe_process() const;
@@ -90,10 +93,11 @@ class SharedMemory {
     void drop_chunks() const;
 
   private:
-    SharedMemory(void* memory, std::uint64_t size) : memory_(memory), size_(size) {}
+    SharedMemory(void* memory, std::uint64_t size, int fd) : memory_(memory), size_(size), fd_(fd) {}
 
     void* memory_;
     std::uint64_t size_;
+    int fd_;  ///< of our own; -1: there is none left
     StartFacts start_;
     shm::Measured measured_{};
 };

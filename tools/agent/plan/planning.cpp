@@ -323,7 +323,7 @@ std::string Planning::note_replaced() {
     std::string text;
     for (std::size_t i = 0; i < process_.objects.size(); ++i) {
         const ProcessObject& object = process_.objects[i];
-        if (!loaded_[i] || !Image(object).is_replaced()) continue;
+        if (!loaded_[i] || !is_replaced(object)) continue;
         info_.remarks.push_back(
             fmt::format("{}{}in processes that were forked after that, call stacks end at its functions",
                         object.path, trace::kReplaced));

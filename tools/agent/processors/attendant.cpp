@@ -9,8 +9,9 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kTickMilliseconds = 100;
-/// Threads under a filter wake nobody, and wait without sleeping.
-constexpr int kFilteredTickMilliseconds = 10;
+/// Threads under a filter wake nobody, and wait without sleeping. And while somebody waits, what the kernel
+/// has put off is tried as often.
+constexpr int kShortTickMilliseconds = 10;
 /// Nobody has waited for so long: a small buffer is full every few milliseconds, and the kernel lets a
 /// session's share be changed ten times a second only.
 constexpr std::chrono::milliseconds kCalm{90};
@@ -53,9 +54,9 @@ void Attendant::attend() {
             if (stop_) return;
         }
         run_errand();
-        const bool filtered = control_.filtered.load() == shm::kFilterSeen;
+        const bool soon = control_.filtered.load() == shm::kFilterSeen || (!priorities_.settle() && urgent());
         futex_wait(shm::births_of(control_).called_futex, seen,
-                   filtered ? kFilteredTickMilliseconds : kTickMilliseconds);
+                   soon ? kShortTickMilliseconds : kTickMilliseconds);
     }
 }
 
@@ -79,13 +80,21 @@ void Attendant::run(const std::function<void()>& errand) {
     std::unique_lock lock(mutex_);
     errand_ = &errand;
     wake();
-    done_.wait(lock, [this] { return errand_ == nullptr; });
+    // Its thread cannot try to have a larger share meanwhile.
+    while (!done_.wait_for(lock, std::chrono::milliseconds{kShortTickMilliseconds},
+                           [this] { return errand_ == nullptr; }))
+        priorities_.settle();
 }
 
 void Attendant::run_errand() {
+    const std::function<void()>* errand = nullptr;
+    {
+        const std::lock_guard guard(mutex_);
+        errand = errand_;
+    }
+    if (errand == nullptr) return;
+    (*errand)();
     const std::lock_guard guard(mutex_);
-    if (errand_ == nullptr) return;
-    (*errand_)();
     errand_ = nullptr;
     done_.notify_one();
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -19,9 +18,7 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kMinNice = 19;
-/// Without privileges, the shares of sessions may be changed ten times a second, all sessions together.
-constexpr int kTries = 30;
-constexpr std::chrono::milliseconds kBetween{10};
+constexpr int kOrdinary = 0;  ///< of a new session
 
 /// sched_attr, which libc does not declare.
 struct Attributes {
@@ -89,16 +86,20 @@ void ThreadPriorities::enlist() {
     threads_.push_back(gettid());
 }
 
-bool ThreadPriorities::write_autogroup(int nice) const {
-    if (autogroup_ < 0) return false;
+/// False: the kernel has put it off.
+bool ThreadPriorities::write_share() {
+    if (autogroup_ < 0 || share_ == wanted_share_) return true;
     char text[8];
-    const int size = std::snprintf(text, sizeof text, "%d", nice);
-    for (int i = 0; i < kTries; ++i) {
-        if (write(autogroup_, text, static_cast<std::size_t>(size)) >= 0) return true;
-        if (errno != EAGAIN) return false;
-        std::this_thread::sleep_for(kBetween);
-    }
-    return false;
+    const int size = std::snprintf(text, sizeof text, "%d", wanted_share_);
+    if (write(autogroup_, text, static_cast<std::size_t>(size)) < 0 && errno == EAGAIN) return false;
+    // What is refused for another reason is refused for good.
+    share_ = wanted_share_;
+    return true;
+}
+
+bool ThreadPriorities::settle() {
+    const std::lock_guard guard(mutex_);
+    return write_share();
 }
 
 void ThreadPriorities::keep_way_back() const {
@@ -123,12 +124,14 @@ void ThreadPriorities::lower() {
         else
             setpriority(PRIO_PROCESS, static_cast<id_t>(thread), kMinNice);
     }
-    write_autogroup(kMinNice);
+    wanted_share_ = kMinNice;
+    write_share();
 }
 
 void ThreadPriorities::raise() {
     const std::lock_guard guard(mutex_);
-    write_autogroup(0);
+    wanted_share_ = kOrdinary;
+    write_share();
     if (!reversible_) return;
     for (const pid_t thread : threads_)
         sched_setscheduler(thread, policy_, &parameter_);

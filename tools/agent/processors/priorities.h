@@ -25,6 +25,9 @@ class Priorities {
     virtual void lower() = 0;
     /// As the program's own threads, as far as the kernel allows.
     virtual void raise() = 0;
+    /// Without privileges, the shares of sessions may be changed ten times a second, by all programs of the
+    /// machine together. Tries again what the kernel has put off; false: it has done so again. Never waits.
+    virtual bool settle() = 0;
 };
 
 /// If the kernel shares processors by session (sched_autogroup), the share of the agent's own session is
@@ -46,6 +49,7 @@ class ThreadPriorities final : public Priorities {
 
     void lower() override;
     void raise() override;
+    bool settle() override;
 
     /// Before CAP_SYS_NICE is given up: the way back stays open by the limits of resources.
     void keep_way_back() const;
@@ -54,7 +58,7 @@ class ThreadPriorities final : public Priorities {
     bool reversible() const { return reversible_; }
 
   private:
-    bool write_autogroup(int nice) const;
+    bool write_share();
 
     int autogroup_ = -1;  ///< of our own session; open, as it cannot be opened again without root's rights
     int policy_;          ///< that we have been started with
@@ -62,6 +66,8 @@ class ThreadPriorities final : public Priorities {
     bool reversible_;
     std::mutex mutex_;
     std::vector<pid_t> threads_;
+    int share_ = 0;  ///< nice value of the session
+    int wanted_share_ = 0;
 };
 
 }  // namespace rdam::agent

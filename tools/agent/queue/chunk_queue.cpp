@@ -296,7 +296,8 @@ void ChunkQueue::take_thread(std::uint32_t slot) {
 
 /// Takes the threads that have not reported their end.
 void ChunkQueue::take_threads_left(std::uint64_t end) {
-    for (const shm::ThreadSlot& slot : shared_.control().threads) {
+    for (const std::uint32_t index : shared_.slots_with_memory()) {
+        const shm::ThreadSlot& slot = shared_.control().threads[index];
         const shm::ThreadSlotState state = slot.state.load();
         if (state == shm::ThreadSlotState::free || state == shm::ThreadSlotState::left ||
             state == shm::ThreadSlotState::claimed)

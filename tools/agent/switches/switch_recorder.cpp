@@ -62,9 +62,9 @@ void SwitchRecorder::stop_thread() {
 }
 
 /// Until there is something to take, or it is time to; false: to stop.
-bool SwitchRecorder::await(std::vector<pollfd>& waits) const {
+bool SwitchRecorder::await(std::vector<pollfd>& waits, int milliseconds) const {
     constexpr std::chrono::milliseconds kBetween{10};
-    if (poll(waits.data(), waits.size(), kTakeMilliseconds) >= 0) return waits[0].revents == 0;
+    if (poll(waits.data(), waits.size(), milliseconds) >= 0) return waits[0].revents == 0;
     if (errno == EINTR) return true;
     // It is forbidden (seccomp).
     std::this_thread::sleep_for(kBetween);
@@ -72,22 +72,30 @@ bool SwitchRecorder::await(std::vector<pollfd>& waits) const {
     return eventfd_read(wake_, &told) != 0;
 }
 
+std::vector<pollfd> SwitchRecorder::waits() const {
+    std::vector<pollfd> all{{wake_, POLLIN, 0}};
+    for (const int fd : rings_->descriptors())
+        all.push_back({fd, POLLIN, 0});
+    return all;
+}
+
 void SwitchRecorder::run() {
     ask_for_short_turns();
-    std::vector<pollfd> waits{{wake_, POLLIN, 0}};
-    {
-        const std::lock_guard guard(mutex_);
-        for (const int fd : rings_->descriptors())
-            waits.push_back({fd, POLLIN, 0});
-    }
-    while (await(waits)) {
-        // The last thread that the event was for has ended: it would be ready for ever.
-        for (pollfd& wait : waits)
+    std::vector<pollfd> awaited = waits();
+    bool grows = false;
+    while (await(awaited, grows ? 0 : kTakeMilliseconds)) {
+        // It would be ready for ever.
+        for (pollfd& wait : awaited)
             if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;
-        const std::lock_guard guard(mutex_);
-        if (!rings_) return;
-        take(false);
-        if (!rings_) return;
+        // Without the lock: it may take the kernel long, and as long as this thread is there nobody else
+        // touches the rings.
+        const bool grew = std::exchange(grows, rings_->grow());
+        {
+            const std::lock_guard guard(mutex_);
+            take(false);
+            if (!rings_) return;
+        }
+        if (grew && !grows) awaited = waits();
     }
 }
 

@@ -21,8 +21,8 @@
 
 namespace rdam::agent {
 
-/// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods are
-/// for one other thread.
+/// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods
+/// are for one other thread.
 class SwitchRecorder {
   public:
     /// Begins to record, or not: `info` (which must outlive this) says which, and why not.
@@ -41,7 +41,8 @@ class SwitchRecorder {
 
   private:
     void run();
-    bool await(std::vector<pollfd>& waits) const;
+    std::vector<pollfd> waits() const;
+    bool await(std::vector<pollfd>& waits, int milliseconds) const;
     void take(bool all);
     void watch_rate(std::uint64_t records, std::uint64_t now_ns);
     void stop_thread();

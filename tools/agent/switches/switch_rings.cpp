@@ -20,9 +20,14 @@
 namespace rdam::agent {
 namespace {
 
-/// Halved until all rings may be locked: the limit is shared by all of the user's processes. A server with
-/// many clients fills 256 KiB in a tenth of a second, and the thread that empties the rings may have to wait
-/// longer for a processor.
+/// At first, or less: halved until all rings may be locked, a limit that is shared by all of the user's
+/// processes.
+constexpr std::size_t kFirstRing = 128U << 10U;
+/// A ring is too small if so much is in it when the thread that was woken at its half has a processor.
+constexpr std::size_t kShares = 8;
+constexpr std::size_t kTooMany = 5;
+/// A server with many clients fills 256 KiB in a tenth of a second, and the thread that empties the rings may
+/// have to wait longer for a processor.
 constexpr std::size_t kLargestRing = 1U << 20U;
 constexpr std::size_t kUsualRing = 256U << 10U;
 constexpr std::size_t kMinRing = 8U << 10U;
@@ -55,6 +60,15 @@ perf_event_attr attributes_for(clockid_t clock) {
     attributes.inherit_thread = 1;
     attributes.use_clockid = 1;
     attributes.clockid = clock;
+    return attributes;
+}
+
+/// Of an event that only carries a ring.
+perf_event_attr attributes_of_carrier(clockid_t clock) {
+    perf_event_attr attributes = attributes_for(clock);
+    attributes.context_switch = 0;
+    attributes.inherit = 0;
+    attributes.inherit_thread = 0;
     attributes.watermark = 1;
     attributes.wakeup_watermark = 0;  // half of the ring
     return attributes;
@@ -72,8 +86,9 @@ int open_event(perf_event_attr attributes, std::uint32_t tid, int cpu) {
     return attempt();
 }
 
-std::size_t first_size(long processors) {
-    const std::size_t share = kAllRings / static_cast<std::size_t>(std::max(processors, 1L));
+std::size_t largest_size() {
+    const long processors = std::max(sysconf(_SC_NPROCESSORS_CONF), 1L);
+    const std::size_t share = kAllRings / static_cast<std::size_t>(processors);
     return std::clamp(std::bit_floor(share), kUsualRing, kLargestRing);
 }
 
@@ -96,65 +111,117 @@ void allow_descriptors() {
 
 }  // namespace
 
-SwitchRings::SwitchRings(std::uint32_t pid) : pid_(pid), own_pid_(static_cast<std::uint32_t>(getpid())) {}
+SwitchRings::SwitchRings(std::uint32_t pid, clockid_t clock)
+    : pid_(pid), own_pid_(static_cast<std::uint32_t>(getpid())), clock_(clock) {}
 
 Result<SwitchRings> SwitchRings::open(std::uint32_t pid, clockid_t clock) {
     allow_descriptors();
-    for (std::size_t size = first_size(sysconf(_SC_NPROCESSORS_CONF));; size /= 2) {
-        SwitchRings rings(pid);
-        auto done = rings.open_all(attributes_for(clock), size);
+    for (std::size_t size = kFirstRing;; size /= 2) {
+        SwitchRings rings(pid, clock);
+        auto done = rings.open_all(size);
         if (done) return rings;
         if (!rings.unlocked_ || size == kMinRing) return tl::unexpected(done.error());
     }
 }
 
-Result<void> SwitchRings::open_all(const perf_event_attr& attributes, std::size_t size) {
+Result<void> SwitchRings::open_all(std::size_t size) {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < processors; ++cpu) {
-        const int fd = open_event(attributes, pid_, cpu);
+        const int fd = open_event(attributes_for(clock_), pid_, cpu);
         if (fd < 0 && errno == ENODEV) continue;  // a processor that is not running
         if (fd < 0) return tl::unexpected(why_not_open(errno));
-        rings_.push_back({.fd = fd, .size = size, .cpu = static_cast<std::uint16_t>(cpu)});
-        void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (memory == MAP_FAILED) {
-            unlocked_ = true;
-            return fail(
-                "perf's rings cannot be mapped: {} (give more with kernel.perf_event_mlock_kb or ulimit -l)",
-                std::strerror(errno));
-        }
-        rings_.back().memory = memory;
-        open_others(attributes, pid_, pid_, cpu);
-        open_others(attributes, own_pid_, 0, cpu);
+        Ring& ring = rings_.emplace_back();
+        ring.cpu = static_cast<std::uint16_t>(cpu);
+        ring.events.push_back(fd);
+        const auto carrier = open_carrier(cpu, size);
+        if (!carrier) return tl::unexpected(carrier.error());
+        ring.carrier = *carrier;
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, carrier->fd) != 0)
+            return fail("PERF_EVENT_IOC_SET_OUTPUT: {}", std::strerror(errno));
+        open_others(ring, pid_, pid_);
+        open_others(ring, own_pid_, 0);
     }
     if (rings_.empty()) return fail("perf_event_open: no processor is known");
     return {};
 }
 
+Result<SwitchRings::Carrier> SwitchRings::open_carrier(int cpu, std::size_t size) {
+    const int fd = open_event(attributes_of_carrier(clock_), 0, cpu);
+    if (fd < 0) return tl::unexpected(why_not_open(errno));
+    void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) return Carrier{fd, memory, size};
+    unlocked_ = true;
+    auto error =
+        fail("perf's rings cannot be mapped: {} (give more with kernel.perf_event_mlock_kb or ulimit -l)",
+             std::strerror(errno));
+    close(fd);
+    return error;
+}
+
+void SwitchRings::close_carrier(const Carrier& carrier) {
+    if (carrier.memory != nullptr) munmap(carrier.memory, page_size() + carrier.size);
+    if (carrier.fd >= 0) close(carrier.fd);
+}
+
 /// Threads that were there before us inherit nothing. What they have inherited after all comes twice.
-void SwitchRings::open_others(const perf_event_attr& attributes, std::uint32_t pid, std::uint32_t but,
-                              int cpu) {
+void SwitchRings::open_others(Ring& ring, std::uint32_t pid, std::uint32_t but) {
     for (const std::uint32_t tid : threads_of(pid)) {
         if (tid == but) continue;
-        const int other = open_event(attributes, tid, cpu);
+        const int other = open_event(attributes_for(clock_), tid, ring.cpu);
         if (other < 0) continue;
-        ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, rings_.back().fd);
-        others_.push_back(other);
+        ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, ring.carrier.fd);
+        ring.events.push_back(other);
     }
 }
 
 SwitchRings::~SwitchRings() {
-    for (const int fd : others_)
-        close(fd);
     for (const Ring& ring : rings_) {
-        if (ring.memory != nullptr) munmap(ring.memory, page_size() + ring.size);
-        close(ring.fd);
+        for (const int fd : ring.events)
+            close(fd);
+        close_carrier(ring.carrier);
+        close_carrier(ring.larger);
     }
+}
+
+bool SwitchRings::grow() {
+    bool moves = false;
+    for (Ring& ring : rings_) {
+        if (ring.larger.fd < 0) begin_larger(ring);
+        if (ring.larger.fd >= 0) move_event(ring);
+        moves = moves || ring.larger.fd >= 0;
+    }
+    return moves;
+}
+
+void SwitchRings::begin_larger(Ring& ring) {
+    auto& page = *static_cast<perf_event_mmap_page*>(ring.carrier.memory);
+    const std::uint64_t head = std::atomic_ref<__u64>{page.data_head}.load(std::memory_order_acquire);
+    if (ring.stays || head - page.data_tail < ring.carrier.size / kShares * kTooMany) return;
+    for (std::size_t size = largest_size(); size > ring.carrier.size; size /= 2)
+        if (const auto larger = open_carrier(ring.cpu, size)) {
+            ring.larger = *larger;
+            return;
+        }
+    ring.stays = true;
+}
+
+/// What new threads have inherited of the event follows it. The last one leaves nothing in the ring before
+/// but what is to be taken.
+void SwitchRings::move_event(Ring& ring) {
+    if (ring.moved < ring.events.size()) {
+        ioctl(ring.events[ring.moved++], PERF_EVENT_IOC_SET_OUTPUT, ring.larger.fd);
+        return;
+    }
+    ring.larger.was_full = ring.larger.was_full || ring.carrier.was_full;
+    close_carrier(ring.carrier);
+    ring.carrier = std::exchange(ring.larger, {});
+    ring.moved = 0;
 }
 
 std::vector<int> SwitchRings::descriptors() const {
     std::vector<int> all;
     for (const Ring& ring : rings_)
-        all.push_back(ring.fd);
+        all.push_back(ring.carrier.fd);
     return all;
 }
 
@@ -162,24 +229,25 @@ std::size_t SwitchRings::take(std::vector<SwitchRecord>& to) {
     std::size_t most = 0;
     for (Ring& ring : rings_) {
         const std::size_t before = to.size();
-        take(ring, to);
+        take(ring.carrier, ring.cpu, to);
+        if (ring.larger.fd >= 0) take(ring.larger, ring.cpu, to);
         most = std::max(most, to.size() - before);
     }
     return most;
 }
 
-void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
-    auto& page = *static_cast<perf_event_mmap_page*>(ring.memory);
-    const auto* data = static_cast<const std::uint8_t*>(ring.memory) + page_size();
+void SwitchRings::take(Carrier& carrier, std::uint16_t cpu, std::vector<SwitchRecord>& to) {
+    auto& page = *static_cast<perf_event_mmap_page*>(carrier.memory);
+    const auto* data = static_cast<const std::uint8_t*>(carrier.memory) + page_size();
     const std::uint64_t head = std::atomic_ref<__u64>{page.data_head}.load(std::memory_order_acquire);
     std::uint64_t tail = page.data_tail;
     constexpr std::size_t kLargest = 128;  ///< of the records that this event can write
-    const bool full = head - tail > ring.size - kLargest;
+    const bool full = head - tail > carrier.size - kLargest;
     while (head - tail >= sizeof(perf_event_header)) {
         std::uint8_t record[kLargest];
         const auto copy = [&](std::size_t size) {
-            const std::size_t at = tail % ring.size;
-            const std::size_t first = std::min(size, ring.size - at);
+            const std::size_t at = tail % carrier.size;
+            const std::size_t first = std::min(size, carrier.size - at);
             std::memcpy(record, data + at, first);
             std::memcpy(record + first, data, size - first);
         };
@@ -189,17 +257,17 @@ void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
         if (header.size < sizeof header || header.size > head - tail) break;
         if (header.size <= kLargest) {
             copy(header.size);
-            add(ring, record, header.size, to);
+            add(carrier, cpu, record, header.size, to);
         }
         tail += header.size;
     }
     std::atomic_ref<__u64>{page.data_tail}.store(head, std::memory_order_release);
     if (!full) return;
-    to.push_back({.ns = ring.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
-    ring.was_full = true;
+    to.push_back({.ns = carrier.last_ns, .cpu = cpu, .out = true, .lost = true});
+    carrier.was_full = true;
 }
 
-void SwitchRings::add(Ring& ring, const std::uint8_t* record, std::size_t size,
+void SwitchRings::add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* record, std::size_t size,
                       std::vector<SwitchRecord>& to) {
     perf_event_header header;
     std::memcpy(&header, record, sizeof header);
@@ -211,12 +279,12 @@ void SwitchRings::add(Ring& ring, const std::uint8_t* record, std::size_t size,
         std::memcpy(&lost, record + sizeof header + sizeof lost, sizeof lost);
         lost_ += lost;
         // The ring may have filled up while it was being emptied.
-        to.push_back({.ns = ring.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
-        ring.was_full = true;
+        to.push_back({.ns = carrier.last_ns, .cpu = cpu, .out = true, .lost = true});
+        carrier.was_full = true;
     }
     // The kernel reports a loss before it writes anything else.
-    if (std::exchange(ring.was_full, false)) to.push_back({.ns = id.time, .cpu = ring.cpu, .lost = true});
-    ring.last_ns = id.time;
+    if (std::exchange(carrier.was_full, false)) to.push_back({.ns = id.time, .cpu = cpu, .lost = true});
+    carrier.last_ns = id.time;
     if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_)) return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,

@@ -9,8 +9,6 @@
 
 #include "wrappers/support/result.h"
 
-struct perf_event_attr;
-
 namespace rdam::agent {
 
 struct SwitchRecord {
@@ -24,7 +22,8 @@ struct SwitchRecord {
     bool lost = false;
 };
 
-/// One ring for each processor. Not thread-safe.
+/// One ring for each processor. They begin small, since most processes are short and the kernel takes a
+/// ring's pages and clears them at once, and become large where they are needed. Not thread-safe.
 class SwitchRings {
   public:
     /// For the present and future threads of `pid`, not for those of its children, and for the agent's own
@@ -42,32 +41,52 @@ class SwitchRings {
     /// came from one ring.
     std::size_t take(std::vector<SwitchRecord>& to);
 
+    /// Processors whose ring has more in it than it should after its half has woken us are given a larger
+    /// one. It takes the kernel some milliseconds for each event: with each call one of them moves on. True:
+    /// there are others to be moved.
+    bool grow();
+
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
 
-    /// To be polled for POLLIN: half of a ring is full. POLLHUP: there will be nothing more.
+    /// To be polled for POLLIN: half of a ring is full.
     std::vector<int> descriptors() const;
 
   private:
-    struct Ring {
+    /// An event that writes nothing itself and has a ring for others: those of threads can be told to write
+    /// to another one, which an event whose own ring is mapped cannot.
+    struct Carrier {
         int fd = -1;
         void* memory = nullptr;
-        std::size_t size = 0;  ///< of the data behind the first page
-        std::uint16_t cpu = 0;
+        std::size_t size = 0;       ///< of the data behind the first page
         std::uint64_t last_ns = 0;  ///< of its last record
         bool was_full = false;      ///< when it was emptied: what came then is missing
     };
 
-    explicit SwitchRings(std::uint32_t pid);
-    Result<void> open_all(const perf_event_attr& attributes, std::size_t size);
-    void open_others(const perf_event_attr& attributes, std::uint32_t pid, std::uint32_t but, int cpu);
-    void take(Ring& ring, std::vector<SwitchRecord>& to);
-    void add(Ring& ring, const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
+    struct Ring {
+        std::uint16_t cpu = 0;
+        Carrier carrier;
+        Carrier larger;           ///< what takes its place, if it has a descriptor
+        std::vector<int> events;  ///< of threads, the agent's among them
+        std::size_t moved = 0;    ///< so many of them write to the larger one
+        bool stays = false;       ///< there is no room for a larger one
+    };
+
+    SwitchRings(std::uint32_t pid, clockid_t clock);
+    Result<void> open_all(std::size_t size);
+    Result<Carrier> open_carrier(int cpu, std::size_t size);
+    static void close_carrier(const Carrier& carrier);
+    void open_others(Ring& ring, std::uint32_t pid, std::uint32_t but);
+    void begin_larger(Ring& ring);
+    static void move_event(Ring& ring);
+    void take(Carrier& carrier, std::uint16_t cpu, std::vector<SwitchRecord>& to);
+    void add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* record, std::size_t size,
+             std::vector<SwitchRecord>& to);
 
     std::uint32_t pid_;
     std::uint32_t own_pid_;
+    clockid_t clock_;
     std::vector<Ring> rings_;
-    std::vector<int> others_;  ///< events of further threads, which write to the same rings; ours too
     std::uint64_t lost_ = 0;
     bool unlocked_ = false;  ///< the rings are larger than what may be locked
 };
