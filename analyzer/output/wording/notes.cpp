@@ -338,7 +338,9 @@ std::string region_lines(std::string_view function, bool fortran) {
 }  // namespace
 
 std::string inner_loop_advice(const score::FunctionRow& row) {
-    if (!row.markable) return {};
+    // Many calls that are few in each of their sequences, or in a sample, would be no more.
+    const bool rare = row.occurrences < score::kFewOccurrences * std::max<std::size_t>(row.threads.size(), 1);
+    if (!row.markable || row.sampled || !rare) return {};
     const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
     const std::string loop =
         row.hot_line
