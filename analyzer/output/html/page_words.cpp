@@ -35,11 +35,13 @@ const char* standing_name(score::Standing standing) {
     return "at_floor";
 }
 
-std::string standing_text(score::Standing standing, bool constant, bool nothing) {
+std::string standing_text(score::Standing standing, bool constant, bool nothing, bool unsure) {
     if (standing == score::Standing::told) return {};
     if (standing == score::Standing::by_design)
         return "These wait for what is to come, by design: the score says how long, and nothing is wrong "
                "with that.";
+    if (unsure)
+        return "Of these it is not known that they lost anything, or constant work would score as much.";
     if (!constant) return "Nothing was lost in these.";
     return nothing ? "Of these, nothing was lost, or no more than constant work would score."
                    : "Constant work would score as much as these.";

@@ -14,18 +14,18 @@ namespace rdam::output {
 const char* standing_name(score::Standing standing);
 
 /// Above the functions of a standing; empty for those that come first. `constant`: some of them have a score
-/// that constant work would have; `nothing`: some lost nothing.
-std::string standing_text(score::Standing standing, bool constant, bool nothing);
+/// that constant work would have; `nothing`: some lost nothing; `unsure`: of some it is not known.
+std::string standing_text(score::Standing standing, bool constant, bool nothing, bool unsure);
 
 /// `rows`: all functions.
 template <typename Row>
 std::string standing_text(const std::vector<Row>& rows, score::Standing standing) {
-    bool constant = false, nothing = false;
+    bool constant = false, nothing = false, unsure = false;
     for (const Row& row : rows) {
         if (score::standing(row) != standing) continue;
-        (score::at_floor(row) ? constant : nothing) = true;
+        (score::at_floor(row) ? constant : score::lost_nothing(row) ? nothing : unsure) = true;
     }
-    return standing_text(standing, constant, nothing);
+    return standing_text(standing, constant, nothing, unsure);
 }
 
 /// `{standing: standing_text(…), …}`

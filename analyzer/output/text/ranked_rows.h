@@ -1,7 +1,9 @@
 // Tables whose rows are functions in the order of their ranks.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,12 +12,16 @@
 
 namespace rdam::output {
 
-/// The line above the rows of a group; nullptr: none is needed. `first`: the group's first row; `any_above`:
-/// rows of other groups stand above.
+/// The line above a group, which begins with rows[first]; nullptr: none is needed.
 template <typename Row>
-const char* heading(const Row& first, bool any_above, bool below_waiting) {
-    if (score::standing(first) == score::Standing::by_design) return " waiting, by design:";
-    if (any_above && score::at_floor(first)) return " no more than constant work would score:";
+const char* heading(const std::vector<std::reference_wrapper<const Row>>& rows, std::size_t first,
+                    bool below_waiting) {
+    if (score::standing(rows[first].get()) == score::Standing::by_design) return " waiting, by design:";
+    const auto rest = std::span{rows}.subspan(first);
+    const bool unsure = std::ranges::any_of(
+        rest, [](const Row& row) { return !score::at_floor(row) && !score::lost_nothing(row); });
+    if (unsure) return first > 0 ? " no more than constant work would score, or not known:" : nullptr;
+    if (first > 0 && score::at_floor(rows[first].get())) return " no more than constant work would score:";
     return below_waiting ? " nothing lost:" : nullptr;
 }
 
@@ -31,7 +37,7 @@ std::vector<std::string> ranked_lines(const std::vector<std::string>& lines,
         const Row& row = rows[i];
         const score::Standing standing = score::standing(row);
         const char* const title =
-            standing == group ? nullptr : heading(row, i > 0, group == score::Standing::by_design);
+            standing == group ? nullptr : heading(rows, i, group == score::Standing::by_design);
         if (title != nullptr) out.push_back(style.faint(title));
         group = standing;
         const std::string& text = lines[i + 1];

@@ -14,15 +14,16 @@ namespace rdam::score {
 enum class Standing : std::uint8_t {
     told,       ///< its score says something of the program
     by_design,  ///< it waits for what is to come: the score says how long, and nothing is wrong with that
-    at_floor,   ///< constant work would score as much, or nothing was lost
+    at_floor,   ///< constant work would score as much, nothing was lost, or it is not known
 };
+
+/// Of less than a nanosecond, as the rounding of an estimate leaves it, nobody is told.
+inline constexpr double kLeastLoss = 0.5;
 
 /// `Row`: a FunctionRow, or the function in several processes.
 template <typename Row>
 Standing standing(const Row& row) {
     if (!row.by_design.empty()) return Standing::by_design;
-    // Of less than a nanosecond, as the rounding of an estimate leaves it, nobody is told.
-    constexpr double kLeastLoss = 0.5;
     return row.rdam > row.floor && row.lost_ns >= kLeastLoss ? Standing::told : Standing::at_floor;
 }
 
@@ -30,6 +31,12 @@ Standing standing(const Row& row) {
 template <typename Row>
 bool at_floor(const Row& row) {
     return row.rdam > 0 && row.rdam <= row.floor;
+}
+
+/// It is known that nothing was lost.
+template <typename Row>
+bool lost_nothing(const Row& row) {
+    return !row.unknown() && row.lost_ns < kLeastLoss;
 }
 
 /// Sets the ranks of `rows`, which stay where they are: by standing, then by what is known, the lower end of

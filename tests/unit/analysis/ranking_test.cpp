@@ -103,11 +103,14 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
         double rdam, rdam_low, floor;
         double lost_ns = 1000;
         std::size_t rank = 0;
+        bool unseen = false;
+
+        bool unknown() const { return unseen; }
     };
     std::vector<Row> rows{{"join", "for a thread's end", 0.9, 0.9, 0},
                           {"lock", "", 0.5, 0.4, 0.01},
                           {"short", "", 0.02, 0.01, 0.03},
-                          {"idle", "", 0, 0, 0.03}};
+                          {"idle", "", 0, 0, 0.03, 0}};
     const auto shown = [&] {
         score::rank(rows);
         std::vector<std::string> lines{"title"};
@@ -123,6 +126,15 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
           "title|lock| waiting, by design:|join| no more than constant work would score:|short|idle|");
     rows.erase(rows.begin() + 2);
     CHECK(shown() == "title|lock| waiting, by design:|join| nothing lost:|idle|");
+    for (const bool unseen : {false, true}) {
+        // An estimate that may be nothing, and no estimate.
+        std::vector<Row> known = rows;
+        rows.push_back({"sampled", "", 0, 0, 0.03, unseen ? 0 : 7e8, 0, unseen});
+        CHECK(shown() ==
+              "title|lock| waiting, by design:|join| no more than constant work would score, or not "
+              "known:|idle|sampled|");
+        rows = known;
+    }
     rows.erase(rows.begin());
     CHECK(shown() == "title|lock|idle|");
     rows = {{"short", "", 0.02, 0.01, 0.03}};
