@@ -291,7 +291,7 @@ class TextWriter {
             line("  " + title(row));
             for (const score::Hint& hint : row.hints)
                 line("    " + in_a_line(hint.text));
-            if (!loop.empty()) line("    seen only a few times: " + printable(loop));
+            if (!loop.empty()) line("    its sequences were seen only a few times: " + printable(loop));
         }
     }
 

@@ -338,9 +338,8 @@ std::string region_lines(std::string_view function, bool fortran) {
 }  // namespace
 
 std::string inner_loop_advice(const score::FunctionRow& row) {
-    // Many calls that are few in each of their sequences, or in a sample, would be no more.
-    const bool rare = row.occurrences < score::kFewOccurrences * std::max<std::size_t>(row.threads.size(), 1);
-    if (!row.markable || row.sampled || !rare) return {};
+    // There may be many calls; of those of an inner loop, no more would be in the sample.
+    if (!row.markable || row.sampled) return {};
     const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
     const std::string loop =
         row.hot_line

@@ -55,7 +55,7 @@ std::string open_calls_advice();
 /// The same, and inner_loop_advice() if there is any.
 std::string lower_bound_advice(const score::FunctionRow& row);
 /// The lines that make an inner loop a probe of its own, and where to put them. Empty: nobody adds them there
-/// (score::FunctionRow::markable), or the function is called often, or sampled.
+/// (score::FunctionRow::markable), or the function is sampled.
 std::string inner_loop_advice(const score::FunctionRow& row);
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
