@@ -5,6 +5,7 @@
 
 extern "C" {
 constinit __thread rdam::probe::Filtering rdam_filtering = {};
+constinit std::atomic<std::uint32_t> rdam_some_filtered;
 constinit std::atomic<std::uint32_t> rdam_all_filtered;
 constinit std::atomic<std::uint32_t> rdam_calling;
 }
@@ -27,10 +28,12 @@ bool begin_calls() {
     rdam_calling.fetch_add(1);
     if (own.calling == 0) {
         if (rdam_all_filtered.load() == 0 && is_filter_seen()) rdam_all_filtered.store(1);
-        if (own.filtered != 0 || rdam_all_filtered.load() != 0) {
+        const bool may_be_filtered = own.known == 0 && rdam_some_filtered.load() != 0;
+        if (own.filtered != 0 || rdam_all_filtered.load() != 0 || may_be_filtered) {
             rdam_calling.fetch_sub(1);
             return false;
         }
+        own.known = 1;
     }
     ++own.calling;
     std::atomic_signal_fence(std::memory_order_seq_cst);

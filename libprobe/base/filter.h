@@ -15,6 +15,10 @@ struct Filtering {
     std::uint32_t filtered;  ///< the thread is under a filter
     std::uint32_t calling;   ///< sections open, one inside another, that may enter the kernel
     std::uint32_t busy;      ///< sections open that may not
+    /// The thread has been told whether its creator was filtered, or was there before any filter. Others may
+    /// have begun under one: a handler that interrupts a thread's first instructions is in such a one, and so
+    /// is what a program creates past pthread_create.
+    std::uint32_t known;
 };
 
 /// What a system call does to filters.
@@ -29,6 +33,8 @@ struct FilterCall {
 
 extern "C" {
 extern __attribute__((visibility("hidden"))) __thread rdam::probe::Filtering rdam_filtering;
+/// Threads that have put themselves under a filter.
+extern __attribute__((visibility("hidden"))) std::atomic<std::uint32_t> rdam_some_filtered;
 /// All threads are under a filter.
 extern __attribute__((visibility("hidden"))) std::atomic<std::uint32_t> rdam_all_filtered;
 /// Sections open that may enter the kernel, of all threads.
@@ -44,8 +50,10 @@ void end_calls();
 
 /// Whether system calls are forbidden to what the thread does now.
 inline bool is_filtered() {
-    return rdam_filtering.calling == 0 &&
-           (rdam_filtering.filtered != 0 || rdam_all_filtered.load(std::memory_order_relaxed) != 0);
+    const Filtering& own = rdam_filtering;
+    if (own.calling != 0) return false;
+    return own.filtered != 0 || rdam_all_filtered.load(std::memory_order_relaxed) != 0 ||
+           (own.known == 0 && rdam_some_filtered.load(std::memory_order_relaxed) != 0);
 }
 
 /// Whether they will be soon: what waits should not wait any longer.

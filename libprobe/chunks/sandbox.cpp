@@ -97,6 +97,11 @@ void stop(ThreadState& thread) {
     thread.clockless = true;
 }
 
+/// One that others may be created under.
+bool is_first_of_thread(const ThreadState& thread, const FilterCall& call) {
+    return call.effect == Effect::one && thread.filtered_before == 0 && !in_shared_child(thread);
+}
+
 }  // namespace
 
 FilterCall filter_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, std::uint64_t third) {
@@ -117,6 +122,7 @@ void before_filter(ThreadState& thread, const FilterCall& call) {
         filter_all();
     else
         rdam_filtering.filtered = 1;
+    if (is_first_of_thread(thread, call)) rdam_some_filtered.fetch_add(1);
 }
 
 void after_filter(ThreadState& thread, const FilterCall& call, long result) {
@@ -125,6 +131,7 @@ void after_filter(ThreadState& thread, const FilterCall& call, long result) {
     if (call.effect == Effect::none_again) {
         if (done) rdam_filtering.filtered = thread.filtered_before;
     } else if (!done) {
+        if (is_first_of_thread(thread, call)) rdam_some_filtered.fetch_sub(1);
         rdam_filtering.filtered = thread.filtered_before;
         rdam_all_filtered.store(thread.all_filtered_before);
     }

@@ -61,6 +61,7 @@ void* run_thread(void* data) {
     const Routine routine = start.routine;
     void* const argument = start.argument;
     rdam_filtering.filtered = start.filtered;
+    rdam_filtering.known = 1;
     copy_bytes(rdam_thread.name, start.name, sizeof start.name);
     const Stack stack = stack_around(reinterpret_cast<std::uint64_t>(&data), start.stack_size);
     start.taken.store(0);

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -140,6 +141,11 @@ static void* run_briefly(void* data) {
     brief();
     return data;
 }
+static int run_past_pthread_create(void* data) {
+    (void)data;
+    brief();
+    return 0;
+}
 
 int main(int count, char** arguments) {
     if (count < 4) return 2;
@@ -169,6 +175,9 @@ int main(int count, char** arguments) {
         pthread_t one;
         pthread_create(&one, NULL, run_briefly, NULL);
         pthread_join(one, NULL);
+        thrd_t other;
+        if (thrd_create(&other, run_past_pthread_create, NULL) != thrd_success) return 8;
+        thrd_join(other, NULL);
     }
     void* plugin = dlopen(arguments[3], RTLD_NOW);
     if (plugin == NULL) return 4;
@@ -193,6 +202,6 @@ int main(int count, char** arguments) {
     setitimer(ITIMER_PROF, &never, NULL);
     printf("work %ld tiny %ld mix %d brief %d tick %ld\n",
            5000 + (strcmp(arguments[1], "raw") == 0) + THREADS * calls, THREADS * calls,
-           THREADS * (DEPTH + 1), SHORT_THREADS + AFTERWARDS, ticks_seen);
+           THREADS * (DEPTH + 1), 2 * SHORT_THREADS + AFTERWARDS, ticks_seen);
     return 0;
 }
