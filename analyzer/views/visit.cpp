@@ -151,8 +151,11 @@ class SettlingBases {
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
         Settling& own = settling_[sequence];
         const auto ticks = static_cast<double>(call.duration);
-        const bool sets = !call.held && ticks < own.base * (1 - EarlyLook::kPart);
-        if (own.calls++ == 0 || sets) {
+        // Calls with pauses set a baseline only as long as there are no others.
+        const bool is_first = own.calls++ == 0 || (!call.held && !own.sure);
+        const bool competes = !call.held || !own.sure;
+        own.sure = own.sure || !call.held;
+        if (is_first || (competes && ticks < own.base * (1 - EarlyLook::kPart))) {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
@@ -170,6 +173,7 @@ class SettlingBases {
         double base = 0;
         std::uint64_t calls = 0;
         std::uint64_t unsettled = 0;  ///< calls before that
+        bool sure = false;            ///< it is that of a call without pauses
     };
 
     Durations& durations_;

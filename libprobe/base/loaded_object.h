@@ -15,7 +15,8 @@ struct FoundObject {
     std::uint64_t reserved[7];
 };
 
-/// Before the program runs.
+/// Before the program runs, whether it is recorded or not: a thread that throws must not wait for the dynamic
+/// linker, whose lock may be held by one that waits for this thread.
 void prepare_find_object();
 
 /// What the dynamic linker answers to _dl_find_object() (glibc 2.35); -1: it knows nothing of the address, or

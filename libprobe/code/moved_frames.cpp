@@ -19,7 +19,10 @@ constexpr std::uint32_t kDescriptionSize = 20;
 constexpr std::uint8_t kHeader[] = {1, 0x1b, 3, 0x3b};
 constexpr std::uint32_t kHeaderSize = 12;
 constexpr std::uint32_t kRowSize = 8;
-constexpr std::uint32_t kJumpSize = kHeaderSize + kRowSize + kDescriptionSize;
+/// A size of 0 ends descriptions: LLVM's unwinder reads on from the first one where the header has none for
+/// an address.
+constexpr std::uint32_t kEndSize = 4;
+constexpr std::uint32_t kJumpSize = kHeaderSize + kRowSize + kDescriptionSize + kEndSize;
 
 /// The jumps in objects' padding. A filter keeps others from looking through them: a bit for each address,
 /// which others share.
@@ -74,19 +77,20 @@ void put_header(std::uint64_t at, std::uint64_t first) {
 }  // namespace
 
 std::uint32_t frames_size(std::uint32_t functions, std::uint32_t jumps) {
-    return static_cast<std::uint32_t>(sizeof kKind) + 2 * kDescriptionSize + kHeaderSize +
+    return static_cast<std::uint32_t>(sizeof kKind) + 2 * kDescriptionSize + kEndSize + kHeaderSize +
            2 * kRowSize * functions + kJumpSize * jumps;
 }
 
 FrameTables::FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size,
                          std::uint32_t functions)
-    : header_{at + sizeof kKind + std::uint64_t{2} * kDescriptionSize},
+    : header_{at + sizeof kKind + std::uint64_t{2} * kDescriptionSize + kEndSize},
       entered_{at + sizeof kKind},
       undescribed_{entered_ + kDescriptionSize},
       jumps_{header_ + kHeaderSize + std::uint64_t{2} * kRowSize * functions} {
     copy_bytes(reinterpret_cast<void*>(at), kKind, sizeof kKind);
     put_description(entered_, at, mapping, mapping_size);
     put_description(undescribed_, at, mapping, 0);
+    put(undescribed_ + kDescriptionSize, 0);
     put_header(header_, entered_);
 }
 
@@ -99,6 +103,7 @@ void FrameTables::add_jump(std::uint64_t jump) {
     const std::uint64_t description = table + kHeaderSize + kRowSize;
     const std::uint64_t kind = entered_ - sizeof kKind;
     put_description(description, kind, jump, plan::kPatchSize);
+    put(description + kDescriptionSize, 0);
     put_header(table, description);
     put(table + 8, 1);
     put(table + kHeaderSize, jump - table);

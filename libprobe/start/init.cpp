@@ -297,7 +297,6 @@ bool prepare(int argc, char** argv, char** environment) {
         !gather_request(argc, argv))
         return false;
     prepare_threads();
-    prepare_find_object();
     return connect_agent(false);
 }
 
@@ -320,6 +319,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
     rdam_guard.initialised.store(kSettled);
     watch_contexts();
     if (is_other_libc()) return;
+    prepare_find_object();
     watch_adoption();
     if (is_unwanted_child(environment)) return;
     settle_output(environment);

@@ -126,15 +126,19 @@ class Values(Columns):
             self.assertEqual(set(trace.sequences["name"][trace.calls["sequence"][own]].tolist()), {sequence["name"]})
             duration, thread, held = self.taken(trace, own), trace.calls["thread"][own], trace.calls["held"][own]
             self.assertAlmostEqual(duration.min(), sequence["min_ns"], delta=0.001)
-            lost = sum(max((duration[thread == t] - self.fastest(trace, duration[(thread == t) & ~held])).sum(), 0)
+            lost = sum(max((duration[thread == t] - self.fastest(trace, self.sure(duration[thread == t], held[thread == t]))).sum(), 0)
                        for t in set(thread.tolist()))
             self.assertAlmostEqual(lost, sequence["lost_ns"], delta=0.01 * (1 + own.sum()))
 
     def taken(self, trace: rdam.Trace, own):
-        """Durations; those of calls with pauses are at least those of the fastest of their sequence without."""
+        """Durations; those of calls with pauses are at least those of the fastest of their sequence without, if there are any."""
         duration, held, sequence = (trace.calls[name][own] for name in ("duration", "held", "sequence"))
-        fastest = {each: self.near_fastest(trace, duration[(sequence == each) & ~held])[-1] for each in set(sequence.tolist())}
-        return numpy.maximum(duration, numpy.where(held, [fastest[each] for each in sequence.tolist()], 0))
+        fastest = {each: self.near_fastest(trace, duration[(sequence == each) & ~held])[-1] for each in set(sequence[~held].tolist())}
+        return numpy.maximum(duration, numpy.where(held, [fastest.get(each, 0) for each in sequence.tolist()], 0))
+
+    def sure(self, duration, held):
+        """Those of calls without pauses set a baseline; if there are none, all do."""
+        return duration[~held] if (~held).any() else duration
 
     def fastest(self, trace: rdam.Trace, duration):
         """The mean of the two least, if they are no more than a step of the clock apart."""

@@ -163,6 +163,24 @@ class Faults(Case):
                 self.assertEqual((done.returncode, done.stdout), (0, b"500 cancelled, 500 cleaned, 500 handled, 500 destroyed\n"),
                                  done.stderr.decode())
 
+    def test_thrown_while_a_library_is_loaded(self):
+        loads = f"import ctypes; ctypes.CDLL('{PROGRAMS / 'libjoins.so'}')"
+        self.assertEqual(self.run_in_folder("/usr/bin/python3", "-c", loads).stdout, b"7 caught\n")
+        for variables, recorded in (({}, True), ({"RDAM_CLOCK": "none"}, False)):
+            with self.subTest(variables):
+                done = self.preload("pthread_join", "/usr/bin/python3", "-c", loads, **variables)
+                self.assertEqual((done.returncode, done.stdout), (0, b"7 caught\n"), done.stderr.decode())
+                self.assertNotEqual(recorded, b"continues without being recorded" in done.stderr)
+
+    def test_tables_have_an_end(self):
+        plain = self.run_in_folder(PROGRAMS / "scans")
+        if plain.returncode == 77:
+            self.skipTest("this C library has no _dl_find_object")
+        self.assertEqual(plain.stdout, b"10 of 10 end\n")
+        done = self.rdam("record", "-f", "fails", "--", PROGRAMS / "scans")
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        self.assertEqual(self.counts(), {"fails": 10})
+
     def test_thrown_in_another_namespace(self):
         command = (PROGRAMS / "apart_main", PROGRAMS / "libapart.so")
         plain = self.run_in_folder(*command)

@@ -77,12 +77,13 @@ bool has_nameless_places(const PerfReport& report) {
 void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
     Names names;
     for (PerfRow& row : report.rows) {
-        if (is_mark(row))
-            if (const auto name = names.behind_mark(row.module, row.symbol); !name.empty())
-                row.symbol = report.restored.emplace_back(name);
-        if (!is_nameless_place(row) || changed.contains(std::string{row.module})) continue;
-        const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16);
-        const auto name = offset ? names.at(row.module, *offset) : std::string_view{};
+        const bool is_nameless = is_nameless_place(row);
+        if ((!is_nameless && !is_mark(row)) || changed.contains(std::string{row.module})) continue;
+        std::string_view name;
+        if (!is_nameless)
+            name = names.behind_mark(row.module, row.symbol);
+        else if (const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16))
+            name = names.at(row.module, *offset);
         if (!name.empty()) row.symbol = report.restored.emplace_back(name);
     }
 }

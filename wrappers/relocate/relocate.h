@@ -31,7 +31,7 @@ struct MovedPrologue {
     /// The bytes of the instructions moved, at most plan::kMaxMoved. Fewer than the patch only where the
     /// whole function is shorter: then the patch spills into padding, which is not part of this.
     std::vector<std::uint8_t> original;
-    std::vector<std::uint8_t> code;  ///< at most kMaxMovedCode
+    std::vector<std::uint8_t> code;  ///< at most kMaxMovedCode, before a description is appended
     std::vector<plan::Fixup> fixups;
     /// 0: the patch is a jump of plan::kPatchSize bytes at the entry. Otherwise that jump goes to so many
     /// bytes before the entry (5 to 124), into padding, and the patch is a short jump back to it.

@@ -199,6 +199,26 @@ TEST_CASE("what is known early chooses nearly the same calls", "[budget]") {
     CHECK(static_cast<std::uint64_t>(count) <= kBudget * 3 / 8 + *visit.unsettled());
 }
 
+TEST_CASE("a call with pauses sets no baseline early, if there are others", "[budget]") {
+    constexpr std::uint64_t kCalls = 1000;
+    for (const bool all_held : {false, true}) {
+        Recording recording{1};
+        ThreadRecording& thread = recording.thread(1000, 10'000 * kCalls);
+        for (std::uint64_t i = 0; i < kCalls; ++i) {
+            const std::uint64_t at = 2000 + 9000 * i;
+            const bool held = all_held || i == 0 || i == kCalls / 2;
+            thread.enter(at, kA);
+            if (held) thread.pause(at + 10, at + 4990);
+            thread.leave(at + 5000, kA);
+        }
+        const trace::TraceReader reader = reader_of(recording);
+        formats::EarlyLosses early;
+        const views::Visit visit = early_visit_of(reader, early);
+        CHECK(*visit.unsettled() <= 1);
+        CHECK(early.least().from(1) == 0);
+    }
+}
+
 TEST_CASE("where baselines settle late the losses are counted", "[budget]") {
     // Each call is faster than the one before: what is known early is that none lost anything.
     Recording recording{1};
