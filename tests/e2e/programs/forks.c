@@ -21,6 +21,7 @@ static void call(int n) {
 int main(int argc, char** argv) {
     if (argc > 1) {
         call(30);
+        usleep(50000); /* so long that an agent sees that this is another program */
         return 0;
     }
     call(10);
