@@ -31,6 +31,8 @@ std::chrono::milliseconds patience(std::chrono::steady_clock::duration passed) {
 Watch::Watch(const SharedMemory& shared) : state_(std::make_shared<State>()) {
     state_->pid = shared.start().pid;
     state_->control = &shared.control();
+    // Now, while the process waits: the thread may not run before it has become another program.
+    state_->first = read_stat(state_->pid);
     try {
         std::thread([state = state_] { state->run(); }).detach();
     } catch (const std::system_error&) {
@@ -46,7 +48,6 @@ Watch::~Watch() {
 void Watch::State::run() {
     ask_for_short_turns();
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    const auto first = read_stat(pid);
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
         const auto ended = ends_within(fd, patience(std::chrono::steady_clock::now() - begin));

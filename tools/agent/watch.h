@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/process/process_facts.h"
 
 namespace rdam::agent {
 
@@ -17,7 +19,7 @@ enum class End : std::uint32_t { none, exited, replaced };
 /// exists.
 class Watch {
   public:
-    /// Begins at once. `shared` must outlive this.
+    /// Begins at once, while the process waits for its agent. `shared` must outlive this.
     explicit Watch(const SharedMemory& shared);
     ~Watch();
     Watch(const Watch&) = delete;
@@ -34,6 +36,7 @@ class Watch {
   private:
     struct State {
         std::uint32_t pid = 0;
+        std::optional<ProcessStat> first;  ///< as the process was before it began
         std::atomic<End> end{End::none};
         std::mutex mutex;
         shm::Control* control = nullptr;  ///< guarded by mutex; null: there may be no memory any more
