@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ constexpr double kLift = 0.25;
 class Search {
   public:
     explicit Search(const LossPart& loss)
-        : loss_(loss), overlaps_(loss.activities, loss.row.function, loss.row.slow) {}
+        : loss_(loss), overlaps_(loss.activities, loss.row.function, loss.row.slow) {
+        for (const score::FunctionRow& row : loss.report.functions)
+            if (row.sampled) sampled_.insert(row.function);
+    }
 
     void run(Hints& hints) const {
         if (!(overlaps_.lost() > 0)) return;
@@ -39,11 +43,7 @@ class Search {
   private:
     /// When threads are inside such a function is known for the time of its samples only: at other times
     /// nobody would seem to be.
-    bool is_sampled(std::uint32_t function) const {
-        return std::ranges::any_of(loss_.report.functions, [&](const score::FunctionRow& row) {
-            return row.function == function && row.sampled;
-        });
-    }
+    bool is_sampled(std::uint32_t function) const { return sampled_.contains(function); }
 
     /// As a share of the whole loss. It is not known what ran while the other calls lost their time.
     double share_of_slow_calls() const {
@@ -94,6 +94,7 @@ class Search {
 
     const LossPart& loss_;
     const Overlaps overlaps_;
+    std::set<std::uint32_t> sampled_;  ///< functions
 };
 
 }  // namespace
