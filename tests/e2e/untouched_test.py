@@ -190,5 +190,23 @@ class Faults(Case):
         self.assertEqual(self.counts(), {"throws_here": 40, "throws_apart": 40, "catches_apart": 40})
 
 
+class OtherUnwinders(Case):
+    """LLVM's libunwind, known by its internal name, tells frames by the stack pointer."""
+
+    def test_no_frame_that_it_would_mistake(self):
+        self.need("gcc")
+        (self.folder / "program.c").write_text("#include <stdio.h>\n"
+                                               "__attribute__((noipa)) void __unw_add_dynamic_fde(void) {}\n"
+                                               "__attribute__((noipa)) long leaf(long x) { return x + 1; }\n"
+                                               "int main(void) { __unw_add_dynamic_fde(); puts(\"\"); return leaf(-1); }\n")
+        for options, wrapped in ((("-O1",), False), (("-O1", "-g"), True)):
+            self.assertEqual(self.run_in_folder("gcc", *options, "program.c", "-o", "program").returncode, 0)
+            done = self.rdam("record", "-f", "leaf,puts", "-o", "trace.bin", "--", "./program")
+            said = done.stderr.decode()
+            self.assertEqual(done.returncode, 0, said)
+            self.assertEqual("LLVM's unwinder" in said, not wrapped, said)
+            self.assertEqual(self.counts().get("leaf"), 1 if wrapped else None)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -338,7 +338,25 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
     if (!function) return function;
     set_names(file, candidate, *function);
     set_call(candidate, known, *file.extent(candidate.address), *function);
+    if (function->frame == plan::Frame::shadow && unwinds_by_stack_pointer())
+        return fail(
+            "without a described prototype it needs a frame that LLVM's unwinder, which the program has, "
+            "takes "
+            "for its caller's: an exception through it would end the program");
     return function;
+}
+
+/// LLVM's libunwind, in a library of its own, in libc++abi or in the program, whose internal name tells it.
+bool FunctionPlanner::unwinds_by_stack_pointer() {
+    if (unwinds_by_stack_pointer_) return *unwinds_by_stack_pointer_;
+    unwinds_by_stack_pointer_ = false;
+    for (std::size_t index = 0; index < objects_.size() && !*unwinds_by_stack_pointer_; ++index) {
+        const std::string name = objects_.module_name(index);
+        if (index > 0 && !name.starts_with("libunwind.") && !name.starts_with("libc++abi.")) continue;
+        const ObjectFile* const file = objects_.file(index);
+        *unwinds_by_stack_pointer_ = file != nullptr && !file->named("__unw_add_dynamic_fde").empty();
+    }
+    return *unwinds_by_stack_pointer_;
 }
 
 std::string FunctionPlanner::refusal(const Candidate& candidate) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,6 +59,7 @@ class FunctionPlanner {
     std::string why_undescribed(std::size_t object);
     void set_call(const Candidate& candidate, const Known& known, const CodeRange& extent,
                   FunctionPlan& function);
+    bool unwinds_by_stack_pointer();
     /// The part of the function behind what other tools have at its entry (EntryHooks).
     Result<CodeRange> wrapped_part(const ObjectFile& file, std::size_t object, const CodeRange& extent);
 
@@ -70,6 +72,7 @@ class FunctionPlanner {
     std::map<std::size_t, EntryHooks> entry_hooks_;                   // by object
     std::map<std::size_t, CalleeConduct> conduct_;                    // by object
     std::map<std::size_t, EntryBlocks> entry_blocks_;                 // by object
+    std::optional<bool> unwinds_by_stack_pointer_;
 };
 
 }  // namespace rdam
