@@ -28,8 +28,7 @@ bool begin_calls() {
     rdam_calling.fetch_add(1);
     if (own.calling == 0) {
         if (rdam_all_filtered.load() == 0 && is_filter_seen()) rdam_all_filtered.store(1);
-        const bool may_be_filtered = own.known == 0 && rdam_some_filtered.load() != 0;
-        if (own.filtered != 0 || rdam_all_filtered.load() != 0 || may_be_filtered) {
+        if (may_be_under_filter()) {
             rdam_calling.fetch_sub(1);
             return false;
         }

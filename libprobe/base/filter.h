@@ -48,12 +48,16 @@ namespace rdam::probe {
 bool begin_calls();
 void end_calls();
 
+/// Whether the thread is under a filter, as far as that is known of it.
+inline bool may_be_under_filter() {
+    const Filtering& own = rdam_filtering;
+    return own.filtered != 0 || rdam_all_filtered.load() != 0 ||
+           (own.known == 0 && rdam_some_filtered.load() != 0);
+}
+
 /// Whether system calls are forbidden to what the thread does now.
 inline bool is_filtered() {
-    const Filtering& own = rdam_filtering;
-    if (own.calling != 0) return false;
-    return own.filtered != 0 || rdam_all_filtered.load(std::memory_order_relaxed) != 0 ||
-           (own.known == 0 && rdam_some_filtered.load(std::memory_order_relaxed) != 0);
+    return rdam_filtering.calling == 0 && may_be_under_filter();
 }
 
 /// Whether they will be soon: what waits should not wait any longer.

@@ -62,6 +62,12 @@ void put_uleb(Bytes& out, std::uint64_t value) {
     out.push_back(static_cast<std::uint8_t>(value));
 }
 
+void put_sleb(Bytes& out, std::int64_t value) {
+    for (; value < -64 || value >= 64; value >>= 7)
+        out.push_back(static_cast<std::uint8_t>((value & 0x7f) | 0x80));
+    out.push_back(static_cast<std::uint8_t>(value & 0x7f));
+}
+
 void put_padded_uleb(Bytes& out, std::uint64_t value, unsigned size) {
     for (unsigned i = 1; i < size; ++i, value >>= 7)
         out.push_back(static_cast<std::uint8_t>(value | 0x80U));

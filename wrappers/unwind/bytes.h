@@ -37,6 +37,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 void put_fixed(Bytes& out, std::uint64_t value, unsigned size);
 void put_uleb(Bytes& out, std::uint64_t value);
+void put_sleb(Bytes& out, std::int64_t value);
 /// In exactly `size` bytes, which must be enough.
 void put_padded_uleb(Bytes& out, std::uint64_t value, unsigned size);
 void put_bytes(Bytes& out, std::span<const std::uint8_t> bytes);

@@ -20,6 +20,7 @@ using unwinding::FrameDescription;
 using unwinding::LandingTable;
 using unwinding::put_bytes;
 using unwinding::put_fixed;
+using unwinding::put_sleb;
 using unwinding::put_uleb;
 
 constexpr std::uint64_t kRsp = 7;  // DWARF's number
@@ -237,6 +238,7 @@ class Description {
     void align() { code_.resize(aligned(code_.size()), DW_CFA_nop); }
     void byte(std::uint8_t value) { code_.push_back(value); }
     void uleb(std::uint64_t value) { put_uleb(code_, value); }
+    void sleb(std::int64_t value) { put_sleb(code_, value); }
     void bytes(std::span<const std::uint8_t> more) { put_bytes(code_, more); }
     void word(std::uint64_t value) { put_fixed(code_, value, 4); }
     void distance_to(std::size_t position) { word(position - code_.size()); }
@@ -279,13 +281,7 @@ std::size_t put_kind(Description& out, const FrameDescription& description, bool
     const bool handles = description.personality.has_value();
     out.text(lands ? "zPLR" : handles ? "zPR" : "zR");
     out.uleb(1);  // code alignment
-    Bytes data_alignment;
-    for (std::int64_t value = description.data_alignment;; value >>= 7) {
-        const bool last = value >= -64 && value < 64;
-        data_alignment.push_back(static_cast<std::uint8_t>((value & 0x7f) | (last ? 0 : 0x80)));
-        if (last) break;
-    }
-    out.bytes(data_alignment);
+    out.sleb(description.data_alignment);
     out.uleb(description.return_register);
     out.uleb(lands ? 11 : handles ? 10 : 1);
     if (handles) {
