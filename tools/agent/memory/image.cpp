@@ -132,11 +132,11 @@ Image::~Image() {
 }
 
 const Image::Loaded& Image::read_headers() const {
-    Loaded& loaded = headers_.emplace();
+    Loaded loaded;
     loaded.file = ImageHeaders::read(file_);
     if (is_another(build_id_, loaded.file.build_id(file_))) loaded.file = {};
     loaded.first = loaded.file.segments.empty() ? base_ : base_ + loaded.file.segments.front().address;
-    return loaded;
+    return headers_.emplace(std::move(loaded));
 }
 
 bool Image::read(std::uint64_t address, void* to, std::size_t size) const {
