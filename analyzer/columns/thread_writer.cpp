@@ -77,7 +77,7 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
 }
 
 void ThreadWriter::closed(const calls::Call& call) {
-    const mining::GroupId group = end();
+    const mining::GroupId group = end(call);
     if (!known_ends_.empty() && !known_ends_[call.function]) return open_.pop_back();
     if (group >= calls_of_.size()) calls_of_.resize(group + 1);
     ++calls_of_[group];

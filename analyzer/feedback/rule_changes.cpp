@@ -32,7 +32,9 @@ void add(std::vector<std::string>& list, std::string entry) {
 }
 
 std::string parameter_name(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter) {
-    return rule_name(info, function) + ":" + info.functions[function].parameters[parameter].name;
+    return rule_name(info, function) + ":" +
+           (parameter == mining::kResultKey ? mining::kResultName
+                                            : info.functions[function].parameters[parameter].name);
 }
 
 /// What an entry says of one function, or of one parameter of one.

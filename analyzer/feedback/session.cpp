@@ -139,6 +139,9 @@ std::vector<KeyChoice> Session::Model::key_choices(const score::FunctionRow& row
     std::vector<KeyChoice> choices;
     for (std::size_t p = 0; p < function.parameters.size(); ++p)
         choices.push_back({.name = function.parameters[p].name, .parameter = static_cast<std::uint16_t>(p)});
+    const bool by_result = std::ranges::any_of(keys, &mining::KeyWord::is_result);
+    if (by_result || (!function.result.empty() && function.result[0].key))
+        choices.push_back({.name = mining::kResultName, .parameter = mining::kResultKey});
     choices.push_back({.name = "caller", .parameter = mining::kCallerKey});
     for (KeyChoice& choice : choices)
         choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
@@ -203,8 +206,9 @@ Result<Effect> Session::set_key(std::uint32_t function, std::uint16_t parameter,
     score::Settings to = settings();
     feedback::set_key(info(), function, parameter, is_key, to.rules);
     const trace::FunctionInfo& named = info().functions[function];
-    const std::string key =
-        parameter == mining::kCallerKey ? std::string{"its caller"} : named.parameters[parameter].name;
+    const std::string key = parameter == mining::kCallerKey   ? std::string{"its caller"}
+                            : parameter == mining::kResultKey ? std::string{mining::kResultName}
+                                                              : named.parameters[parameter].name;
     return model_->change(
         to, fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key, rule_name(info(), function)));
 }

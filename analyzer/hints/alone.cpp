@@ -88,7 +88,7 @@ bool add_alone_hints(const score::Report& alone, score::Report& report) {
     std::size_t high = 0;
     std::size_t compared = 0;
     for (score::FunctionRow& row : report.functions) {
-        if (row.rdam < report.threshold) continue;
+        if (row.rdam < report.threshold && row.sample.calls.empty()) continue;
         ++high;
         const score::FunctionRow* one = find(alone, identities, row);
         if (one == nullptr || !comparable(*one, row)) continue;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/text/name_text.h"
 #include "wrappers/text/similar_names.h"
@@ -88,12 +90,41 @@ std::string what_there_is(const trace::TraceInfo& info, std::string_view name) {
                                            : "");
 }
 
+std::uint64_t mask_of(const trace::ParameterInfo& info) {
+    const bool whole = info.size == 0 || info.size >= 8;
+    return whole ? UINT64_MAX : (std::uint64_t{1} << (8 * info.size)) - 1;
+}
+
 KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
     const trace::ParameterInfo& info = function.parameters[parameter];
-    const bool whole = info.size == 0 || info.size >= 8;
     return {.word = info.word,
             .parameter = static_cast<std::uint16_t>(parameter),
-            .mask = whole ? UINT64_MAX : (std::uint64_t{1} << (8 * info.size)) - 1};
+            .mask = mask_of(info),
+            .by_size = info.by_size,
+            .kind = info.kind,
+            .size = info.size};
+}
+
+/// A pointer into what was given says how far the function went. Without that, and with a result that no
+/// event has, the result is no key.
+std::optional<KeyWord> result_key(const trace::FunctionInfo& function) {
+    if (function.result.empty() || function.result[0].word >= function.leave_words) return std::nullopt;
+    const trace::ParameterInfo& info = function.result[0];
+    KeyWord key{.word = kResultKey,
+                .parameter = kResultKey,
+                .mask = mask_of(info),
+                .by_size = info.by_size,
+                .kind = info.kind,
+                .size = info.size,
+                .result_word = info.word};
+    if (!info.by_size || static_cast<ValueKind>(info.kind) != ValueKind::pointer) return key;
+    if (function.parameters.empty() || function.parameters[0].word >= function.enter_words)
+        return std::nullopt;
+    // Until the end is known, the key is where the distance begins.
+    key.word = function.parameters[0].word;
+    key.by_size = false;
+    key.is_distance = true;
+    return key;
 }
 
 Result<std::vector<std::size_t>> parameters_called(const trace::FunctionInfo& function,
@@ -105,11 +136,16 @@ Result<std::vector<std::size_t>> parameters_called(const trace::FunctionInfo& fu
         known += (i == 0 ? "" : ", ") + candidate;
         if (name == "*" || without_blanks(name) == without_blanks(candidate)) found.push_back(i);
     }
+    if (found.empty() && name == kResultName && result_key(function)) found.push_back(kResultKey);
     if (found.empty()) {
         return fail("{} has no recorded parameter {}; it has {}", function.name, name,
                     known.empty() ? "none" : known);
     }
     return found;
+}
+
+bool is_default_result(const trace::FunctionInfo& function) {
+    return !function.result.empty() && function.result[0].key && result_key(function).has_value();
 }
 
 /// What is a key of each function, while it is being changed.
@@ -120,6 +156,7 @@ class Choice {
         for (std::size_t f = 0; f < info.functions.size(); ++f) {
             for (const trace::ParameterInfo& parameter : info.functions[f].parameters)
                 is_key_[f].push_back(parameter.key);
+            by_result_.push_back(is_default_result(info.functions[f]));
         }
     }
 
@@ -146,6 +183,7 @@ class Choice {
                 const KeyWord key = key_word(info_.functions[f], p);
                 if (is_key_[f][p] && key.word < info_.functions[f].enter_words) table[f].push_back(key);
             }
+            if (by_result_[f]) table[f].push_back(*result_key(info_.functions[f]));
             if (by_caller_[f]) table[f].push_back({.word = kCallerKey, .parameter = kCallerKey});
         }
         return table;
@@ -155,17 +193,42 @@ class Choice {
     Result<void> set(std::string_view text, bool value) {
         const auto places = find_parameters(info_, text);
         if (!places) return tl::unexpected{places.error()};
-        for (const ParameterPlace& place : *places)
-            is_key_[place.function][place.parameter] = value;
+        for (const ParameterPlace& place : *places) {
+            if (place.parameter == kResultKey)
+                by_result_[place.function] = value;
+            else
+                is_key_[place.function][place.parameter] = value;
+        }
         return {};
     }
 
     const trace::TraceInfo& info_;
     std::vector<std::vector<bool>> is_key_;  // by function and parameter
     std::vector<bool> by_caller_;
+    std::vector<bool> by_result_;
 };
 
 }  // namespace
+
+std::uint64_t KeyWord::with_result(std::uint64_t begun, const trace::Event* leave) const {
+    if (leave == nullptr || leave->unwound || result_word >= leave->words.size()) return kNoResult;
+    const std::uint64_t result = leave->words[result_word];
+    if (is_distance) {
+        if (result == 0) return kReturnedNull;
+        return size_class(result - begun, static_cast<std::uint8_t>(ValueKind::signed_integer),
+                          sizeof result);
+    }
+    return by_size ? size_class(result & mask, kind, size) : result & mask;
+}
+
+ResultKeys::ResultKeys(const KeyTable& keys) {
+    for (std::size_t f = 0; f < keys.size(); ++f) {
+        const auto found = std::ranges::find_if(keys[f], &KeyWord::is_result);
+        if (found == keys[f].end()) continue;
+        places_.resize(keys.size(), kNone);
+        places_[f] = static_cast<std::uint16_t>(found - keys[f].begin());
+    }
+}
 
 Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, std::string_view name) {
     std::vector<std::uint32_t> found;
@@ -213,6 +276,7 @@ KeyTable all_candidates(const trace::TraceInfo& info) {
             const KeyWord key = key_word(function, p);
             if (key.word < function.enter_words) candidates.push_back(key);
         }
+        if (is_default_result(function)) candidates.push_back(*result_key(function));
         candidates.push_back({.word = kCallerKey, .parameter = kCallerKey});
     }
     return table;

@@ -43,6 +43,9 @@ class SequenceBuilder {
             add_key(key);
     }
 
+    /// Of the innermost open call, which is about to end: a value given to add_key().
+    std::uint64_t& key(std::size_t number) { return keys_[open_.back().first_key + number]; }
+
     /// The innermost open call represents so many consecutive calls.
     void set_repeats(std::uint32_t repeats) { open_.back().repeats = repeats; }
 

@@ -38,6 +38,28 @@ std::string quoted(std::string_view text, std::size_t longest) {
     return '"' + with_backslash(shown, '"') + '"';
 }
 
+std::string result_text(const trace::FunctionInfo& function, const KeyWord& key, std::uint64_t value) {
+    if (value == kNoResult) return fmt::format("{}: none", kResultName);
+    const trace::ParameterInfo& result = function.result[0];
+    if (!key.is_distance)
+        return fmt::format("{}={}", kResultName,
+                           key.by_size ? size_class_text(result, value) : format_value(result, value));
+    if (value == kReturnedNull) return fmt::format("{}=0", kResultName);
+    trace::ParameterInfo distance;
+    distance.kind = static_cast<std::uint8_t>(ValueKind::signed_integer);
+    return fmt::format("{}-{}={}", kResultName, function.parameters[0].name,
+                       size_class_text(distance, value));
+}
+
+/// `name=value`.
+std::string key_text(const trace::TraceInfo& info, std::uint32_t function, const KeyWord& key,
+                     std::uint64_t value) {
+    if (key.is_result()) return result_text(info.functions[function], key, value);
+    const trace::ParameterInfo& parameter = info.functions[function].parameters[key.parameter];
+    return parameter.name + "=" +
+           (key.by_size ? size_class_text(parameter, value) : shown_value(info, parameter, value));
+}
+
 class NameWriter {
   public:
     NameWriter(const SequenceStore& store, const trace::TraceInfo& info, const KeyTable& keys)
@@ -84,8 +106,7 @@ class NameWriter {
                 out_ += "from " + trace::place_text(trace::place_of(info_, values[i]));
                 continue;
             }
-            const trace::ParameterInfo& parameter = info_.functions[function].parameters[names[i].parameter];
-            out_ += parameter.name + "=" + shown_value(info_, parameter, values[i]);
+            out_ += key_text(info_, function, names[i], values[i]);
         }
         out_ += ')';
     }
@@ -138,6 +159,7 @@ class IdMaker {
   private:
     /// Texts are numbered in the order in which they come. Null: the key is none.
     const std::string* text_key(std::uint32_t function, const KeyWord& key, std::uint64_t value) const {
+        if (key.is_result()) return nullptr;
         const bool is_text = info_.functions[function].parameters[key.parameter].is_text;
         return is_text ? text_of(info_, value) : nullptr;
     }

@@ -33,6 +33,8 @@ inline constexpr std::array<std::string_view, 4> kEnds{"returned", kUnwound, "ta
 
 /// Behind the type in the description of a parameter's attribute: it tells sequences apart.
 inline constexpr std::string_view kKeyMark = ", key";
+/// Likewise, as a size: values of about the same size are one.
+inline constexpr std::string_view kSizeMark = ", size";
 
 // Properties of a location, uint64: ticks of the archive's clock (left out: not known).
 inline constexpr std::string_view kThreadBegan = "began";

@@ -287,6 +287,7 @@ Result<Report> score_trace(const trace::TraceReader& reader, const Settings& set
     const unsigned jobs = threads_for(settings.jobs);
     auto trace = read_trace(reader, *off_cpu, *resolved, settings.selection, jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
+    resolved->asked_for = trace->shown;
     Report report = make_report(trace->facts(), *resolved, trace->threads, options.most_sequences,
                                 options.most_patterns, jobs);
     leave_out(*trace, report);

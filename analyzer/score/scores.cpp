@@ -296,7 +296,8 @@ std::vector<FunctionRow> Scores::make_rows(bool samples, unsigned jobs) const {
     std::vector<FunctionRow> rows(facts_.info.functions.size());
     in_parallel(rows.size(), jobs, [&](std::size_t f) {
         rows[f] = make_function_row(context_, static_cast<std::uint32_t>(f));
-        if (samples && rows[f].occurrences > 0 && rows[f].rdam >= settings_.threshold)
+        const bool asked_for = f < settings_.asked_for.size() && settings_.asked_for[f];
+        if (samples && rows[f].occurrences > 0 && (asked_for || rows[f].rdam >= settings_.threshold))
             add_sample(context_, rows[f]);
     });
     if (samples) add_largest_samples(rows);
@@ -312,7 +313,7 @@ void Scores::add_largest_samples(std::vector<FunctionRow>& rows) const {
         order, [](const FunctionRow* a, const FunctionRow* b) { return a->lost_ns > b->lost_ns; });
     if (order.size() > settings_.largest_sampled) order.resize(settings_.largest_sampled);
     for (FunctionRow* row : order)
-        if (row->rdam < settings_.threshold) add_sample(context_, *row);
+        if (row->sample.calls.empty()) add_sample(context_, *row);
 }
 
 void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const {

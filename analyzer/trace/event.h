@@ -84,6 +84,8 @@ struct ParameterInfo {
     bool key = false;
     std::string type;
     bool is_text = false;  ///< its words are numbers of TraceInfo::texts, from 1; 0: none
+    bool by_size = false;  ///< as a key, it says how much is to be done: about the same is the same. Of a
+                           ///< result that is a pointer, its distance from the first parameter
 };
 
 struct FunctionInfo {

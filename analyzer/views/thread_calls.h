@@ -34,6 +34,7 @@ class ThreadSequences {
     ThreadSequences(const trace::TraceInfo& info, const score::ResolvedSettings& settings)
         : info_(info),
           settings_(settings),
+          results_(settings.keys),
           store_(info.functions.size()),
           builder_(store_, settings.sequences),
           matcher_(info.functions.size(), settings.cost, settings.ignored, static_cast<Sink&>(*this)) {
@@ -54,7 +55,14 @@ class ThreadSequences {
             builder_.add_key(key.value(enter));
         builder_.set_repeats(settings_.loop_rests.repeats(enter));
     }
-    std::uint32_t end() { return builder_.close(); }
+    std::uint32_t end(const calls::Call& call) {
+        if (results_.any(call.function)) {
+            std::uint64_t& value = builder_.key(results_.place(call.function));
+            const mining::KeyWord& key = settings_.keys[call.function][results_.place(call.function)];
+            value = key.with_result(value, call.own_leave ? call.last : nullptr);
+        }
+        return builder_.close();
+    }
     void abandon(std::size_t count) { builder_.abandon(count); }
     void finish_matching() { matcher_.finish(); }
     const trace::TraceInfo& info() const { return info_; }
@@ -79,6 +87,7 @@ class ThreadSequences {
   private:
     const trace::TraceInfo& info_;
     const score::ResolvedSettings& settings_;
+    mining::ResultKeys results_;
     mining::SequenceStore store_;
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<Sink> matcher_;

@@ -85,7 +85,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
     }
 
     void closed(const calls::Call& call) {
-        const std::uint32_t sequence = sequence_of_closed();
+        const std::uint32_t sequence = sequence_of_closed(call);
         const bool shown = open_.back().shown;
         const std::uint64_t begin = open_.back().begin;
         open_.pop_back();
@@ -162,9 +162,9 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
         return &this->event()->words[result[0].word];
     }
 
-    std::uint32_t sequence_of_closed() {
+    std::uint32_t sequence_of_closed(const calls::Call& call) {
         if (known_) return known_->next();
-        const std::uint32_t sequence = this->end();
+        const std::uint32_t sequence = this->end(call);
         if (log_ != nullptr) log_->add(sequence, *room_);
         return sequence;
     }

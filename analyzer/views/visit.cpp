@@ -106,7 +106,7 @@ class ThreadCalls final : public ThreadSequences<ThreadCalls> {
 
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) { begin(enter); }
     void closed(const calls::Call& call) {
-        const std::uint32_t sequence = end();
+        const std::uint32_t sequence = end(call);
         if (call.timed) durations_.timed(sequence, call);
     }
     void abandoned(std::size_t count) { abandon(count); }

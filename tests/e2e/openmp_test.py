@@ -23,6 +23,7 @@ int main(void) {
 }
 """
 RESULT = b"24975000 500\n"
+MULTIGRID = SOURCE.with_name("multigrid.c")
 
 
 class OpenMP(Case):
@@ -47,6 +48,36 @@ class OpenMP(Case):
     def test_libomp(self):
         # Most of them look at their return address, for tools.
         self.check("clang", "libomp.so.5:__kmpc_*", {"__kmpc_fork_call": 50, "__kmpc_critical": 500, "__kmpc_end_critical": 500})
+
+    def check_multigrid(self, compiler: str, region: str, body: str):
+        """Both threads do the same level of one region. None of them is why the other takes long, and the region does not wait."""
+        self.need(compiler)
+        built = self.run_in_folder(compiler, "-O2", "-fopenmp", "-w", "-o", "program", MULTIGRID)
+        if built.returncode != 0:
+            self.skipTest(f"{compiler} cannot build a program with OpenMP here: {built.stderr.decode().strip()[-200:]}")
+        done = self.rdam("record", "-f", f"relax,{body},{region}", "--", "./program")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        functions = {f["name"]: f for f in self.analyze("trace.bin", "--threshold", "0")["functions"]}
+        self.assertEqual(functions["relax"]["occurrences"], 60 * 7 * 2)
+        self.assertEqual(functions[region]["occurrences"], 60 * 7)
+        for name, function in functions.items():
+            for hint in function["hints"]:
+                self.assertNotEqual((name, hint["kind"]), (name, "concurrent"), hint)
+                self.assertNotIn("find out what makes it wait", hint["text"], name)
+        # Who is disturbed by other programs waits for the other thread most of the time.
+        own = functions[region]["rdam_self"] / functions[region]["rdam_all"]
+        if own > 0.4:
+            self.skipTest(f"the machine is busy: {own:.0%} of the loss is waiting")
+        inside = [hint for hint in functions[region]["hints"] if hint["kind"] == "inside"]
+        self.assertEqual(len(inside), 1, functions[region]["hints"])
+        if compiler == "gcc":
+            self.assertIn(f"most of it in {body}()", inside[0]["text"])
+
+    def test_levels_with_libgomp(self):
+        self.check_multigrid("gcc", "GOMP_parallel", "main._omp_fn.0")
+
+    def test_levels_with_libomp(self):
+        self.check_multigrid("clang", "__kmpc_fork_call", ".omp_outlined.")
 
     def test_all_of_libomp(self):
         """Locks, and what programs of gcc call, look at their return addresses as well."""

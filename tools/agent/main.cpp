@@ -209,8 +209,10 @@ void record(const Job& job, MachineShare& machine) {
     std::optional<SpareDescriptors> spare(std::in_place);
     SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
     spare.reset();
-    info.process.machine_share = machine.result();
-    const StolenShare stolen;
+    const double spun = machine.result();
+    info.process.machine_share = share_of_run(spun, {});
+    const std::vector<std::uint32_t> processors = processors_of(process.pid);
+    const ProcessorTimes before = processor_times(processors);
     const bool measured = let_begin(job);
     AgentUsage usage(info.agent);
     ProcessTitle title(process.pid, process.command);
@@ -237,7 +239,7 @@ void record(const Job& job, MachineShare& machine) {
                       .priority_comes_back = priorities.reversible(),
                       .rationed = rationed},
                      recording);
-    info.process.machine_share = std::max(info.process.machine_share, stolen.now());
+    info.process.machine_share = share_of_run(spun, processor_times(processors) - before);
     // A process that becomes another program has ended in order as far as this trace goes, and so has one
     // that told its end and could not wait for us. `rdam record` itself says when there is no trace at all.
     const bool none_took = shared.control().none_took.load() != 0;

@@ -44,7 +44,8 @@ constexpr ListVerdict last_of(ListVerdict) {
 
 template <class Archive>
 void fields(Archive& archive, Parameter& parameter) {
-    archive(parameter.name, parameter.kind, parameter.size, parameter.word, parameter.key, parameter.type);
+    archive(parameter.name, parameter.kind, parameter.size, parameter.word, parameter.key, parameter.type,
+            parameter.by_size);
 }
 
 template <class Archive>

@@ -31,8 +31,9 @@ bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
     return a.name < b.name;
 }
 
-constexpr std::array<std::string_view, 6> kGroupKeys = {"waits",   "busy-waits",       "by-design",
-                                                        "default", "also-with-prefix", "functions"};
+constexpr std::array<std::string_view, 9> kGroupKeys = {
+    "waits",    "busy-waits", "by-design",        "for-threads", "runs",
+    "unlisted", "default",    "also-with-prefix", "functions"};
 
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
@@ -50,6 +51,9 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->waits = group["waits"].value_or(false);
         function->busy_waits = group["busy-waits"].value_or(false);
         function->by_design = group["by-design"].value_or(std::string{});
+        function->for_threads = group["for-threads"].value_or(false);
+        function->runs = group["runs"].value_or(std::string{});
+        function->unlisted = group["unlisted"].value_or(false);
         function->in_default_list = group["default"].value_or(false);
         if (!second.empty()) {
             parts.functions.push_back(*function);

@@ -33,12 +33,21 @@ struct CatalogueFunction {
     std::vector<CatalogueParameter> parameters;  ///< all named ones, in order
     bool variadic = false;                       ///< takes more than those
     std::optional<CatalogueParameter> result;    ///< none: returns nothing
-    std::vector<std::string> keys;  ///< parameters that tell sequences apart by default (a lock's address)
-    bool waits = false;             ///< may put the calling thread to sleep: perf's samples do not see it
-    bool busy_waits = false;        ///< waits on the processor, before it sleeps or instead
-    std::string by_design;  ///< what it waits for, as it should: `for a thread's end`; empty: it does not
+    std::vector<std::string> keys;   ///< parameters that tell sequences apart by default (a lock's address)
+    std::vector<std::string> sizes;  ///< those of `keys` that say how much is to be done: about the same is
+                                     ///< the same
+    bool result_is_size = false;     ///< so does the result (a length), which is a key, too
+    bool waits = false;              ///< may put the calling thread to sleep: perf's samples do not see it
+    bool busy_waits = false;         ///< waits on the processor, before it sleeps or instead
+    std::string by_design;     ///< what it waits for, as it should: `for a thread's end`; empty: it does not
+    bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it
+    std::string runs;       ///< the program's code that it runs besides: `the parallel region`; empty: none
+    bool unlisted = false;  ///< `rdam hot` adds no line for it, but for what it waits in
     bool in_default_list = false;  ///< wrapped when the user gives no list at all
     std::string refuse;            ///< why it is never wrapped ("returns twice"); empty: it may be
+
+    /// It works on something that threads may share: a lock, a file descriptor.
+    bool works_on_object() const { return keys.size() > sizes.size(); }
 };
 
 /// A runtime whose functions look at their return addresses only to tell them to tools.

@@ -36,15 +36,18 @@ std::optional<CatalogueParameter> of_type(std::string_view name, std::string_vie
     return CatalogueParameter{std::string(name), found->kind, found->size};
 }
 
+constexpr std::string_view kKey = "key ";
+constexpr std::string_view kSize = "size ";
+
 Result<void> add_parameter(CatalogueFunction& function, std::string_view text) {
-    constexpr std::string_view kKey = "key ";
     if (function.variadic) return fail("{}: nothing may follow '...'", function.name);
     if (text == "...") {
         function.variadic = true;
         return {};
     }
-    const bool key = text.substr(0, kKey.size()) == kKey;
-    if (key) text = trim(text.substr(kKey.size()));
+    const bool size = text.starts_with(kSize);
+    const bool key = size || text.starts_with(kKey);
+    if (key) text = trim(text.substr(size ? kSize.size() : kKey.size()));
     const auto colon = text.find(':');
     if (colon == std::string_view::npos || colon == 0)
         return fail("{}: parameter '{}' is not of the form 'name: type'", function.name, text);
@@ -52,6 +55,7 @@ Result<void> add_parameter(CatalogueFunction& function, std::string_view text) {
     auto parameter = of_type(name, trim(text.substr(colon + 1)));
     if (!parameter) return fail("{}: parameter '{}' has an unknown type", function.name, text);
     if (key) function.keys.emplace_back(name);
+    if (size) function.sizes.emplace_back(name);
     function.parameters.push_back(std::move(*parameter));
     return {};
 }
@@ -63,7 +67,10 @@ Result<CatalogueFunction> parse_signature(std::string_view name, std::string_vie
     function.name = name;
     const auto arrow = text.find("->");
     if (arrow != std::string_view::npos) {
-        function.result = of_type("result", trim(text.substr(arrow + 2)));
+        auto result = trim(text.substr(arrow + 2));
+        function.result_is_size = result.starts_with(kSize);
+        if (function.result_is_size) result = trim(result.substr(kSize.size()));
+        function.result = of_type("result", result);
         if (!function.result) return fail("{}: the result in '{}' has an unknown type", name, text);
     }
     auto rest = trim(text.substr(0, arrow));

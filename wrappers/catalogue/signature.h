@@ -1,4 +1,4 @@
-// One function of catalogue.toml: "key mutex: ptr, abstime: ptr, ... -> i32".
+// One function of catalogue.toml: "key mutex: ptr, size n: u64, ... -> i32".
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace rdam {
 
-/// Fills parameters, variadic, result and keys of a function called `name`. The error does not name the file.
+/// Fills parameters, variadic, result, keys and sizes of a function called `name`. The error does not name
+/// the file.
 Result<CatalogueFunction> parse_signature(std::string_view name, std::string_view text);
 
 }  // namespace rdam

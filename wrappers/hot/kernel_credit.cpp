@@ -128,7 +128,8 @@ std::vector<KernelCredit> credits_of_chains(const PerfReport& report, const Fram
 bool calls_only_the_kernel(std::string_view symbol, const Catalogue& catalogue) {
     const auto* known = catalogue.find(well_known_name(symbol, catalogue));
     if (known == nullptr || known->parameters.empty()) return false;
-    return known->waits || (!known->keys.empty() && known->keys.front() == known->parameters.front().name);
+    return known->waits ||
+           (known->works_on_object() && known->keys.front() == known->parameters.front().name);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ WaitingFunctions waiting_functions(const std::vector<std::string>& objects, cons
         ++result.objects;
         for (const auto& name : *names) {
             const auto* function = catalogue.find(name);
-            if (function != nullptr && function->waits) found.insert(function->name);
+            if (function != nullptr && function->waits && !function->unlisted) found.insert(function->name);
         }
     }
     result.names.assign(found.begin(), found.end());

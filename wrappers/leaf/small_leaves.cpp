@@ -50,7 +50,7 @@ const CatalogueFunction* known_at(const ObjectFile& file, std::uint64_t address,
 }
 
 bool is_about_others(const CatalogueFunction& function) {
-    return function.waits || function.busy_waits || !function.keys.empty();
+    return function.waits || function.busy_waits || function.works_on_object();
 }
 
 /// Whether a call may wait, in code of the function's own. What synchronizes and calls may be a lock whose

@@ -47,18 +47,22 @@ bool can_be_recorded(const PrototypeParameter& parameter, const ArgumentPlace& p
 }
 
 Parameter describe(const PrototypeParameter& parameter, std::size_t index, std::uint16_t word,
-                   const std::vector<std::string>& keys) {
+                   const DefaultKeys& keys) {
     Parameter result;
     result.name = parameter.name.empty() ? fmt::format("arg{}", index) : parameter.name;
     result.kind = parameter.scalar->kind;
     result.size = parameter.scalar->size;
     result.word = word;
-    result.key = std::find(keys.begin(), keys.end(), parameter.name) != keys.end();
+    const auto among = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), parameter.name) != names.end();
+    };
+    result.key = among(keys.names);
+    result.by_size = among(keys.sizes);
     result.type = parameter.type;
     return result;
 }
 
-void describe_parameters(const std::vector<PlacedScalar>& scalars, const std::vector<std::string>& keys,
+void describe_parameters(const std::vector<PlacedScalar>& scalars, const DefaultKeys& keys,
                          CallDescription& call) {
     for (const PlacedScalar& scalar : scalars)
         count_word(scalar.place, call.recording);
@@ -68,18 +72,27 @@ void describe_parameters(const std::vector<PlacedScalar>& scalars, const std::ve
     }
 }
 
-void describe_result(const PrototypeResult& result, CallDescription& call) {
+void describe_result(const PrototypeResult& result, const DefaultKeys& keys, CallDescription& call) {
     if (!result.scalar) return;
     if (result.where == PrototypeResult::Where::rax) call.recording.return_value = plan::ReturnValue::rax;
     if (result.where == PrototypeResult::Where::xmm0) call.recording.return_value = plan::ReturnValue::xmm0;
     if (call.recording.return_value == plan::ReturnValue::none) return;
-    call.result = Parameter{"return", result.scalar->kind, result.scalar->size, 0, false, result.type};
+    call.result = Parameter{.name = "return",
+                            .kind = result.scalar->kind,
+                            .size = result.scalar->size,
+                            .word = 0,
+                            .key = keys.result_is_size,
+                            .type = result.type,
+                            .by_size = keys.result_is_size};
 }
 
 }  // namespace
 
-CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
-                              bool record_arguments) {
+DefaultKeys DefaultKeys::of(const CatalogueFunction& known, bool result) {
+    return {known.keys, known.sizes, result && known.result_is_size};
+}
+
+CallDescription describe_call(const Prototype& prototype, const DefaultKeys& keys, bool record_arguments) {
     CallDescription call;
     if (!prototype.doubt.empty()) return call;
     ArgumentAllocator allocator;
@@ -102,12 +115,12 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
     }
     if (!record_arguments) return call;
     describe_parameters(scalars, keys, call);
-    describe_result(prototype.result, call);
+    describe_result(prototype.result, keys, call);
     return call;
 }
 
 CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
-                                const std::vector<std::string>& keys, bool record_arguments) {
+                                const DefaultKeys& keys, bool record_arguments) {
     CallDescription call;
     if (!record_arguments) return call;
     std::vector<PlacedScalar> scalars;

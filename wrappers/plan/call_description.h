@@ -20,13 +20,21 @@ struct CallDescription {
     std::optional<Parameter> result;
 };
 
-/// `keys` are the names of the parameters that are default keys. A doubtful prototype yields a shadow frame
-/// and no words.
-CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
-                              bool record_arguments);
+/// What tells the calls of a function apart by default (CatalogueFunction).
+struct DefaultKeys {
+    std::vector<std::string> names;  ///< of parameters
+    std::vector<std::string> sizes;  ///< those of them that say how much is to be done
+    bool result_is_size = false;     ///< the result is a key, too
+
+    /// `result`: whether the function's result is that of `known`.
+    static DefaultKeys of(const CatalogueFunction& known, bool result);
+};
+
+/// A doubtful prototype yields a shadow frame and no words.
+CallDescription describe_call(const Prototype& prototype, const DefaultKeys& keys, bool record_arguments);
 
 /// A shadow frame, and the words of values that are proven each by itself.
 CallDescription describe_values(const FunctionClaims& claims, const ProvenValues& proven,
-                                const std::vector<std::string>& keys, bool record_arguments);
+                                const DefaultKeys& keys, bool record_arguments);
 
 }  // namespace rdam

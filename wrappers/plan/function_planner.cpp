@@ -178,9 +178,13 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
     Known known;
     std::vector<std::string> names = names_at(file, candidate.address);
     names.insert(names.begin(), candidate.name);
+    const auto is_chosen_at_start = [&](const std::string& name) {
+        const auto symbols = file.named(name);
+        return !symbols.empty() && file.symbols()[symbols.front()].kind == SymbolKind::ifunc;
+    };
     for (const std::string& base : variant_bases(candidate.name)) {
-        const auto symbols = file.named(base);
-        if (!symbols.empty() && file.symbols()[symbols.front()].kind == SymbolKind::ifunc)
+        if (is_chosen_at_start(base) || is_chosen_at_start("__" + base) ||
+            is_chosen_at_start("__ieee754_" + base))
             names.push_back(base);
     }
     for (const std::string& name : names) {
@@ -193,11 +197,15 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
         const bool exported = std::any_of(symbols.begin(), symbols.end(), [&](std::uint32_t index) {
             return file.symbols()[index].exported;
         });
-        // Names with two underscores belong to the C library; perf also knows its internal ones.
-        const bool reserved = name.starts_with("__") && !symbols.empty();
+        // Names with an underscore belong to the C library; perf also knows its internal ones.
+        const bool reserved = name.starts_with("_") && !symbols.empty();
         if ((exported || reserved) && candidate.object != 0 && known.described == nullptr)
             known.described = function;
     }
+    // Only OpenBLAS has functions of these names and kinds.
+    if (const std::string_view kernel = openblas_kernel(candidate.name);
+        known.described == nullptr && !kernel.empty() && !file.named("openblas_get_config").empty())
+        known.described = catalogue_.find(kernel);
     // An internal function that an exported one is made of (__pthread_mutex_unlock_usercnt) names its lock
     // alike.
     for (const std::string& name : exported_candidates(candidate.name)) {
@@ -239,7 +247,7 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, c
     Prototype prototype;
     prototype.doubt = why_undescribed(candidate.object);
     std::optional<FunctionClaims> claims;
-    std::vector<std::string> keys;
+    DefaultKeys keys;
     if (DwarfFile* dwarf = objects_.dwarf(candidate.object)) {
         auto described = describe_function(*dwarf, candidate.address, function.linkage_name);
         if (described) {
@@ -254,15 +262,15 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, c
         // the manual.
         if (!prototype.doubt.empty()) {
             prototype = catalogued;
-            keys = known.described->keys;
+            keys = DefaultKeys::of(*known.described, true);
         } else if (prototype.parameters.size() == catalogued.parameters.size()) {
             for (std::size_t index = 0; index < catalogued.parameters.size(); ++index) {
                 prototype.parameters[index].name = catalogued.parameters[index].name;
             }
-            keys = known.described->keys;
+            keys = DefaultKeys::of(*known.described, true);
         }
     } else if (known.related != nullptr) {
-        keys = known.related->keys;
+        keys = DefaultKeys::of(*known.related, false);
     }
     if (const CatalogueFunction* well_known = known.described != nullptr ? known.described : known.related) {
         function.waits = well_known->waits;

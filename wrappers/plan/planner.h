@@ -22,6 +22,7 @@ struct Parameter {
     std::uint16_t word = 0;  ///< index among the words of the enter event
     bool key = false;        ///< a default key (catalogue)
     std::string type;        ///< as in the source, for display; may be empty
+    bool by_size = false;    ///< as a key, it says how much is to be done: about the same is the same
 };
 
 struct FunctionPlan {

@@ -128,14 +128,18 @@ void Definitions::add_own(std::string_view name, std::string_view description, O
 Attribute Definitions::attribute_of(const trace::ParameterInfo& parameter,
                                     const std::vector<Attribute>& others) {
     const OTF2_Type type = type_of(parameter);
-    auto& same = known_[{parameter.name, type, parameter.key}];
+    // A pointer is a size only beside another one, and the archive does not tell pointers from numbers.
+    const bool size = parameter.by_size && static_cast<ValueKind>(parameter.kind) != ValueKind::pointer;
+    const std::string_view mark = size                                  ? rdam::otf2::kSizeMark
+                                  : parameter.key && !parameter.by_size ? rdam::otf2::kKeyMark
+                                                                        : std::string_view{};
+    auto& same = known_[{parameter.name, type, mark}];
     const auto nth = static_cast<std::size_t>(std::ranges::count_if(
         others, [&](const Attribute& other) { return std::ranges::find(same, other.ref) != same.end(); }));
     if (nth == same.size()) {
         same.push_back(static_cast<OTF2_AttributeRef>(attributes_.size()));
         const OTF2_StringRef name = strings_.ref(parameter.name);
-        const std::string description =
-            fmt::format("{}{}", parameter.type, parameter.key ? rdam::otf2::kKeyMark : "");
+        const std::string description = fmt::format("{}{}", parameter.type, mark);
         attributes_.push_back({name, strings_.ref(description), type});
     }
     return {same[nth], type, parameter.word, parameter.size};

@@ -93,7 +93,7 @@ class Definitions {
     std::vector<OTF2_StringRef> texts_;  ///< of trace::TraceInfo::texts; the last: any that the trace has not
     std::vector<Described> attributes_;
     /// By name, type and whether it is a key: functions that have a parameter like that share it.
-    std::map<std::tuple<std::string, OTF2_Type, bool>, std::vector<OTF2_AttributeRef>> known_;
+    std::map<std::tuple<std::string, OTF2_Type, std::string_view>, std::vector<OTF2_AttributeRef>> known_;
     std::vector<CallAttributes> calls_;
     std::vector<Region> regions_;
 };

@@ -149,13 +149,18 @@ class JsonThread final : public ThreadSlices {
     bool off_ = false, merged_ = false;  // these rows are there
 };
 
-/// The parameters of each function that are keys, with commas between them.
-nlohmann::json keys_of(const trace::TraceInfo& info) {
+/// The parameters of each function that are keys, with commas between them: exact ones, or sizes.
+nlohmann::json keys_of(const trace::TraceInfo& info, bool by_size) {
     nlohmann::json keys = nlohmann::json::object();
     for (const trace::FunctionInfo& function : info.functions) {
         std::string names;
+        const auto add = [&](const trace::ParameterInfo& each, const std::string& name) {
+            if (each.key && each.by_size == by_size) names += (names.empty() ? "" : ",") + printable(name);
+        };
         for (const trace::ParameterInfo& each : function.parameters)
-            if (each.key) names += (names.empty() ? "" : ",") + printable(each.name);
+            add(each, each.name);
+        for (const trace::ParameterInfo& each : function.result)
+            add(each, "result");
         if (!names.empty()) keys[printable(function.name)] = names;
     }
     return keys;
@@ -173,7 +178,8 @@ std::string about(const trace::TraceInfo& info, double ns_per_tick) {
                          {"floor_ns", clock.floor_ticks * ns_per_tick},
                          {"clock_step_ns", static_cast<double>(clock.step_ticks) * ns_per_tick},
                          {"clock_error_ns", clock.error_ticks * ns_per_tick},
-                         {"keys", keys_of(info)}};
+                         {"keys", keys_of(info, false)},
+                         {"sizes", keys_of(info, true)}};
     if (!info.process.recorder.empty()) about["recorded_by"] = printable(info.process.recorder);
     return about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

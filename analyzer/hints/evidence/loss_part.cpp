@@ -30,6 +30,15 @@ LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, co
     return loss;
 }
 
+// What a call loses is at most what it loses by itself and what the calls inside it lose.
+double lost_inside(const LossPart& loss) {
+    const score::FunctionRow& row = loss.row;
+    const bool calls =
+        std::ranges::any_of(row.sample.calls, [](const auto& call) { return call.inside > 0; });
+    if (row.sampled || !calls || !(row.lost_ns > 0)) return 0;
+    return std::clamp(1 - row.rdam_self * loss.report.threads_ns / row.lost_ns, 0.0, 1.0);
+}
+
 bool switches_known(const score::Report& report, std::uint64_t end) {
     using State = trace::SwitchInfo::State;
     const trace::SwitchInfo& switches = report.switches;

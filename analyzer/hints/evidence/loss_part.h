@@ -31,6 +31,9 @@ inline double rdam_left(const LossPart& loss, double explains) {
     return loss.row.rdam * (1 - explains * loss.share);
 }
 
+/// The share of the function's loss that the calls inside it have lost, at least; 0: not known.
+double lost_inside(const LossPart& loss);
+
 /// From the row's sample. `on_processor`: without the off-CPU part of the loss.
 LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
                    const score::FunctionRow& row, bool on_processor);

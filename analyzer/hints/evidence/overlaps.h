@@ -15,7 +15,9 @@ namespace rdam::hints {
 struct Overlap {
     double lost = 0;  ///< ticks lost while another thread was inside it
     double expected =
-        0;  ///< that would be if that were so as often then as at the other times of each thread
+        0;              ///< that would be if that were so as often then as at the other times of each thread
+    double beside = 0;  ///< … as during its other calls of the function, which it may always make side by
+                        ///< side with others
 };
 
 /// Threads are not compared with one another: none sees itself, and what one is always inside is not there
@@ -36,7 +38,8 @@ class Overlaps {
   private:
     using Parts = std::vector<Steps::Part>;
 
-    void add(std::size_t thread, const Interval& life, const Parts& slow, Parts& expectations);
+    void add(std::size_t thread, const Intervals& own, const Parts& slow, Parts& expectations,
+             Parts& besides);
 
     const Activities& activities_;
     Steps loss_;                            ///< of all threads

@@ -143,6 +143,17 @@ Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& c
     return shares;
 }
 
+Shares shares_without_worst(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    Shares shares = shares_of(loss, chosen);
+    const auto& calls = loss.row.sample.calls;
+    double worst = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        if (chosen(i)) worst = std::max(worst, loss.lost[i] * calls[i].weight / loss.lost_ns);
+    if (worst >= 1) return {0, shares.calls};
+    shares.lost = (shares.lost - worst) / (1 - worst);
+    return shares;
+}
+
 std::string share_text(double share) {
     constexpr double kRoundsToOne = 0.005;
     return share > 0 && share < kRoundsToOne ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/evidence/known_wait.h"
 #include "analyzer/hints/evidence/overlaps.h"
+#include "analyzer/hints/evidence/side_by_side.h"
 #include "analyzer/hints/finders/finders.h"
 
 namespace rdam::hints {
@@ -21,17 +23,19 @@ class Search {
     explicit Search(const LossPart& loss)
         : loss_(loss), overlaps_(loss.activities, loss.row.function, loss.row.slow) {
         for (const score::FunctionRow& row : loss.report.functions)
-            if (row.sampled) sampled_.insert(row.function);
+            if (row.sampled) left_out_.insert(row.function);
+        leave_out_waits();
+        leave_out_side_by_side();
     }
 
     void run(Hints& hints) const {
         if (!(overlaps_.lost() > 0)) return;
         const auto lift = [this](const Overlap& overlap) {
-            return (overlap.lost - overlap.expected) / overlaps_.lost();
+            return (overlap.lost - std::max(overlap.expected, overlap.beside)) / overlaps_.lost();
         };
         auto best = overlaps_.with().end();
         for (auto each = overlaps_.with().begin(); each != overlaps_.with().end(); ++each)
-            if (!is_sampled(each->first) &&
+            if (!left_out_.contains(each->first) &&
                 (best == overlaps_.with().end() || lift(each->second) > lift(best->second)))
                 best = each;
         if (best == overlaps_.with().end()) return;
@@ -41,9 +45,24 @@ class Search {
     }
 
   private:
-    /// When threads are inside such a function is known for the time of its samples only: at other times
-    /// nobody would seem to be.
-    bool is_sampled(std::uint32_t function) const { return sampled_.contains(function); }
+    /// Who waits for other threads to come, to end or to notify it disturbs nobody: it is the others that it
+    /// waits for.
+    void leave_out_waits() {
+        for (const auto& [function, any] : overlaps_.with()) {
+            const CatalogueFunction* known = known_wait(loss_.info.functions[function]);
+            if (known != nullptr && known->for_threads) left_out_.insert(function);
+        }
+    }
+
+    /// Nor is what threads do that work side by side with the loser.
+    void leave_out_side_by_side() {
+        const SideBySide together =
+            side_by_side(loss_.info, loss_.report, loss_.row.function, loss_.row.slow);
+        if (together.share < kWorthTelling) return;
+        for (const std::size_t thread : together.threads)
+            for (const Activities::Inside& inside : loss_.activities.threads()[thread])
+                left_out_.insert(inside.function);
+    }
 
     /// As a share of the whole loss. It is not known what ran while the other calls lost their time.
     double share_of_slow_calls() const {
@@ -94,13 +113,18 @@ class Search {
 
     const LossPart& loss_;
     const Overlaps overlaps_;
-    std::set<std::uint32_t> sampled_;  ///< functions
+    /// Functions. Of those that are sampled it is known for the time of the samples only who is inside them:
+    /// at other times nobody would seem to be.
+    std::set<std::uint32_t> left_out_;
 };
 
 }  // namespace
 
 void find_concurrent_functions(const LossPart& loss, Hints& hints) {
     if (loss.row.slow.empty() || !loss.activities.several_threads()) return;
+    // What is lost in the code that it runs, that code's own hints are about.
+    const CatalogueFunction* known = known_wait(loss.function);
+    if (known != nullptr && !known->runs.empty() && lost_inside(loss) >= kWorthTelling) return;
     Search{loss}.run(hints);
 }
 

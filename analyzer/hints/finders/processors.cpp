@@ -91,7 +91,9 @@ void find_slow_ones(const LossPart& loss, Hints& hints) {
         return stayed(calls[i]) && std::ranges::find(slow, calls[i].enter_cpu) != slow.end();
     };
     const Shares shares = shares_of(loss, on_slow);
-    if (!stands_out(shares) || shares.calls > kMaxShareThere) return;
+    if (!stands_out(shares) || !stands_out(shares_without_worst(loss, on_slow)) ||
+        shares.calls > kMaxShareThere)
+        return;
     const auto there_sampled = std::ranges::count_if(
         calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
     const auto fewest = static_cast<std::ptrdiff_t>(kMinCalls);
@@ -131,7 +133,9 @@ score::Hint migration(const Shares& shares, std::string_view what) {
 void find_migrations(const LossPart& loss, Hints& hints) {
     constexpr double kNearlyAll = 0.8;
     const auto& calls = loss.row.sample.calls;
-    const Shares all = shares_of(loss, [&](std::size_t i) { return moved(calls[i]); });
+    const auto moves = [&](std::size_t i) { return moved(calls[i]); };
+    if (!stands_out(shares_without_worst(loss, moves))) return;
+    const Shares all = shares_of(loss, moves);
     const Shares far = shares_of(loss, [&](std::size_t i) { return changed_node(loss, calls[i]); });
     const bool others_lose_as_much = (all.lost - far.lost) * far.calls >= far.lost * (all.calls - far.calls);
     const bool others = all.calls > far.calls;

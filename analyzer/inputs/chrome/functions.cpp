@@ -98,9 +98,13 @@ trace::ParameterInfo Functions::describe(const Function& function, const Paramet
     const std::string& shown = described.name == result_ ? "result" : name;
     trace::ParameterInfo info =
         described.is_text ? text_parameter(shown) : parameter(shown, described.kind, "");
-    const auto keys = collected_.facts.find("keys." + collected_.names.text(function.name));
-    if (keys != collected_.facts.end())
-        info.key = ("," + keys->second + ",").find("," + name + ",") != std::string::npos;
+    const auto among = [&](const std::string& fact) {
+        const auto names = collected_.facts.find(fact + collected_.names.text(function.name));
+        return names != collected_.facts.end() &&
+               ("," + names->second + ",").find("," + shown + ",") != std::string::npos;
+    };
+    info.by_size = !described.is_text && among("sizes.");
+    info.key = info.by_size || among("keys.");
     return info;
 }
 

@@ -18,7 +18,15 @@ struct Typed {
     ValueKind kind = ValueKind::unsigned_integer;
     std::string_view name;  ///< of the type, for people
     bool key = false;
+    bool by_size = false;
 };
+
+/// Whether `text` ended in `mark`, which is taken off.
+bool without(std::string_view mark, std::string_view& text) {
+    if (!text.ends_with(mark)) return false;
+    text.remove_suffix(mark.size());
+    return true;
+}
 
 /// No other type of OTF2 is of this kind.
 constexpr ValueKind kText = ValueKind::enumeration;
@@ -152,9 +160,12 @@ class Parameters {
         return std::string{definitions_.text(found->second.description)};
     }
 
-    void add_result(const std::string& name, ValueKind kind, std::string type) {
-        function_.result.push_back(parameter(name, kind, std::move(type)));
+    void add_result(const std::string& name, ValueKind kind, const std::string& type) {
+        std::string_view shown = type;
+        const bool by_size = definitions_.ours() && without(rdam::otf2::kSizeMark, shown);
+        function_.result.push_back(parameter(name, kind, std::string{shown}));
         function_.result[0].is_text = kind == kText;
+        function_.result[0].key = function_.result[0].by_size = by_size;
     }
 
     std::uint16_t add_word(std::string_view name, const Typed& value, std::uint64_t absent) {
@@ -162,6 +173,7 @@ class Parameters {
         trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
         info.word = word;
         info.key = value.key;
+        info.by_size = value.by_size;
         info.is_text = value.kind == kText;
         function_.parameters.push_back(std::move(info));
         layout_.absent.push_back(absent);
@@ -178,8 +190,8 @@ class Parameters {
         if (name.empty()) name = fmt::format("attribute {}", ref);
         if (ours && known != nullptr) {
             value.name = definitions_.text(known->description);
-            value.key = value.name.ends_with(rdam::otf2::kKeyMark);
-            if (value.key) value.name.remove_suffix(rdam::otf2::kKeyMark.size());
+            value.by_size = without(rdam::otf2::kSizeMark, value.name);
+            value.key = value.by_size || without(rdam::otf2::kKeyMark, value.name);
             if (value.kind == ValueKind::unsigned_integer && value.name.ends_with('*'))
                 value.kind = ValueKind::pointer;
         }

@@ -70,8 +70,9 @@ void mark_keys(trace::FunctionInfo& function) {
         if (each.kind == ValueKind::floating) continue;
         const auto found = std::ranges::find(function.parameters, fmt::format("arg{}", ++number),
                                              &trace::ParameterInfo::name);
-        if (found != function.parameters.end())
-            found->key = std::ranges::find(known->keys, each.name) != known->keys.end();
+        if (found == function.parameters.end()) continue;
+        found->key = std::ranges::find(known->keys, each.name) != known->keys.end();
+        found->by_size = std::ranges::find(known->sizes, each.name) != known->sizes.end();
     }
 }
 

@@ -34,8 +34,8 @@ std::vector<const score::Report*> pointers_to(std::span<const score::Report> rep
 using Shown = std::vector<std::reference_wrapper<const score::OverallFunction>>;
 
 Json function_json(const score::OverallFunction& row) {
-    const auto affected =
-        std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
+    const auto affected = std::ranges::count_if(
+        row.processes, [](const auto& part) { return !part.unknown && part.lost_ns > 0; });
     Json out{
         {"name", page_name(row.module, row.name)},
         {"rank", row.rank},
@@ -49,6 +49,7 @@ Json function_json(const score::OverallFunction& row) {
         {"lost", nanoseconds(row.lost_ns)},
         {"share", finite(row.rdam_all)},
         {"affected", affected},
+        {"affected_text", affected_text(row.processes, [](const auto& part) { return part.unknown; })},
         {"processes", row.processes.size()}};
     if (!row.processes.empty()) out["worst"] = row.processes.front().process;
     if (row.unknown()) out["unknown"] = true;

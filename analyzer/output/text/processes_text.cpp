@@ -206,16 +206,13 @@ class ProcessesWriter {
                      {.title = "of all time", .optional = 4},
                      {.title = "processes", .optional = 3}}};
         for (const score::OverallFunction& row : rows_) {
-            const auto affected =
-                std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
             table.add({row.unknown() ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row, options_),
                        row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "",
                                    row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
                        row.unknown() ? "-" : human_time(row.lost_ns),
                        row.unknown() ? "-" : percent(row.rdam_all),
-                       row.unknown() ? fmt::format("-/{}", row.processes.size())
-                                     : fmt::format("{}/{}", affected, row.processes.size())});
+                       affected_text(row.processes, [](const auto& part) { return part.unknown; })});
         }
         std::string left_out;
         const auto lines = function_lines(table, options_, left_out);

@@ -173,15 +173,11 @@ class TextWriter {
     void add_function(Table& table, const score::FunctionRow& row) const {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
-        const auto affected =
-            std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
         table.add({row.unknown() ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
                    row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high),
                    name_with_reason(function_name(row), row.by_design, options_), occurrences(row),
                    time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   row.unknown() ? "-" : time(row.lost_ns),
-                   row.unknown() ? fmt::format("-/{}", row.threads.size())
-                                 : fmt::format("{}/{}", affected, row.threads.size())});
+                   row.unknown() ? "-" : time(row.lost_ns), affected_threads(row)});
     }
 
     void histograms() {

@@ -60,7 +60,7 @@ void add_machine(const score::Report& report, std::vector<std::string>& out) {
     if (share < kWorthTelling) return;
     out.push_back(
         fmt::format("Interrupts or the host take {} of every thread's time on this machine: scores below "
-                    "{:.2f} come from the machine.",
+                    "{:.2f} may come from the machine.",
                     percent(share), std::ceil(100 * share) / 100));
 }
 
@@ -271,6 +271,11 @@ std::string command_text(const std::vector<std::string>& command) {
         text += '\'';
     }
     return text;
+}
+
+std::string affected_threads(const score::FunctionRow& row) {
+    if (row.unknown()) return fmt::format("-/{}", row.threads.size());
+    return affected_text(row.threads, [](const score::ThreadShare& part) { return part.unknown(); });
 }
 
 std::string score_mark(const score::FunctionRow& row) {

@@ -20,6 +20,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     : info_(info),
       settings_(settings),
       out_(std::make_unique<ThreadTimes>(info.functions.size())),
+      results_(settings.keys),
+      result_candidates_(settings.candidates),
       builder_(out_->sequences, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       candidates_(settings),
@@ -100,7 +102,11 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     builder_.set_repeats(settings_.loop_rests.repeats(enter));
     const std::uint32_t cluster = cluster_of(enter, weight);
     if (out_->paths) open_path(enter.function, weight, cluster);
-    if (samples_wanted()) note_inside(enter.function);
+    if (samples_wanted()) {
+        // What a call returns is not known yet.
+        if (results_.any(enter.function)) key_values_[results_.place(enter.function)] = 0;
+        note_inside(enter.function);
+    }
     // Constructed in place: a copy would have to wait for the data just written.
     OpenCall& call = open_.emplace_back();
     call.caller = enter.caller;
@@ -181,6 +187,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const bool sampled = counts && call.timed && call.outermost && samples_wanted() &&
                          out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
+    set_result(call);
     const mining::SequenceBuilder::Closed closed = builder_.close_shape();
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function))
@@ -191,6 +198,17 @@ void ThreadAnalysis::closed(const calls::Call& call) {
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
     open_words_.resize(open.first_word);
     open_.pop_back();
+}
+
+/// The result of the innermost open call becomes a key, if it is to be one.
+void ThreadAnalysis::set_result(const calls::Call& call) {
+    const mining::ResultKeys& results = candidates_.wanted() ? result_candidates_ : results_;
+    if (!results.any(call.function)) return;
+    const std::size_t place = results.place(call.function);
+    const auto& keys = candidates_.wanted() ? settings_.candidates : settings_.keys;
+    if (candidates_.wanted() && candidates_.is_given_up(call.function, place)) return;
+    std::uint64_t& value = builder_.key(place);
+    value = keys[call.function][place].with_result(value, call.own_leave ? call.last : nullptr);
 }
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,

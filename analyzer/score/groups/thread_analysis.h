@@ -87,11 +87,15 @@ class ThreadAnalysis final : private calls::CallSink {
     void note_repeats();
     std::uint32_t sample(const calls::Call& call, const OpenCall& open);
 
+    void set_result(const calls::Call& call);
+
     bool samples_wanted() const { return settings_.most_sampled > 0; }
 
     const trace::TraceInfo& info_;
     const ResolvedSettings& settings_;
     std::unique_ptr<ThreadTimes> out_;
+    mining::ResultKeys results_;            // among the keys
+    mining::ResultKeys result_candidates_;  // among the candidates
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     CandidateKeys candidates_;

@@ -276,16 +276,16 @@ struct FunctionRow {
     bool maybe_recorder = false;  ///< something was lost, and no more than Report::agent_bound_ns: it may
                                   ///< have been the recorder's doing
 
-    std::vector<ThreadShare> threads;        ///< those that called it, highest score first
-    std::vector<SequenceRow> sequences;      ///< most lost time first; at most as many as were asked for
-    std::uint64_t scored_sequences = 0;      ///< how many there are
-    std::uint64_t single_sequences = 0;      ///< occur once in each thread they occur in: no score
-    std::vector<StackRow> stacks;            ///< commonest first
-    std::vector<CallerRow> callers;          ///< most lost time first, then most calls
-    Sample sample;                           ///< only with a score from ResolvedSettings::threshold on, and
-                                             ///< of ResolvedSettings::largest_sampled others
-    std::vector<SlowCall> slow;              ///< as `sample`
-    std::vector<Hint> hints;                 ///< most important first; analyzer/hints fills these three
+    std::vector<ThreadShare> threads;    ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;  ///< how many there are
+    std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;        ///< commonest first
+    std::vector<CallerRow> callers;      ///< most lost time first, then most calls
+    Sample sample;                       ///< only with a score from ResolvedSettings::threshold on, if it
+                                         ///< is asked for, and of ResolvedSettings::largest_sampled others
+    std::vector<SlowCall> slow;          ///< as `sample`
+    std::vector<Hint> hints;             ///< most important first; analyzer/hints fills these three
     std::optional<OffShare> off_share = {};  ///< nothing: not known
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it

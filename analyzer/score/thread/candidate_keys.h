@@ -30,6 +30,9 @@ class CandidateKeys {
     /// The values that an enter event has; those given up are 0.
     void values(const trace::Event& enter, std::vector<std::uint64_t>& values) const;
 
+    /// Of this function, the candidate of this number.
+    bool is_given_up(std::uint32_t function, std::size_t number) const { return given_up_[function][number]; }
+
     /// A group of this function is new. Time is linear in the function's groups when something is given up,
     /// which happens once for each half of the most groups.
     void added(std::uint32_t function, mining::GroupId group, const mining::SequenceStore& store);

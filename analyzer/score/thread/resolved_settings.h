@@ -43,6 +43,7 @@ struct ResolvedSettings {
     std::size_t batch_bytes = 0;       ///< of a thread that has more: CallBatch
     double threshold = kWorthALook;    ///< what scores less gets no hints
     std::size_t largest_sampled = 0;   ///< so many of those that lost most have a sample, whatever they score
+    std::vector<bool> asked_for = {};  ///< by function: those that have a sample, too; empty: none
     std::size_t most_sampled = 0;      ///< calls of each function and thread that are kept for hints; 0: none
     std::size_t most_in_windows = 0;   ///< calls of each thread that are kept for its timeline; 0: none
     unsigned window_shift = 0;         ///< samples::Windows

@@ -117,6 +117,7 @@ void fields(Archive& each, Some<ParameterInfo> auto& parameter) {
     each.truth(5, "key", parameter.key);
     each.text(6, "type", parameter.type);
     each.truth(7, "is_text", parameter.is_text, When::set);
+    each.truth(8, "by_size", parameter.by_size, When::set);
 }
 
 template <class Archive>

@@ -47,6 +47,15 @@ ThreadRecording& ThreadRecording::leave(std::uint64_t tsc, std::uint32_t functio
     return *this;
 }
 
+ThreadRecording& ThreadRecording::returns(std::uint64_t tsc, std::uint32_t function, std::uint64_t result) {
+    trace::Event event;
+    event.tsc = tsc;
+    event.function = function;
+    event.kind = trace::EventKind::leave;
+    add(event, {result});
+    return *this;
+}
+
 ThreadRecording& ThreadRecording::pause(std::uint64_t begin, std::uint64_t end) {
     trace::Event event;
     event.tsc = begin;
@@ -169,6 +178,7 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
     score::ResolvedSettings names = resolved(recording, settings);
     names.most_sampled = most_sampled;
     const score::AnalyzedTrace trace = read(recording, names, settings.selection);
+    names.asked_for = trace.shown;
     score::Report report = score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX);
     score::leave_out(trace, report);
     return report;

@@ -32,6 +32,8 @@ class ThreadRecording {
     ThreadRecording& tail_enter(std::uint64_t tsc, std::uint32_t function,
                                 std::vector<std::uint64_t> words = {});
     ThreadRecording& leave(std::uint64_t tsc, std::uint32_t function);
+    /// A leave with a result.
+    ThreadRecording& returns(std::uint64_t tsc, std::uint32_t function, std::uint64_t result);
     ThreadRecording& pause(std::uint64_t begin, std::uint64_t end);
     ThreadRecording& gap();
     /// Events are on that stack from here on; 0: its own.

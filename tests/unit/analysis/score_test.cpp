@@ -1,6 +1,7 @@
 // The definitions of docs/analyzer.md on traces small enough to be computed by hand.
 #include <cmath>
 
+#include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 
@@ -410,6 +411,40 @@ TEST_CASE("a call that was cut short at the end, and is no longer than others, h
     const score::FunctionRow& a = row(report, "a");
     CHECK(a.open_ns == 0);
     CHECK_FALSE(a.lower_bound);
+}
+
+TEST_CASE("a function that is asked for is looked into, whatever it scores") {
+    Recording recording{2};
+    ThreadRecording& thread = recording.thread(1000, 101'000);
+    for (std::uint64_t i = 0; i < 100; ++i)
+        thread.call(1000 + 1000 * i, kA, 10 + 20 * (i % 2)).call(1500 + 1000 * i, kB, 10 + 20 * (i % 2));
+    const auto sampled = [&](const score::Settings& settings, const char* name) {
+        const score::Report report = analyze(recording, settings, 1000, 64);
+        CHECK(row(report, name).rdam < report.threshold);
+        return !row(report, name).sample.calls.empty();
+    };
+    CHECK(!sampled({}, "a"));
+    CHECK(!sampled({}, "b"));
+    CHECK(sampled({.selection = {.functions = {"a"}}}, "a"));
+    CHECK(sampled({.selection = {.functions = {"*"}}}, "b"));
+    CHECK(sampled({.largest_sampled = 2}, "b"));
+}
+
+TEST_CASE("a thread of which too little was seen neither lost time nor did not") {
+    score::FunctionRow row;
+    row.threads.resize(2);
+    row.threads[0].lost_ns = 5;
+    CHECK(output::affected_threads(row) == "1/2");
+    row.threads[1].few_windows = true;
+    CHECK(output::affected_threads(row) == "1–2/2");
+    row.threads[0].lost_ns = 0;
+    CHECK(output::affected_threads(row) == "0–1/2");
+    row.threads[0].no_score = true;
+    CHECK(output::affected_threads(row) == "-/2");
+    row = {};
+    row.threads.resize(3);
+    row.few_windows = true;
+    CHECK(output::affected_threads(row) == "-/3");
 }
 
 }  // namespace rdam::test

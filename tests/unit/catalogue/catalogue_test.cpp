@@ -102,6 +102,39 @@ TEST_CASE("every key names a parameter, and nothing refused is in the default li
     }
 }
 
+TEST_CASE("sizes of what is to be done are keys, library by library") {
+    using Names = std::vector<std::string>;
+    for (const auto* name : {"memset", "memcpy", "memmove", "memcmp", "__memcpy_chk"}) {
+        CHECK(known(name).keys.size() == 1);
+        CHECK(known(name).sizes == known(name).keys);
+    }
+    CHECK(known("calloc").sizes == Names{"nmemb", "size"});
+    CHECK(known("qsort").sizes == Names{"nmemb", "size"});
+    CHECK(known("write").keys == Names{"fd", "count"});
+    CHECK(known("write").sizes == Names{"count"});
+    for (const auto* name :
+         {"strlen", "wcslen", "strchr", "read", "recv", "getline", "snprintf", "ZSTD_decompress"})
+        CHECK(known(name).result_is_size);
+    CHECK(known("cblas_dgemm").sizes == Names{"m", "n", "k"});
+    CHECK(known("LAPACKE_dpotrf").sizes == Names{"n"});
+    CHECK(known("compress2").keys == Names{"sourceLen", "level"});
+    CHECK(known("LZ4_compress_default").sizes == Names{"srcSize"});
+    CHECK(known("BZ2_bzBuffToBuffCompress").sizes == Names{"sourceLen"});
+    CHECK(known("SHA256_Update").sizes == Names{"len"});
+    CHECK(known("sin").sizes == Names{"x"});
+    CHECK(known("fftw_execute").sizes.empty());
+    CHECK(known("fftw_execute").keys == Names{"plan"});
+    for (const auto* name : {"pthread_mutex_lock", "strcmp", "free"}) {
+        CHECK(known(name).sizes.empty());
+        CHECK_FALSE(known(name).result_is_size);
+    }
+    for (const auto& function : Catalogue::builtin().functions()) {
+        INFO(function.name);
+        for (const auto& size : function.sizes)
+            CHECK(std::find(function.keys.begin(), function.keys.end(), size) != function.keys.end());
+    }
+}
+
 TEST_CASE("the default list holds the waits and the blocking calls, each function once") {
     for (const auto* name :
          {"pthread_mutex_lock", "pthread_cond_wait", "pthread_rwlock_wrlock", "pthread_barrier_wait",

@@ -20,6 +20,9 @@ POSIX = """aio arpa/inet dirent fcntl malloc math mqueue netdb poll pthread sche
 sys/epoll sys/eventfd sys/file sys/inotify sys/ioctl sys/ipc sys/mman sys/msg sys/random sys/resource sys/select sys/sem sys/sendfile
 sys/shm sys/socket sys/stat sys/syscall sys/time sys/timerfd sys/types sys/uio sys/wait termios threads time unistd wchar""".split()
 
+LIBRARIES = re.compile(r"u?n?compress2?$|deflate|inflate|crc32|adler32|gz|ZSTD_|LZ4|BZ2_|lzma_|snappy_|Brotli|XXH|EVP_|MD5_|SHA\d+|RAND_|CRYPTO_"
+                       r"|fftwf?_|cblas_|LAPACKE_")
+
 TEMPLATES = """
 namespace check {
 enum Kind { is_signed, is_unsigned, is_pointer, is_bool, is_float, is_enum, is_handle };
@@ -92,7 +95,7 @@ def signatures() -> dict[str, str]:
 
 
 def assertion(name: str, signature: str, builtin: str = "") -> str:
-    parameters, _, result = (part.strip() for part in signature.partition("->"))
+    parameters, _, result = (part.strip() for part in signature.replace("-> size ", "-> ").partition("->"))
     types = [parameter.split(":")[1].strip() for parameter in parameters.split(",") if parameter.strip() not in ("", "...")]
     variadic = "true" if parameters.endswith("...") else "false"
     values = ", ".join(map(value, [*types, result or "ptr"]))
@@ -113,7 +116,8 @@ class Headers(unittest.TestCase):
         text = "".join(f"#if __has_include(<{name}.h>)\n#include <{name}.h>\n#endif\n" for name in headers)
         done = run([*CC.split(), "-std=gnu17", "-D_GNU_SOURCE", *options, "-E", "-P", "-xc", "-"], text)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return re.sub(r"\[ *(__)?restrict[^]]*\]", "[]", done.stdout)  # C++ has no such arrays
+        # C++ has no such arrays.
+        return re.sub(r"\[ *((__)?restrict[^]]*|\(?\*?[a-z]+_[a-z_]+\)?) *\]", "[]", done.stdout)
 
     def compare(self, declared: str, names: list[str], *options: str, builtin: str = "") -> None:
         known = signatures()
@@ -140,13 +144,26 @@ class Headers(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
 
     def test_posix_and_libc(self):
-        names = [name for name in signatures() if not re.match(r"P?MPI_|GOMP_|omp_|__kmpc_|_Z", name)]
+        names = [name for name in signatures() if not re.match(r"P?MPI_|GOMP_|omp_|__kmpc_|_Z|g_", name) and not LIBRARIES.match(name)]
         self.compare(self.declarations(POSIX), names)
 
     def test_fortified_calls(self):
         """What calls become where the compiler knows the size of a buffer."""
         declared = self.declarations(POSIX, "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2")
         self.compare(declared, [name for name in signatures() if name.endswith("_chk")])
+
+    def test_libraries(self):
+        """Compression, cryptography and linear algebra."""
+        headers = "zlib zstd lz4 lz4hc lz4frame bzlib lzma snappy-c brotli/encode brotli/decode xxhash openssl/evp openssl/sha openssl/md5 \
+                   openssl/rand openssl/crypto fftw3 cblas lapacke".split()
+        declared = self.declarations(headers, "-D_Complex=", "-Dlapack_complex_float=float", "-Dlapack_complex_double=double")
+        if "crc32" not in declared:
+            self.skipTest("zlib.h is not installed")
+        self.compare(declared, [name for name in signatures() if LIBRARIES.match(name)])
+
+    def test_libm(self):
+        names = [name for name in signatures() if name in ("sin", "cosf", "pow", "fmodf", "sincos", "lgamma_r", "jn")]
+        self.compare(self.declarations(["math"]), names)
 
     def test_mpi(self):
         for command in (["mpicc", "--showme:compile"], ["mpicc", "-compile_info"]):

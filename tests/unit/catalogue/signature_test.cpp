@@ -24,6 +24,17 @@ TEST_CASE("a parameter may be called key") {
     CHECK(function->keys == std::vector<std::string>{"key"});
 }
 
+TEST_CASE("a parameter or the result may be a size") {
+    const auto function = parse_signature("f", "key a: ptr, size size: u64 -> size i64");
+    REQUIRE(function.has_value());
+    CHECK(function->keys == std::vector<std::string>{"a", "size"});
+    CHECK(function->sizes == std::vector<std::string>{"size"});
+    CHECK(function->result_is_size);
+    CHECK(function->result->size == 8);
+    CHECK_FALSE(parse_signature("f", "size: u64 -> i64")->result_is_size);
+    CHECK(parse_signature("f", "size: u64")->sizes.empty());
+}
+
 TEST_CASE("nothing taken, nothing returned") {
     const auto nothing = parse_signature("f", "");
     REQUIRE(nothing.has_value());

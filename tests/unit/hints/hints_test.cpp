@@ -242,6 +242,26 @@ TEST_CASE("Calls that change the processor") {
     CHECK(made.kinds() == Kinds{"migration", "no_parameter"});
 }
 
+TEST_CASE("One call does not make a processor slow, nor a habit of migrating") {
+    for (const bool moves : {false, true}) {
+        Made made;
+        for (std::size_t i = 0; i < kCalls; ++i) {
+            const auto cpu = static_cast<std::uint16_t>(made.below(2));
+            const bool slow = made.below(10) < (cpu == 1 ? 6U : 4U);
+            auto& call = made.call(slow ? 20 + made.noise() : made.noise());
+            call.enter_cpu = call.leave_cpu = cpu;
+        }
+        auto& worst = made.row().sample.calls[kCalls / 2];
+        worst.lost_ns = 100'000;
+        worst.duration_ns = worst.lost_ns + 10;
+        worst.enter_cpu = 1;
+        worst.leave_cpu = moves ? 0 : 1;
+        const Kinds kinds = made.kinds();
+        CHECK(std::ranges::count(kinds, "processor") == 0);
+        CHECK(std::ranges::count(kinds, "migration") == 0);
+    }
+}
+
 TEST_CASE("The first calls pay") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i)

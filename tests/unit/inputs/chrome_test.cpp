@@ -274,7 +274,7 @@ TEST_CASE("what rdam has exported of another tool's trace is still that tool's")
 TEST_CASE("rdam's own export comes back: parameters, results, keys, times off the processors, the clock") {
     const auto reader = read_json(
         R"({"displayTimeUnit":"ns","otherData":{"recorder":"rdam 9","command":"./a b","probe_ns":50.5,
-"clock_step_ns":1.4,"keys":{"f":"lock"}},"traceEvents":[
+"clock_step_ns":1.4,"keys":{"f":"lock"},"sizes":{"f":"n"}},"traceEvents":[
 {"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"w","start_ns":-5,"end_ns":20000}},
 {"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{"lost_ns":1.000,"parameters":"lock=0x7f0001, n=-2","result":"true"}},
 {"ph":"X","name":"g","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}},
@@ -295,7 +295,9 @@ TEST_CASE("rdam's own export comes back: parameters, results, keys, times off th
           Lines{"7 g()", fmt::format("7 f({},{})", 0x7f0001, inputs::put_value(std::int64_t{-2})), "8 /f 1",
                 "8 /g", "5005 h()"});
     CHECK(info.functions.at(0).parameters.at(0).key);
-    CHECK_FALSE(info.functions.at(0).parameters.at(1).key);
+    CHECK_FALSE(info.functions.at(0).parameters.at(0).by_size);
+    CHECK(info.functions.at(0).parameters.at(1).key);
+    CHECK(info.functions.at(0).parameters.at(1).by_size);
     const auto off = reader->off_cpu(0);
     REQUIRE(off);
     REQUIRE(off->size() == 1);

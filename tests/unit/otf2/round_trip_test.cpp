@@ -80,6 +80,8 @@ TEST_CASE("What a call was given and returned, lost and stood for comes back, an
     recording.info.clock.step_ticks = 2;
     recording.info.clock.error_ticks = 0.5;
     recording.info.functions[kB].parameters[0].key = true;
+    recording.info.functions[kB].parameters[1].key = recording.info.functions[kB].parameters[1].by_size =
+        true;
     recording.thread(kBegin, kBegin + 5000)
         .enter(kBegin + 10, kA, {1, 2})
         .call(kBegin + 20, kB, 10, {3, 4})
@@ -112,6 +114,9 @@ TEST_CASE("What a call was given and returned, lost and stood for comes back, an
     CHECK(clock.step_ticks == 2);
     CHECK(clock.error_ticks == 0.5);
     CHECK(after.info().functions[kB].parameters[0].key);
+    CHECK_FALSE(after.info().functions[kB].parameters[0].by_size);
+    CHECK(after.info().functions[kB].parameters[1].key);
+    CHECK(after.info().functions[kB].parameters[1].by_size);
     CHECK_FALSE(after.info().functions[kA].parameters[0].key);
     CHECK(after.info().threads[0].end - after.info().threads[0].start == 5000);
     const auto off = after.off_cpu(0);

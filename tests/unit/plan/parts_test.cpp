@@ -55,7 +55,7 @@ TEST_CASE("words are numbered registers first, then the stack") {
     for (int index = 0; index < 7; ++index)
         prototype.parameters.push_back(integer("i"));
     prototype.parameters.push_back(floating("f"));
-    const auto call = describe_call(prototype, {"f"}, true);
+    const auto call = describe_call(prototype, {.names = {"f"}, .sizes = {}}, true);
     CHECK(call.frame == rdam::plan::Frame::stack);
     CHECK(call.stack_bytes == 8);
     CHECK(call.recording.integer_registers == 6);
@@ -122,9 +122,24 @@ TEST_CASE("processor variants name their function") {
     CHECK(rdam::variant_bases("__memset_avx2_unaligned_erms_rtm") == Names{"memset"});
     CHECK(rdam::variant_bases("__strlen_sse2") == Names{"strlen"});
     CHECK(rdam::variant_bases("__exp_fma") == Names{"exp"});
+    CHECK(rdam::variant_bases("__ieee754_log_fma") == Names{"log"});
+    CHECK(rdam::variant_bases("__memcmpeq_avx2") == Names{"memcmpeq", "__memcmpeq"});
     CHECK(rdam::variant_bases("__memcpy_chk").empty());
     CHECK(rdam::variant_bases("my_sse2").empty());
     CHECK(rdam::variant_bases("__").empty());
+}
+
+TEST_CASE("OpenBLAS's kernels are known by the sizes that they take") {
+    CHECK(rdam::openblas_kernel("dgemm_kernel_SKYLAKEX") == "openblas_kernel_mnk");
+    CHECK(rdam::openblas_kernel("zgemm_kernel_n_OPTERON_SSE3") == "openblas_kernel_mnk");
+    CHECK(rdam::openblas_kernel("dgemm_small_kernel_b0_nn_HASWELL") == "openblas_kernel_mnk");
+    CHECK(rdam::openblas_kernel("sgemm_itcopy_ZEN") == "openblas_kernel_mn");
+    CHECK(rdam::openblas_kernel("dtrsm_ounncopy_HASWELL") == "openblas_kernel_mn");
+    CHECK(rdam::openblas_kernel("dgemv_t_HASWELL") == "openblas_kernel_mn");
+    CHECK(rdam::openblas_kernel("ddot_k_HASWELL") == "openblas_kernel_n");
+    for (const auto* name : {"dgemm_kernel", "dlaswp_ncopy_HASWELL", "xgemm_kernel_HASWELL",
+                             "sgemm_direct_HASWELL", "ZEN", "_ZEN", ""})
+        CHECK(rdam::openblas_kernel(name).empty());
 }
 
 TEST_CASE("internal names suggest exported ones") {

@@ -75,9 +75,13 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
     CHECK(write->parameters[0].key);
     CHECK(write->parameters[2].name == "count");
     CHECK(write->parameters[2].word == 2);
-    CHECK_FALSE(write->parameters[2].key);
+    CHECK(write->parameters[2].key);
+    CHECK(write->parameters[2].by_size);
+    CHECK_FALSE(write->parameters[0].by_size);
+    CHECK_FALSE(write->parameters[1].key);
     REQUIRE(write->result.has_value());
     CHECK(write->result->size == 8);
+    CHECK_FALSE(write->result->key);
     const FunctionPlan* lock = find(plan, "pthread_mutex_lock");
     REQUIRE(lock != nullptr);
     REQUIRE(lock->parameters.size() == 1);
@@ -86,6 +90,16 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
     REQUIRE(variadic != nullptr);
     CHECK(variadic->frame == rdam::plan::Frame::shadow);
     CHECK(variadic->parameters.size() == 1);
+}
+
+TEST_CASE("a length that is returned is a key, and where a pointer leads to", "[plan]") {
+    for (const auto* name : {"read", "strlen", "strchr"}) {
+        const Plan plan = plan_here(std::string{"libc.so.6:"} + name);
+        REQUIRE(plan.functions.size() == 1);
+        REQUIRE(plan.functions[0].result.has_value());
+        CHECK(plan.functions[0].result->key);
+        CHECK(plan.functions[0].result->by_size);
+    }
 }
 
 TEST_CASE("arguments are left out on request") {

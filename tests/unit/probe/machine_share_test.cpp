@@ -36,22 +36,51 @@ TEST_CASE("a slice that was disturbed far more than the others does not count", 
     std::vector<Gaps> slices(5, slice(2, 500));
     const double usual = share_of(slices);
     CHECK(usual == Approx(1000.0 / static_cast<double>(slices[0].all())));
-    slices[3] = slice(1, 2000000);
+    slices[3] = slice(20, 50000);
     CHECK(share_of(slices) == Approx(usual));
     CHECK(share_of(std::span{slices}.first(2)) == 0);
     CHECK(share_of({}) == 0);
 }
 
-TEST_CASE("what the host kept back is the eighth number of /proc/stat", "[machine]") {
+TEST_CASE("what the host ran in between is not an interrupt", "[machine]") {
+    Gaps gaps(40);
+    gaps.add(40);
+    gaps.add(2'000'000);
+    CHECK(gaps.taken() == 0);
+    CHECK(gaps.all() == 40);
+    CHECK(share_of(std::vector<Gaps>(5, slice(500, 2'000'000))) == 0);
+}
+
+TEST_CASE("what processors did is in /proc/stat, for each of them", "[machine]") {
     const double second = static_cast<double>(sysconf(_SC_CLK_TCK));
-    CHECK(stolen_seconds("cpu  5009021 626952 654652 1915230 12868 0 3073 16118 0 0") ==
-          Approx(16118 / second));
-    CHECK(stolen_seconds("cpu  1 2 3") == 0);
-    CHECK(stolen_seconds("intr 1 2 3 4 5 6 7 8 9") == 0);
-    CHECK(stolen_seconds("") == 0);
-    const StolenShare since;
-    CHECK(since.now() >= 0);
-    CHECK(since.now() <= 1);
+    const std::string text =
+        "cpu  11 22 33 44 55 66 77 88 99 0\n"
+        "cpu0 1 2 3 1000 500 6 7 8 1 1\n"
+        "cpu1 10 20 30 1000 500 60 70 80 10 10\n"
+        "cpu10 100 200 300 1000 500 600 700 800 100 100\n"
+        "intr 1 2 3 4 5 6 7 8 9\n";
+    const ProcessorTimes one = processor_times(text, {0});
+    CHECK(one.wanted == Approx(27 / second));
+    CHECK(one.interrupts == Approx(13 / second));
+    CHECK(one.stolen == Approx(8 / second));
+    const ProcessorTimes two = processor_times(text, {0, 10});
+    CHECK(two.wanted == Approx(2727 / second));
+    CHECK((two - one).stolen == Approx(800 / second));
+    CHECK(processor_times("", {0}).wanted == 0);
+    CHECK(processor_times("cpu0 1 2 3\n", {0}).wanted == 0);
+    CHECK(processor_times(std::vector<std::uint32_t>{0}).wanted > 0);
+}
+
+TEST_CASE("what the first milliseconds were like does not stand for the run", "[machine]") {
+    // 7 s of steal in 50 minutes of two processors.
+    const ProcessorTimes quiet{6000, 3, 7};
+    CHECK(share_of_run(0, quiet) == Approx(0.0005 + 7.0 / 6000));
+    CHECK(share_of_run(0.012, quiet) == Approx(0.012 + 7.0 / 6000));
+    CHECK(share_of_run(0.5, quiet) < 0.06);
+    // What was taken all the time is told, whatever the beginning was like.
+    CHECK(share_of_run(0, {100, 20, 10}) == Approx(0.3));
+    CHECK(share_of_run(0.02, {}) == 0.02);
+    CHECK(share_of_run(0, {1, 1, 1}) == 1);
 }
 
 TEST_CASE("what the machine takes is a share, and nobody is bound to a processor for it", "[machine]") {

@@ -9,7 +9,7 @@ namespace rdam::trace {
 template <class Archive>
 void fields(Archive& archive, ParameterInfo& parameter) {
     archive(parameter.name, parameter.kind, parameter.size, parameter.word, parameter.key, parameter.type,
-            parameter.is_text);
+            parameter.is_text, parameter.by_size);
 }
 
 /// Not what is found out while it is recorded.

@@ -54,9 +54,13 @@ std::uint64_t ask_ifunc(const SharedMemory& shared, std::uint64_t resolver) {
 }
 
 trace::ParameterInfo describe(const Parameter& parameter) {
-    return {parameter.name, static_cast<std::uint8_t>(parameter.kind),
-            parameter.size, parameter.word,
-            parameter.key,  parameter.type};
+    return {.name = parameter.name,
+            .kind = static_cast<std::uint8_t>(parameter.kind),
+            .size = parameter.size,
+            .word = parameter.word,
+            .key = parameter.key,
+            .type = parameter.type,
+            .by_size = parameter.by_size};
 }
 
 trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescription& process) {

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
+#include <numeric>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -76,32 +78,49 @@ double share_of(std::span<const Gaps> slices) {
     return all > 0 ? static_cast<double>(taken) / static_cast<double>(all) : 0;
 }
 
-double stolen_seconds(const std::string& proc_stat) {
-    constexpr int kBefore = 7;  // user, nice, system, idle, iowait, irq, softirq
-    std::istringstream in(proc_stat);
-    std::string word;
-    if (!(in >> word) || word != "cpu") return 0;
-    for (int i = 0; i < kBefore; ++i)
-        in >> word;
-    double ticks = 0;
-    if (!(in >> ticks) || ticks < 0) return 0;
-    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+ProcessorTimes processor_times(const std::string& proc_stat, const std::vector<std::uint32_t>& processors) {
+    // user, nice, system, idle, iowait, irq, softirq, steal: what guests had is in the first two again
+    constexpr std::size_t kIdle = 3, kIowait = 4, kIrq = 5, kSoftirq = 6, kSteal = 7, kColumns = 8;
+    const auto ticks_a_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+    ProcessorTimes times;
+    std::istringstream lines(proc_stat);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream in(line);
+        std::string name;
+        if (!(in >> name) || !name.starts_with("cpu") || name.size() == 3) continue;
+        std::array<double, kColumns> seconds{};
+        for (double& each : seconds) {
+            in >> each;
+            each /= ticks_a_second;
+        }
+        const bool ours = std::ranges::any_of(
+            processors, [&](std::uint32_t number) { return name.substr(3) == std::to_string(number); });
+        if (!in || !ours) continue;
+        times.wanted +=
+            std::accumulate(seconds.begin(), seconds.end(), 0.0) - seconds[kIdle] - seconds[kIowait];
+        times.interrupts += seconds[kIrq] + seconds[kSoftirq];
+        times.stolen += seconds[kSteal];
+    }
+    return times;
 }
 
-double stolen_seconds() {
+ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors) {
     std::ifstream file("/proc/stat");
-    std::string line;
-    std::getline(file, line);
-    return stolen_seconds(line);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return processor_times(text.str(), processors);
 }
 
-StolenShare::StolenShare() : stolen_(stolen_seconds()), begin_(between({}, Clock::now())) {}
-
-double StolenShare::now() const {
-    constexpr double kSecond = 1e9;
-    const double seconds = static_cast<double>(between({}, Clock::now()) - begin_) / kSecond;
-    const double all = seconds * static_cast<double>(std::max(1u, std::thread::hardware_concurrency()));
-    return all > 0 ? std::clamp((stolen_seconds() - stolen_) / all, 0.0, 1.0) : 0;
+double share_of_run(double spun, const ProcessorTimes& during) {
+    // Interrupts that take more than that, and go on for the whole run, are in /proc/stat.
+    constexpr double kMostUnseen = 0.05;
+    double interrupts = std::min(spun, kMostUnseen);
+    double stolen = 0;
+    if (during.wanted > 0) {
+        interrupts = std::max(interrupts, during.interrupts / during.wanted);
+        stolen = during.stolen / during.wanted;
+    }
+    return std::clamp(interrupts + stolen, 0.0, 1.0);
 }
 
 struct MachineShare::Shared {
@@ -118,8 +137,9 @@ struct MachineShare::Shared {
         for (int quiet = 0; quiet < kSlices && Clock::now() < end && !stop.load();) {
             const long before = preemptions();
             Gaps slice(usual);
-            auto last = Clock::now();
-            while (slice.all() < nanoseconds(kSlice).count()) {
+            const auto begin = Clock::now();
+            auto last = begin;
+            while (last - begin < kSlice) {
                 const auto now = Clock::now();
                 slice.add(between(last, now));
                 last = now;

@@ -15,7 +15,10 @@ class Gaps {
     /// `usual`: what lies between two readings when nothing comes between.
     explicit Gaps(std::int64_t usual) : longest_(kTimes * usual) {}
 
+    /// A gap that is longer than an interrupt counts neither way: the host has the processor run something
+    /// else, which happens now and then, and is known of the whole run.
     void add(std::int64_t between) {
+        if (between > kLongestInterrupt) return;
         all_ += between;
         if (between > longest_) taken_ += between;
     }
@@ -24,6 +27,7 @@ class Gaps {
 
   private:
     static constexpr std::int64_t kTimes = 6;
+    static constexpr std::int64_t kLongestInterrupt = 100'000;
     std::int64_t longest_;
     std::int64_t taken_ = 0;
     std::int64_t all_ = 0;
@@ -33,25 +37,30 @@ class Gaps {
 /// about the rest of a run. 0: fewer than three slices say nothing.
 double share_of(std::span<const Gaps> slices);
 
-/// The time that the host kept back from all processors since the machine started, according to the first
-/// line of /proc/stat; 0: not known. Seconds.
-double stolen_seconds(const std::string& proc_stat);
-double stolen_seconds();
+/// What processors did since the machine started, according to /proc/stat. Seconds.
+struct ProcessorTimes {
+    double wanted = 0;      ///< a thread was to run there: all but idle times; of it,
+    double interrupts = 0;  ///< irq, softirq
+    double stolen = 0;      ///< the host kept the processor back
 
-/// The share of all processors' time that the host has kept back since this was made, 0…1.
-class StolenShare {
-  public:
-    StolenShare();
-    double now() const;
-
-  private:
-    double stolen_;
-    std::int64_t begin_;  ///< nanoseconds, monotonic
+    ProcessorTimes operator-(const ProcessorTimes& before) const {
+        return {wanted - before.wanted, interrupts - before.interrupts, stolen - before.stolen};
+    }
 };
 
+/// Of these processors; all 0: not known.
+ProcessorTimes processor_times(const std::string& proc_stat, const std::vector<std::uint32_t>& processors);
+/// Reads the file.
+ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors);
+
+/// The share of a thread's time on a processor that the machine took during a run, 0…1. `spun`: what
+/// interrupts took when it began (MachineShare). That stands for the run as far as /proc/stat cannot see it:
+/// the kernel counts in ticks, which miss most interrupts and the time that leaving a virtual machine takes.
+double share_of_run(double spun, const ProcessorTimes& during);
+
 /// A spin of some milliseconds on each processor. Reads the clock repeatedly: if two readings are far apart,
-/// something else ran. Time in which the kernel let another thread run does not count as the machine's. Not
-/// done if a reading takes too long to show anything.
+/// an interrupt came between. Time in which the kernel let another thread run, or the host something else,
+/// does not count. Not done if a reading takes too long to show anything.
 class MachineShare {
   public:
     /// Begins at once, on threads of its own; no processors: nothing is measured.

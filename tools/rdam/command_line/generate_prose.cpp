@@ -204,8 +204,9 @@ Prose analyze_prose() {
              "each process's own report. If a trace cannot be read, rdam reports it, analyzes the others, "
              "and exits with status 1.",
              "--since and --until count from the start of the run. Calls that do not lie entirely between "
-             "them are not scored. --function selects what is shown; calls to other functions still "
-             "distinguish sequences. --ignore does the opposite: it treats a function as if it had not been "
+             "them are not scored. --function selects what is shown, with its possible causes whatever it "
+             "scores; calls to other functions still distinguish sequences. --ignore does the opposite: it "
+             "treats a function as if it had not been "
              "recorded.",
              "A rules file, rdam.toml next to the trace or in the current directory, holds what is known "
              "about functions: the lists keys, no-keys, split-by-context and ignore, and the settings "

@@ -34,7 +34,7 @@ namespace rdam {
 namespace {
 
 constexpr std::size_t kBars = 64;
-constexpr std::size_t kLargestSampled = 4;
+constexpr std::size_t kLargestSampled = 10;
 
 struct Arguments {
     std::vector<std::string> traces;

@@ -61,7 +61,7 @@ function overallSection(all) {
     {title: 'calls', n: true, value: (row) => row.calls, cell: (row) => (row.estimated ? '~' : '') + countText(row.calls)},
     {title: 'lost', n: true, value: score('lost'), cell: (row) => (row.unknown ? '-' : timeText(row.lost))},
     {title: 'of all time', n: true, value: score('share'), cell: (row) => (row.unknown ? '-' : percentText(row.share))},
-    {title: 'processes', n: true, value: (row) => row.affected, cell: (row) => `${countText(row.affected)}/${countText(row.processes)}`},
+    {title: 'processes', n: true, value: (row) => row.affected, cell: (row) => row.affected_text},
     {title: 'highest in', n: true, cell: worst},
   ];
   const marked = marksText(all.functions);

@@ -35,10 +35,7 @@ std::string time(const Row& row) {
 }
 
 std::string threads(const Row& row) {
-    const auto affected =
-        std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-    return row.unknown() ? fmt::format("-/{}", row.threads.size())
-                         : fmt::format("{}/{}", affected, row.threads.size());
+    return output::affected_threads(row);
 }
 
 std::string score(const Row& row) {
