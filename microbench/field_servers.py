@@ -5,6 +5,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -155,4 +156,54 @@ class PostgreSql(Server):
         self.call(self.places["pg_ctl"], "-D", folder / "data", "-m", "fast", "-W", "stop")
 
 
-SERVERS = (MariaDb, PostgreSql)
+class Redis(Server):
+    name = "redis-server"
+    tools = ("redis-server", "redis-cli", "redis-benchmark")
+    requests = 60_000
+
+    def prepare(self, folder: pathlib.Path) -> None:
+        pass
+
+    def command(self, folder: pathlib.Path) -> list[str]:
+        return [self.places["redis-server"], "--port", "0", "--unixsocket", f"{folder}/socket", "--io-threads", "2", "--io-threads-do-reads", "yes",
+                "--save", "", "--dir", str(folder)]
+
+    def is_ready(self, folder: pathlib.Path) -> bool:
+        return self.call(self.places["redis-cli"], "-s", folder / "socket", "ping", check=False)
+
+    def load(self, folder: pathlib.Path, clients: int) -> None:
+        self.call(self.places["redis-benchmark"], "-s", folder / "socket", "-t", "set,get", "-n", self.requests, "-c", 8 * clients, "-P", 4,
+                  "-d", 200, "-q")
+
+    def stop(self, folder: pathlib.Path) -> None:
+        self.call(self.places["redis-cli"], "-s", folder / "socket", "shutdown", "nosave", check=False)
+
+
+class Memcached(Server):
+    name = "memcached"
+    tools = ("memcached", "memcslap")
+    folders = ("/usr/sbin",)
+    requests = 150_000
+
+    def user(self) -> str | None:
+        return "nobody" if os.geteuid() == 0 else None
+
+    def prepare(self, folder: pathlib.Path) -> None:
+        self.home = folder
+
+    def command(self, folder: pathlib.Path) -> list[str]:
+        return [self.places["memcached"], "-s", f"{folder}/socket", "-t", "2", "-m", "64", "-P", f"{folder}/pid"]
+
+    def is_ready(self, folder: pathlib.Path) -> bool:
+        return (folder / "socket").exists() and (folder / "pid").exists()
+
+    def load(self, folder: pathlib.Path, clients: int) -> None:
+        for test in "set", "get":
+            self.call(self.places["memcslap"], f"--servers={folder}/socket", f"--concurrency={clients}",
+                      f"--execute-number={self.requests // clients}", f"--test={test}")
+
+    def stop(self, folder: pathlib.Path) -> None:
+        os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+
+
+SERVERS = (MariaDb, PostgreSql, Redis, Memcached)
