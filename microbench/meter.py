@@ -35,8 +35,13 @@ class Meter:
             return int(self.file.read_text()) / 1e9
         if self.group:
             return int(self.file.read_text().split()[1]) / 1e6
-        busy = [int(number) for number in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        return (sum(busy) - busy[3] - busy[4]) / os.sysconf("SC_CLK_TCK")
+        return machine_seconds()
+
+
+def machine_seconds() -> float:
+    """The processor time of all processes of the machine, and what the host took of it."""
+    busy = [int(number) for number in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return (sum(busy) - busy[3] - busy[4]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "wrappers/text/text_lines.h"
 
 namespace rdam::otf2 {
 namespace {
 
 constexpr std::string_view kSampled = "sampled", kCounted = "counted";
-constexpr std::string_view kRate = "rate=", kSince = "since=", kOff = "off=";
+constexpr std::string_view kRate = "rate=", kSince = "since=", kGroup = "group=", kOff = "off=";
 
 /// Nothing: `word` is not `name` and a number.
 template <class Number>
@@ -28,6 +30,7 @@ std::string text_of(const FunctionSampling& sampling) {
     if (sampling.counted) add(kCounted);
     if (sampling.most_rate > 0) add(fmt::format("{}{}", kRate, sampling.most_rate));
     if (sampling.windowed_since) add(fmt::format("{}{}", kSince, *sampling.windowed_since));
+    if (sampling.window_group != 0) add(fmt::format("{}{}", kGroup, sampling.window_group));
     if (sampling.switched_off) add(fmt::format("{}{}", kOff, *sampling.switched_off));
     return text;
 }
@@ -40,17 +43,21 @@ FunctionSampling sampling_in(std::string_view text) {
         if (const auto rate = value_in<std::uint8_t>(word, kRate); rate && *rate <= trace::kMaxSampling)
             sampling.most_rate = *rate;
         if (const auto since = value_in<std::uint64_t>(word, kSince)) sampling.windowed_since = since;
+        if (const auto group = value_in<std::uint32_t>(word, kGroup);
+            group && *group <= trace::kMaxWindowGroup)
+            sampling.window_group = *group;
         if (const auto off = value_in<std::uint64_t>(word, kOff)) sampling.switched_off = off;
     }
     return sampling;
 }
 
-// "120+30 5000+30": how long after the end of the one before each begins, and its length.
+// "120+30 5000+30/2": how long after the end of the one before each begins, its length, and its group.
 std::vector<std::string> texts_of(std::span<const trace::Window> windows, std::size_t longest) {
     std::vector<std::string> texts;
     std::uint64_t last = 0;
     for (const trace::Window& window : windows) {
-        const std::string one = fmt::format("{}+{}", window.begin - last, window.end - window.begin);
+        std::string one = fmt::format("{}+{}", window.begin - last, window.end - window.begin);
+        if (window.group != 0) one += fmt::format("/{}", window.group);
         last = window.end;
         if (texts.empty() || texts.back().size() + 1 + one.size() > longest)
             texts.push_back(one);
@@ -66,10 +73,15 @@ bool read_windows(std::string_view text, std::uint64_t latest, std::vector<trace
         const std::size_t plus = word.find('+');
         if (plus == std::string_view::npos) return false;
         const auto gap = number_in<std::uint64_t>(word.substr(0, plus));
-        const auto length = number_in<std::uint64_t>(word.substr(plus + 1));
+        const std::size_t slash = std::min(word.find('/'), word.size());
+        if (slash < plus) return false;
+        const auto length = number_in<std::uint64_t>(word.substr(plus + 1, slash - plus - 1));
+        const auto group = slash < word.size() ? number_in<std::uint32_t>(word.substr(slash + 1))
+                                               : std::optional<std::uint32_t>{0};
+        if (!group || *group > trace::kMaxWindowGroup) return false;
         if (!gap || !length || *length == 0 || *gap > latest - last || *length > latest - last - *gap)
             return false;
-        windows.push_back({.begin = last + *gap, .end = last + *gap + *length});
+        windows.push_back({.begin = last + *gap, .end = last + *gap + *length, .group = *group});
     }
     return true;
 }

@@ -18,6 +18,7 @@ struct FunctionSampling {
     bool counted = false;
     std::uint8_t most_rate = 0;
     std::optional<std::uint64_t> windowed_since = {};
+    std::uint32_t window_group = 0;
     std::optional<std::uint64_t> switched_off = {};
 
     friend bool operator==(const FunctionSampling&, const FunctionSampling&) = default;

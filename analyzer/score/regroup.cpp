@@ -170,7 +170,7 @@ ResolvedSettings with_candidates(const trace::TraceInfo& info, ResolvedSettings 
     constexpr std::size_t kInAll = std::size_t{1} << 19;  // of half a kilobyte, about
     constexpr std::size_t kMax = std::size_t{1} << 14;
     settings.any_baseline = true;
-    if (settings.sequences.deep_keys || info.process.max_overhead > 0) return settings;
+    if (settings.sequences.deep_keys || info.samples_trees()) return settings;
     settings.candidates = mining::all_candidates(info);
     settings.most_candidate_groups = kMax;
     settings.candidate_groups_of_thread = kInAll / std::max<std::size_t>(info.threads.size(), 1);

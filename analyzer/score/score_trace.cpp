@@ -219,10 +219,10 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .batch_bytes = batch_bytes(threads_for(settings.jobs), info.threads.size()),
         .threshold = settings.threshold,
         .largest_sampled = settings.largest_sampled};
-    if (settings.patterns && info.process.max_overhead > 0)
+    if (settings.patterns && info.samples_trees())
         return fail(
-            "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
-            "without --patterns, or record without --max-overhead");
+            "only a sample of the call trees was recorded, which has no patterns; analyze without "
+            "--patterns");
     if (settings.patterns && !info.process.copied_stacks.empty())
         return fail(
             "stacks of this program are copied away ({}), so which calls follow one another is not known; "

@@ -75,9 +75,8 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
     const auto counted = counted_calls(about, function, thread, life, recorded.before);
-    return counted ? WindowEstimate::by_calls(times.sampling_windows, life, about.windowed_since, recorded,
-                                              *counted)
-                   : WindowEstimate::by_time(times.sampling_windows, life, about.windowed_since);
+    return counted ? WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted)
+                   : WindowEstimate::by_time(times.sampling_windows, life, about);
 }
 
 std::vector<std::vector<WindowEstimate>> estimate_windows(
@@ -167,6 +166,17 @@ double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings)
     return std::max(info.clock.flow_ticks, settings.cost.total);
 }
 
+/// Of functions whose calls are counted, those that were not recorded.
+double calls_behind_gates(const trace::ThreadInfo& thread, const ThreadTimes& times) {
+    std::uint64_t counted = 0;
+    for (const trace::CallCount& each : thread.calls)
+        counted += each.calls;
+    return static_cast<double>(counted - std::min(counted, times.counts.calls));
+}
+
+/// What microbench/probe-cost finds for a closed gate that counts.
+constexpr double kGateNs = 1.1;
+
 std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& lives,
                                      std::span<const std::unique_ptr<ThreadTimes>> threads,
                                      const ResolvedSettings& settings, double ns_per_tick) {
@@ -175,6 +185,8 @@ std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& 
     for (std::size_t t = 0; t < threads.size(); ++t)
         costs.push_back(thread_cost(*threads[t], lives.whole[t], known,
                                     flow_cost(info, settings) * ns_per_tick, ns_per_tick));
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        costs[t].gates_ns = kGateNs * calls_behind_gates(info.threads[t], *threads[t]);
     return costs;
 }
 

@@ -1,6 +1,7 @@
 // The contents of a trace, decoded. Shared by the writer (the agent), the reader and all analyses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -107,7 +108,8 @@ struct FunctionInfo {
     bool sampled = false;              ///< its calls are recorded in windows of time only, by the user's list
     bool counted = false;              ///< all of its calls are counted: ThreadInfo::calls
     std::uint64_t windowed_since = 0;  ///< ticks: calls that begin after that are recorded only if they begin
-                                       ///< in one of TraceInfo::windows; 0: never, every call is recorded
+                                       ///< in one of its TraceInfo::windows; 0: never, every call is recorded
+    std::uint32_t window_group = 0;    ///< whose windows are its own: 0 to kMaxWindowGroup
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };
@@ -252,10 +254,14 @@ struct AgentInfo {
     bool told = false;               ///< false: a trace of format 1.3
 };
 
-/// A time in which calls of functions that are sampled in windows were recorded: ticks, begin ≤ t < end.
+inline constexpr std::uint32_t kMaxWindowGroup = 63;
+
+/// A time in which calls of functions that are sampled in windows were recorded: ticks, begin ≤ t < end. Of
+/// the functions of one group, so that no probe of another disturbs what is recorded.
 struct Window {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
+    std::uint32_t group = 0;  ///< FunctionInfo::window_group
 
     friend bool operator==(const Window&, const Window&) = default;
 };
@@ -276,6 +282,12 @@ struct TraceInfo {
     std::vector<std::string> remarks;  ///< messages of the recorder: losses, refusals
     std::vector<std::string> texts;  ///< the first of those that are values of parameters; there may be more
     std::uint64_t dropped = 0;       ///< events lost over all threads, those of unknown threads included
+
+    /// Call trees were recorded at random, as rdam did before version 5 of the format.
+    bool samples_trees() const {
+        return std::ranges::any_of(functions,
+                                   [](const FunctionInfo& function) { return function.most_rate != 0; });
+    }
 };
 
 }  // namespace rdam::trace

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
-inline constexpr std::uint16_t kMajor = 4;
+inline constexpr std::uint16_t kMajor = 5;
 inline constexpr std::uint16_t kMinor = 0;
 
 using Magic = std::array<std::uint8_t, 8>;
@@ -183,8 +183,14 @@ inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuCol
 inline constexpr std::size_t kFirstOffCpuColumns = 3;  ///< those of version 1.2
 
 /// The columns of a windows chunk (since version 2.0).
-enum class WindowsColumn : std::size_t { gaps, lengths, count };
+enum class WindowsColumn : std::size_t {
+    gaps,
+    lengths,
+    groups,  ///< since version 5.0
+    count
+};
 inline constexpr std::size_t kWindowsColumns = static_cast<std::size_t>(WindowsColumn::count);
+inline constexpr std::size_t kFirstWindowsColumns = 2;  ///< those of version 2.0
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
 inline constexpr std::size_t column_table(std::size_t columns) {

@@ -23,7 +23,6 @@ static_assert(offsetof(FunctionEntry, stack_words) == RDAM_ENTRY_STACK_WORDS);
 static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
 static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
 static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
-static_assert(sizeof(Rate) == sizeof(FunctionEntry));
 static_assert(offsetof(FunctionEntry, last_begin) == RDAM_ENTRY_LAST_BEGIN);
 static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
@@ -31,8 +30,6 @@ static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, stack_limit) == RDAM_THREAD_STACK_LIMIT);
 static_assert(offsetof(ThreadState, stack_low) == RDAM_THREAD_STACK_LOW);
 static_assert(offsetof(ThreadState, stack_high) == RDAM_THREAD_STACK_HIGH);
-static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
-static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, counter) == RDAM_THREAD_COUNTER);
 static_assert(offsetof(ThreadState, counter_gap) == RDAM_THREAD_COUNTER_GAP);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);

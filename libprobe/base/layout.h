@@ -20,19 +20,15 @@
 #define RDAM_ENTRY_STORE_VECTORS 48
 #define RDAM_ENTRY_PAIR_KEY 56
 
-// The offset of a function's Rate from its FunctionEntry: behind everything read-only (settled.S)
 #define RDAM_PAGE 4096
-#define RDAM_ENTRY_RATE ((RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE)
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_STACK_LIMIT 8
 #define RDAM_THREAD_STACK_LOW 16
 #define RDAM_THREAD_STACK_HIGH 24
-#define RDAM_THREAD_TREE 32
-#define RDAM_THREAD_RANDOM 40
-#define RDAM_THREAD_COUNTER 48
-#define RDAM_THREAD_COUNTER_GAP 56
+#define RDAM_THREAD_COUNTER 32
+#define RDAM_THREAD_COUNTER_GAP 40
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 #define RDAM_THREAD_SITES (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
@@ -70,8 +66,7 @@
 #define RDAM_FRAME_R11 -40
 #define RDAM_FRAME_RESUME -48  // shadow: the pad
 #define RDAM_FRAME_ENTRY -56
-#define RDAM_FRAME_RATE -64               // with a budget: what to add to the head of the enter event
-#define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
+#define RDAM_FRAME_COUNT -64  // on the way back, where instructions are counted
 // NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
 // A frame of a call that keeps the flags, too, which are behind it.

@@ -1,6 +1,5 @@
 // What the trampolines and the places where libc makes processes jump through: whole pages, which are read-only while the
-// program runs (settled.h). The functions' rates, which threads write, lie behind them at the same distance from every
-// FunctionEntry.
+// program runs (settled.h).
 
 #include "libprobe/base/layout.h"
 
@@ -27,13 +26,6 @@ rdam_functions:
         WORD    rdam_clone3_back
         WORD    rdam_vfork_back
         WORD    rdam_syscall_back
-        .org    rdam_functions + RDAM_ENTRY_RATE
-
-        .hidden rdam_rates
-        .globl  rdam_rates
-        .type   rdam_rates, @object
-        .size   rdam_rates, RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT
-rdam_rates:
-        .skip   RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT
+        .org    rdam_functions + (RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE
 
         .section .note.GNU-stack, "", @progbits

@@ -17,7 +17,7 @@ bool protect(const void* from, std::uint64_t size, int protection) {
 }
 
 bool protect_table(int protection) {
-    return protect(rdam_functions, RDAM_ENTRY_RATE, protection);
+    return protect(rdam_functions, (RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE, protection);
 }
 
 const char* place(const shm::Control& control, std::uint64_t offset) {
@@ -42,7 +42,7 @@ void forget_open_table() {
 }
 
 void close_shared_areas(shm::Control& control) {
-    protect(place(control, shm::kGatesOffset), shm::kCallsOffset - shm::kGatesOffset, PROT_READ);
+    protect(place(control, shm::kRequestOffset), shm::kCallsOffset - shm::kRequestOffset, PROT_READ);
 }
 
 bool open_request_area(shm::Control& control, bool open) {

@@ -42,12 +42,6 @@ struct alignas(64) FunctionEntry {
     std::uint64_t pair_key;  ///< see Pair::key
 };
 
-/// With a budget: of one function, RDAM_ENTRY_RATE behind its FunctionEntry, which may not change. As far
-/// from the next as those are, so that the trampolines need no index.
-struct alignas(64) Rate {
-    std::uint8_t value;  ///< 0…RDAM_MOST_RATE
-};
-
 /// How often a function was called from one place, in one thread.
 struct Pair {
     /// The return address, xor the function's pair_key: its number + 1 in the bits that no address has, and
@@ -63,15 +57,13 @@ inline std::uint32_t pair_index(std::uint64_t key) {
     return static_cast<std::uint32_t>(key) * RDAM_PAIR_HASH >> (32 - RDAM_PAIR_BITS);
 }
 
-inline constexpr std::uint64_t kRegionTree = ~std::uint64_t{1};
-
 /// A function that is called from one place without a frame on the stack: where the call goes on, and where
 /// it returns to. Each has its pad, a piece of code that calls `resume` and finds the CallSite when that
 /// returns (trampoline.S). It does not change once it is there, and does not belong to a call, so it does not
 /// matter how many calls are open, whether they ever return, and on which stack and in which thread.
 struct CallSite {
     std::atomic<std::uint64_t> return_address;  ///< 0: free
-    FunctionEntry* entry;                       ///< RDAM_UNRECORDED: the call's end is seen, but not recorded
+    FunctionEntry* entry;
     void* resume;
     std::uint32_t next;  ///< the number of the next one with the same hash, or of the next free one; 0: none
     std::uint32_t reserved;
@@ -97,6 +89,12 @@ struct Bookkeeping {
     std::uint64_t start = 0;
 };
 
+/// What a thread may still spend (chunks/budget.h). Ticks.
+struct Account {
+    std::int64_t credit = 0;
+    std::uint64_t since = 0;  ///< up to then its time has been looked at; 0: it has no account
+};
+
 /// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
 /// the slow path.
 struct ThreadState {
@@ -105,10 +103,6 @@ struct ThreadState {
     std::uint64_t stack_limit = 0;  ///< where rsp is below this, calls take nothing from the stack
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = ~std::uint64_t{0};
-    /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
-    /// recorded; 0: none is open. kRegionTree: a manual region is.
-    std::uint64_t tree = 0;
-    std::uint64_t random = 0;  ///< the last number drawn
     std::uint64_t counter =
         0;  ///< the address of the page by which its counter is read (counter.h); 0: it has none
     std::uint64_t counter_gap =
@@ -123,18 +117,16 @@ struct ThreadState {
     std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
     bool ended = false;               ///< its end has been reported
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
-    std::uint32_t regions = 0;        ///< manual regions that are open
     std::uint64_t vfork_cursor =
         0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     Bookkeeping own;
+    Account account;
     std::uint32_t tid = 0;           ///< the kernel's number of it, once it has been asked for
     std::uint64_t dropped = 0;       ///< events, since it has its slot
     pack::PendingStacks stacks;      ///< whose enter events are still to come
     std::uint32_t stack_number = 0;  ///< of the last call stack
     /// What a child on this thread's memory must leave as it was (children.h).
     std::uint64_t vfork_signals = 0;
-    std::uint64_t vfork_tree = 0;
-    std::uint32_t vfork_regions = 0;
     /// The child has a stack of its own, and nothing was done when the maker went on: it does so itself, at
     /// its next event.
     bool vfork_alone = false;
@@ -236,8 +228,8 @@ struct Globals {
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
     std::uint32_t functions = 0;
     shm::Measured measured = {};
-    std::uint32_t late_asked = 0;              ///< the last late request
-    std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
+    std::uint64_t ticks_per_second = 0;
+    std::uint32_t late_asked = 0;          ///< the last late request
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row it was not known whether the agent is alive
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
     std::uint64_t gates[kMaxGateCopies] = {};
@@ -273,7 +265,6 @@ extern Standing standing;
 
 extern "C" {
 extern rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions];
-extern rdam::probe::Rate rdam_rates[rdam::shm::kMaxFunctions];
 extern rdam::probe::Guard rdam_guard;
 extern __thread rdam::probe::ThreadState rdam_thread;
 extern void* rdam_target_stack;

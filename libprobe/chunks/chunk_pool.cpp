@@ -34,8 +34,7 @@ void push(std::uint32_t entry) {
     tell_tail();
     const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
     if (is_filtered()) return;
-    if (due || globals.settings.values[settings::Id::max_overhead] != 0 || standing.waiters.load() != 0)
-        wake_agent();
+    if (due || standing.waiters.load() != 0) wake_agent();
 }
 
 /// 0: the chunk is accessible, and its memory is there.

@@ -5,6 +5,7 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/budget.h"
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/chunks/packing.h"
@@ -44,8 +45,6 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
         zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
         head.sequence.tell(thread.own.sequence);
         head.state.store(shm::ChunkState::owned);
-        // The agent sets the rates by what it has seen.
-        if (globals.settings.values[settings::Id::max_overhead] != 0) hand_over_packed(thread);
         return;
     }
     // Their enter events are in this chunk, if anywhere.
@@ -132,12 +131,11 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         slot.end_check = 0;
         slot.dropped.tell(0);
         tell_begin(thread);
-        constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-        thread.random = (read_clock() ^ std::uint64_t{slot.begin.tid} << 32) * kSpread;
         begin_publishing(thread, slot);
         slot.state.store(shm::ThreadSlotState::live, std::memory_order_release);
         park(thread);
         if (!thread.ended) begin_counter(thread);
+        open_account(thread);
         // From outside a PID namespace the thread can be found only while it lives.
         if (standing.agent_pid.load() == 0 && !is_filtered()) call_agent();
         // Behind the last destructor libc's memory for thread-specific data is gone.
@@ -158,6 +156,7 @@ void end_thread(ThreadState& thread) {
     tell_begin(thread);
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
+    close_account(thread);
     park(thread);
     if (const std::uint32_t chunk = thread.own.chunk; chunk != shm::kNone) {
         set_chunk(thread, shm::kNone);
@@ -182,18 +181,9 @@ void end_thread(ThreadState& thread) {
     if ((ended - control.threads_done.load()) % shm::kManyEnded == 0) call_agent();
 }
 
-void take_all_rates() {
-    const shm::Control& control = *globals.control;
-    if (globals.settings.values[settings::Id::max_overhead] == 0) return;
-    globals.rates_seen.store(control.rates_changed.load());
-    for (std::uint32_t i = 0; i < globals.functions; ++i)
-        rdam_rates[i].value = control.rates[i].load(std::memory_order_relaxed) & RDAM_MOST_RATE;
-}
-
 bool change_chunk(ThreadState& thread) {
     const std::uint64_t begin = read_clock();
     if (globals.control->notice_size.load(std::memory_order_relaxed) != 0 && !is_filtered()) print_notice();
-    if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
     park(thread);
@@ -203,6 +193,7 @@ bool change_chunk(ThreadState& thread) {
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
     slot[0] = begin;
     slot[2] = read_clock();
+    spend_pause(thread, slot[2] - begin);
     const auto reason = waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk;
     std::atomic_ref<std::uint64_t>{slot[1]}.store(
         shm::make_head(shm::RecordKind::pause, 1, static_cast<std::uint32_t>(reason)),
@@ -239,8 +230,6 @@ bool come_back(ThreadState& thread) {
     const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     if (!thread.vfork_alone || here < thread.stack.low || here >= thread.stack.high) return false;
     thread.vfork_alone = false;
-    thread.tree = thread.vfork_tree;
-    thread.regions = thread.vfork_regions;
     thread.cursor = thread.vfork_cursor;
     thread.vfork_cursor = 0;
     return true;

@@ -28,9 +28,6 @@ bool change_chunk(ThreadState& thread);
 /// none. The caller writes the head last.
 std::uint64_t* take_record(ThreadState& thread, std::uint32_t size);
 
-/// Takes over the rates that the agent has set for the functions, all of them zero at first.
-void take_all_rates();
-
 /// Tells the agent, once, that there is going to be something to write, and waits until the file is there.
 void announce_events();
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/budget.h"
 #include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/pack/packer.h"
 
@@ -71,6 +72,7 @@ bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t e
                   .sequence = thread.own.sequence,
                   .end = end});
     count_calls(packer);
+    spend(thread, packer);
     return true;
 }
 

@@ -70,6 +70,13 @@ void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded) {
     copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
 }
 
+void write_open_gate(std::uint64_t at, std::uint64_t recorded) {
+    constexpr std::uint64_t kJump = 5;
+    std::uint8_t code[kJump] = {0xe9, 0, 0, 0, 0};  // jmp recorded
+    put32(code + 1, recorded - (at + kJump));
+    copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
+}
+
 void write_count(std::uint64_t at, std::uint32_t displacement) {
     std::uint8_t code[kCountCode] = {0x64, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};  // incq %fs:displacement
     put32(code + 5, displacement);

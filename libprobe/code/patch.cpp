@@ -5,6 +5,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/budget.h"
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/code/code_memory.h"
 #include "libprobe/code/gates.h"
@@ -17,8 +18,8 @@ struct Trampolines {
     void* shadow;
     void* back;
 };
-/// By clock (shm::Clock), counting or not, and budget or none.
-extern const Trampolines rdam_variants[rdam::shm::kClocks][2][2];
+/// By clock (shm::Clock), and counting or not.
+extern const Trampolines rdam_variants[rdam::shm::kClocks][2];
 
 /// For FunctionEntry::store_integers and store_vectors, by the number of registers.
 extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
@@ -82,8 +83,7 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 const Trampolines& trampolines() {
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
-    const std::size_t budget = globals.settings.values[settings::Id::max_overhead] != 0 ? 1 : 0;
-    return rdam_variants[clock][counting][budget];
+    return rdam_variants[clock][counting];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
@@ -173,8 +173,9 @@ constexpr std::uint32_t aligned(std::uint32_t size) {
     return (size + 15u) & ~15u;
 }
 
-/// With a budget whatever turns out to be too hot is sampled in windows.
+/// With a budget whatever turns out to be too hot is sampled in windows. A gate changes the flags.
 bool is_gated(const shm::PlannedFunction& function) {
+    if (function.takes_flags != 0) return false;
     return function.sampled != 0 || globals.settings.values[settings::Id::max_overhead] != 0;
 }
 
@@ -222,8 +223,13 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
     put64(at + sizeof island, stub(function.number, function.frame));
     const std::uint64_t code = at + before_code(function);
     if (is_gated(function)) {
-        if (gates == 0) return false;
-        write_gate(code - kGateCode, gates + function.number, recorded_from(code, function, at));
+        const std::uint64_t gate = code - kGateCode;
+        if (gates != 0) {
+            write_gate(gate, gates + function.number, recorded_from(code, function, at));
+        } else {
+            write_open_gate(gate, recorded_from(code, function, at));
+            exempt(function.number);
+        }
         if (const std::uint32_t counter = call_counter_of(function.number); counter != kNoCallCounter)
             write_count(code - gate_size(function), displacement_of(counter));
     }
@@ -330,6 +336,7 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
         globals.addresses[functions[i].number] = functions[i].address;
         if (functions[i].number >= globals.functions) globals.functions = functions[i].number + 1;
     }
+    begin_budget(functions, count);
     give_call_counters(functions, count);
     tell_call_counters();
     Group group;

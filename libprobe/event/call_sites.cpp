@@ -12,18 +12,9 @@ namespace {
 constexpr std::uint32_t kBucketBits = 14;
 /// The last CallSite of each hash, by its number. Numbers begin behind 0, which is none.
 constinit std::atomic<std::uint32_t> buckets[1u << kBucketBits] = {};
-constinit std::atomic<std::uint32_t> used{2};
+constinit std::atomic<std::uint32_t> used{1};
 /// The first free one of those that were in use; a change count in the high half.
 constinit std::atomic<std::uint64_t> free_sites;
-
-/// With a budget each CallSite has another next to it, for calls that are not recorded.
-std::uint32_t step() {
-    return globals.settings.values[settings::Id::max_overhead] != 0 ? 2 : 1;
-}
-
-FunctionEntry* unrecorded() {
-    return rdam_functions + shm::kInnermostFunction;
-}
 
 std::atomic<std::uint32_t>& bucket_of(const FunctionEntry& entry, std::uint64_t return_address) {
     constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
@@ -64,8 +55,8 @@ std::uint32_t take_site() {
     if (const std::uint32_t number = take_free(); number != 0) return number;
     std::uint32_t number = used.load();
     do {
-        if (number + step() > RDAM_MAX_SITES) return 0;
-    } while (!used.compare_exchange_weak(number, number + step()));
+        if (number == RDAM_MAX_SITES) return 0;
+    } while (!used.compare_exchange_weak(number, number + 1));
     return number;
 }
 
@@ -81,7 +72,6 @@ std::uint32_t add_site(std::atomic<std::uint32_t>& bucket, FunctionEntry& entry,
     const std::uint32_t number = take_site();
     if (number == 0) return 0;
     CallSite& site = rdam_call_sites[number];
-    if (step() == 2) fill(rdam_call_sites[number + 1], unrecorded(), entry.resume, return_address);
     fill(site, &entry, entry.resume, return_address);
     std::uint32_t first = bucket.load();
     do {
@@ -130,7 +120,7 @@ std::uint64_t without_pad(std::uint64_t word) {
 
 void forget_call_sites(std::uint64_t low, std::uint64_t high) {
     const std::uint32_t end = used.load();
-    for (std::uint32_t number = 2; number < end; number += step()) {
+    for (std::uint32_t number = 1; number < end; ++number) {
         CallSite& site = rdam_call_sites[number];
         const std::uint64_t return_address = site.return_address.load();
         if (return_address == 0 || site.entry == nullptr) continue;
@@ -138,7 +128,6 @@ void forget_call_sites(std::uint64_t low, std::uint64_t high) {
         if (!within(return_address, low, high) && !within(function, low, high)) continue;
         unlink(bucket_of(*site.entry, return_address), number);
         site.return_address.store(0);
-        if (step() == 2) rdam_call_sites[number + 1].return_address.store(0);
         give_back(number);
     }
 }

@@ -76,26 +76,6 @@ std::uint32_t function_of(rdam_region& place) {
     return place.number == kUnrecorded ? 0 : shm::kFirstRegion + place.number - 1;
 }
 
-/// With a budget: a region is an outermost call like others and is always recorded, with all that is called
-/// in it. One that begins in a call tree that is not recorded is not, either.
-bool enter_tree() {
-    ThreadState& thread = rdam_thread;
-    if (globals.settings.values[settings::Id::max_overhead] == 0) return true;
-    if ((thread.tree & 1) != 0) return false;
-    if (thread.tree == 0) thread.tree = kRegionTree;
-    if (thread.tree == kRegionTree) ++thread.regions;
-    return true;
-}
-
-bool in_recorded_tree() {
-    return globals.settings.values[settings::Id::max_overhead] == 0 || (rdam_thread.tree & 1) == 0;
-}
-
-void leave_tree() {
-    ThreadState& thread = rdam_thread;
-    if (thread.tree == kRegionTree && --thread.regions == 0) thread.tree = 0;
-}
-
 bool recording() {
     return rdam_guard.active() || rdam_slow_inactive(nullptr, 0) != 0;
 }
@@ -149,7 +129,6 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0) return;
     probe::announce_events();
-    if (!probe::enter_tree()) return;
     probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
     std::uint64_t* record = probe::reserve_record(24 + 8 * std::uint64_t{words} + probe::count_bytes());
@@ -170,10 +149,9 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_regi
     stamp.count = probe::read_count();
     if (!rdam_guard.active()) return;
     const std::uint32_t function = probe::function_of(*place);
-    if (function == 0 || !probe::in_recorded_tree()) return;
+    if (function == 0) return;
     probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
     std::uint64_t* record = probe::reserve_record(16 + probe::count_bytes());
-    probe::leave_tree();
     if (record == nullptr) return;
     probe::publish(record, 2, stamp, shm::make_head(shm::RecordKind::leave, 0, function));
 }

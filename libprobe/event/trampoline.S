@@ -32,11 +32,11 @@ rdam_first_function:
 rdam_trampolines_begin:
 
 // The parts that are rarely reached, behind the straight path of each trampoline.
-.macro RARE_PATHS name, clock, frame, budget, count
+.macro RARE_PATHS name, clock, frame, count
 .L\name\()_words:
         STORE_WORDS \name, .L\name\()_stamp
 .L\name\()_stamp:
-        STAMP_ENTER \clock, \budget, \count
+        STAMP_ENTER \clock, \count
     .ifc \frame, stack
         jmp     .L\name\()_arguments
     .else
@@ -131,25 +131,18 @@ rdam_trampolines_begin:
         xor     %rax, %rcx
         mov     %rcx, 8(%r10)
         FENCE   \clock
-        jmp     .L\name\()_tail_pass
+        jmp     .L\name\()_pass
 .L\name\()_tail_chunk:
         cmpq    $0, rdam_guard(%rip)
-        je      .L\name\()_tail_pass
+        je      .L\name\()_pass
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
         jnz     .L\name\()_tail_record
-        jmp     .L\name\()_tail_pass
+        jmp     .L\name\()_pass
 .L\name\()_tail_words:
         STORE_WORDS \name\()_tail, .L\name\()_tail_stamp
 
 .L\name\()_pass:
-    .ifc \budget, budget
-        END_TREE
-    .endif
-.L\name\()_tail_pass:                    // the frame may be at the place of the one that the chain began in
-    .ifc \budget, budget
-.L\name\()_skip:
-    .endif
     .ifc \frame, shadow
         PASS_ON kept
     .else
@@ -158,7 +151,7 @@ rdam_trampolines_begin:
 .endm
 
 // rax = the thread's offset.
-.macro RECORD_ENTER name, clock, budget, count
+.macro RECORD_ENTER name, clock, count
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
 .L\name\()_record:
@@ -168,13 +161,13 @@ rdam_trampolines_begin:
         mov     %rcx, 16(%r10)
         cmpq    $0, RDAM_ENTRY_STACK_BYTES(%r11)
         jne     .L\name\()_words
-        STAMP_ENTER \clock, \budget, \count
+        STAMP_ENTER \clock, \count
 .L\name\()_made:
 .endm
 
 // --- The stack frame ------------------------------------------------------------------------------------------------
 // Where the thread is deep in its stack, `deep` takes over: a shadow frame, which needs none of it.
-.macro STACK_FRAME name, deep, clock, budget=none, count=none
+.macro STACK_FRAME name, deep, clock, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -186,25 +179,18 @@ rdam_enter_\name:
 .L\name\()_shallow:
         push    RDAM_ENTRY_RESUME(%r11)
         push    %r11
-        sub     $(8 + RDAM_FRAME_PADDING), %rsp  // the rate, and padding
-    .ifc \budget, budget
-        SAMPLE  \name, .L\name\()_arguments
-        mov     rdam_thread@gottpoff(%rip), %rax
-    .endif
-        RECORD_ENTER \name, \clock, \budget, \count
+        sub     $(8 + RDAM_FRAME_PADDING), %rsp  // the count, and padding
+        RECORD_ENTER \name, \clock, \count
 .L\name\()_call:
-        FENCE_IF_RECORDED \name, \clock, \budget
         RESTORE_SCRATCH
-    .ifc \budget, none
         FENCE   \clock
-    .endif
         call    *RDAM_FRAME_RESUME(%rbp)
         mov     %rax, RDAM_FRAME_RAX(%rbp)
         mov     %rdx, RDAM_FRAME_RDX(%rbp)
         mov     %rcx, RDAM_FRAME_RCX(%rbp)
         mov     %r10, RDAM_FRAME_R10(%rbp)
         mov     %r11, RDAM_FRAME_R11(%rbp)
-        RECORD_LEAVE \name, \clock, \budget, \count
+        RECORD_LEAVE \name, \clock, \count
         RESTORE_SCRATCH
         .cfi_remember_state
         leave
@@ -236,7 +222,7 @@ rdam_enter_\name:
         jae     .L\name\()_shallow
         jmp     .L\deep\()_built
 
-        RARE_PATHS \name, \clock, stack, \budget, \count
+        RARE_PATHS \name, \clock, stack, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
 .endm
@@ -244,7 +230,7 @@ rdam_enter_\name:
 // --- The shadow frame ------------------------------------------------------------------------------------------------
 // The function is called with the caller's registers and stack untouched but for the return address: that is a pad's, below,
 // whose CallSite has the caller's.
-.macro SHADOW_FRAME name, clock, budget=none, count=none
+.macro SHADOW_FRAME name, clock, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -254,40 +240,20 @@ rdam_enter_\name:
 .L\name\()_built:
         lea     -RDAM_SHADOW_FRAME_SIZE(%rbp), %rsp
         mov     %rax, RDAM_FRAME_FLAGS(%rbp)
-    .ifc \budget, budget
-        mov     %r11, RDAM_FRAME_ENTRY(%rbp)
-    .endif
         mov     rdam_thread@gottpoff(%rip), %rax
         CHECK_STACK rax, rsp, .L\name\()_elsewhere
 .L\name\()_here:
-    .ifc \budget, budget
-        SAMPLE  \name, .L\name\()_sampled
-        mov     rdam_thread@gottpoff(%rip), %rax
-    .endif
         FIND_SITE .L\name\()_site
 .L\name\()_found:
         shr     $(RDAM_SITE_SHIFT - RDAM_PAD_SHIFT), %edx
         lea     rdam_pads(%rip), %r10
         add     %rdx, %r10
-    .ifc \budget, budget
-        cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
-        je      1f
-        add     $(1 << RDAM_PAD_SHIFT), %r10      // the one for calls that are not recorded is next to it
         mov     %r10, RDAM_FRAME_RESUME(%rbp)
-        jmp     .L\name\()_made
-1:
-    .endif
-        mov     %r10, RDAM_FRAME_RESUME(%rbp)
-        RECORD_ENTER \name, \clock, \budget, \count
-        FENCE_IF_RECORDED \name, \clock, \budget
+        RECORD_ENTER \name, \clock, \count
         RESTORE_FLAGS
         mov     RDAM_FRAME_RESUME(%rbp), %rax
         .cfi_remember_state
-    .ifc \budget, none
         LEAVE_FOR_RAX 1, \clock
-    .else
-        LEAVE_FOR_RAX 1
-    .endif
         .cfi_restore_state
 
 .L\name\()_elsewhere:
@@ -308,7 +274,7 @@ rdam_enter_\name:
         mov     rdam_thread@gottpoff(%rip), %rax
         jmp     .L\name\()_found
 
-        RARE_PATHS \name, \clock, shadow, \budget, \count
+        RARE_PATHS \name, \clock, shadow, \count
 
 // The way back from a pad: (rsp) = the CallSite's offset in the table, where the return address was. Until that is back in
 // its place, unwinders find it by the number at the begin of these 64 bytes.
@@ -342,7 +308,7 @@ rdam_leave_\name:
         mov     %rax, RDAM_FRAME_FLAGS(%rbp)
         mov     RDAM_SITE_ENTRY(%r10), %r11
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
-        RECORD_LEAVE \name, \clock, \budget, \count
+        RECORD_LEAVE \name, \clock, \count
         RESTORE_FLAGS
         RESTORE_SCRATCH
         .cfi_remember_state
@@ -356,9 +322,9 @@ rdam_leave_\name:
 .endm
 
 // The two of one kind.
-.macro PAIR_OF_FRAMES rest, clock, budget=none, count=none
-        STACK_FRAME stack_\rest, shadow_\rest, \clock, \budget, \count
-        SHADOW_FRAME shadow_\rest, \clock, \budget, \count
+.macro PAIR_OF_FRAMES rest, clock, count=none
+        STACK_FRAME stack_\rest, shadow_\rest, \clock, \count
+        SHADOW_FRAME shadow_\rest, \clock, \count
         .pushsection .data.rel.ro.variants, "aw"
         .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest, rdam_leave_shadow_\rest
         .popsection
@@ -367,9 +333,7 @@ rdam_leave_\name:
 // The trampolines of a clock, in the order of rdam_variants (patch.cpp).
 .macro TRAMPOLINES clock
         PAIR_OF_FRAMES \clock, \clock
-        PAIR_OF_FRAMES \clock\()_budget, \clock, budget
-        PAIR_OF_FRAMES \clock\()_count, \clock, none, count
-        PAIR_OF_FRAMES \clock\()_budget_count, \clock, budget, count
+        PAIR_OF_FRAMES \clock\()_count, \clock, count
 .endm
 
         .section .data.rel.ro.variants, "aw"

@@ -107,12 +107,6 @@ UnwoundFrame frame_of(void* context, std::uint64_t unwinder) {
     return {as_entry(entry), registers.rbp};
 }
 
-/// With a budget: the outermost call's end is its tree's. False: nothing of the call is recorded.
-bool end_tree(rdam::probe::ThreadState& thread, const UnwoundFrame& frame) {
-    if ((thread.tree & ~std::uint64_t{1}) == frame.rbp) thread.tree = 0;
-    return frame.entry != rdam_functions + rdam::shm::kInnermostFunction;
-}
-
 }  // namespace
 
 extern "C" {
@@ -129,10 +123,7 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
     std::uint32_t function = rdam::shm::kInnermostFunction;
     const UnwoundFrame frame =
         frame_of(context, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
-    if (frame.entry != nullptr) {
-        function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
-        if (!end_tree(thread, frame)) return kContinueUnwind;
-    }
+    if (frame.entry != nullptr) function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
     if (!rdam_guard.active() || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
         return kContinueUnwind;
     if (frame.entry != nullptr) rdam::probe::note_place(thread, frame.rbp);

@@ -5,10 +5,7 @@
 // says what the record is and is written last: memory is zero before a record is taken, so a record whose
 // head is zero has been reserved and not (yet) been written.
 //
-//   head = cpu << 52 | kind << 48 | words << 40 | rate << 32 | function + 1
-//
-// With a budget for overhead `rate` of an enter at which a call tree begins is RDAM_RATE_TREE + r: 2^-r was
-// the probability that it was recorded.
+//   head = cpu << 52 | kind << 48 | words << 40 | function + 1; bits 32 to 38 are 0
 //
 // Bit RDAM_HEAD_COUNTED_SHIFT of the head of an enter, tail_enter or leave: one more word follows,
 // the instructions that the thread had executed (libprobe/clock/counter.h); 0: not known.
@@ -34,7 +31,6 @@
 #define RDAM_HEAD_CPU_SHIFT 52
 #define RDAM_HEAD_KIND_SHIFT 48
 #define RDAM_HEAD_WORDS_SHIFT 40
-#define RDAM_HEAD_RATE_SHIFT 32
 #define RDAM_HEAD_COUNTED_SHIFT 39
 
 // Where timestamps come from, in the order of shm::Clock: rdtscp with a fence, so that the function does not
@@ -42,10 +38,6 @@
 // processor; rdtsc, and the processor by rdpid; CLOCK_MONOTONIC in nanoseconds, by a system call, if the
 // counter cannot be trusted.
 #define RDAM_CLOCKS(X) X(rdtscp) X(unfenced) X(rdtsc) X(rdpid) X(monotonic)
-
-// A function's rate: 0 to RDAM_MOST_RATE.
-#define RDAM_RATE_TREE 0x40
-#define RDAM_MOST_RATE 31
 
 // Chunks are aligned to their size: the end of a chunk is known from a record's address alone. The last
 // kilobytes are never handed out, so that the records which nested signal handlers reserve beyond the limit,
@@ -106,9 +98,8 @@ struct Head {
     constexpr std::uint32_t words() const {
         return static_cast<std::uint32_t>(bits >> RDAM_HEAD_WORDS_SHIFT & 0xff);
     }
-    constexpr std::uint8_t rate() const {
-        return static_cast<std::uint8_t>(bits >> RDAM_HEAD_RATE_SHIFT & 0x7f);
-    }
+    /// False: a probe has not written it.
+    constexpr bool is_sound() const { return (bits >> 32 & 0x7f) == 0; }
     constexpr bool counted() const { return (bits >> RDAM_HEAD_COUNTED_SHIFT & 1) != 0; }
     constexpr std::uint32_t function() const { return static_cast<std::uint32_t>(bits) - 1; }
     constexpr std::uint16_t cpu() const { return static_cast<std::uint16_t>(bits >> RDAM_HEAD_CPU_SHIFT); }

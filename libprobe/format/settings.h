@@ -107,10 +107,11 @@ inline constexpr Setting kTable[kCount] = {
      .right = "a share like 10% or 0.1 (0.01% to 100000%)",
      .least = kMinShare,
      .most = kMaxShare,
+     .unset = "5%",
      .option = "--max-overhead",
-     .takes = "SHARE",
-     .help = "Sample calls where recording all of them would cost a thread more than this share of its "
-             "own time, e.g. 10%"},
+     .takes = "SHARE [5%]",
+     .help = "Record a function in windows of time where recording all calls would cost a thread more than "
+             "this share of its own time"},
     {.id = Id::switches,
      .variable = "RDAM_SWITCHES",
      .kind = Kind::choice,

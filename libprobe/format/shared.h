@@ -24,27 +24,28 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 18;
+inline constexpr std::uint32_t kVersion = 19;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
-inline constexpr std::uint64_t kRequestOffset = 1 << 20;
+inline constexpr std::uint64_t kRequestOffset = 2 << 20;
 /// One byte for each function number, whole pages of their own: the process maps them a second time near its
 /// code, to read only. A gated function's calls are recorded while its byte is not 0; an open one has all
-/// bits. Written by the process before the agent starts (all open), then by the agent.
+/// bits. Written by the process before the agent starts (all open), then by the agent, which opens and closes
+/// windows; the process closes that of a function whose calls cost more than the budget has for them.
 inline constexpr std::uint64_t kGatesSize = kMaxFunctions;
 inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
 inline constexpr std::uint8_t kGateOpen = 0xff;
 inline constexpr std::uint64_t kBirthsSize = 4096;  ///< a page of its own (births.h)
 inline constexpr std::uint64_t kBirthsOffset = kGatesOffset - kBirthsSize;
 inline constexpr std::uint64_t kRequestSize = 3 << 20;
-inline constexpr std::uint64_t kPlanOffset = 4 << 20;
-inline constexpr std::uint64_t kPlanSize = 28 << 20;
+inline constexpr std::uint64_t kPlanOffset = 5 << 20;
+inline constexpr std::uint64_t kPlanSize = 27 << 20;
 inline constexpr std::uint64_t kCallsOffset = 32 << 20;
-inline constexpr std::uint64_t kCallsSize = 4 << 20;
+inline constexpr std::uint64_t kCallsSize = 16 << 20;
 inline constexpr std::uint64_t kChunksOffset = kCallsOffset + kCallsSize;
 
 inline constexpr std::uint32_t kMaxThreads = 4096;   ///< alive at the same time
-inline constexpr std::uint32_t kCallCounters = 128;  ///< gated functions whose calls are counted
+inline constexpr std::uint32_t kCallCounters = 512;  ///< gated functions whose calls are counted
 inline constexpr std::uint32_t kCallSites =
     1 << 17;  ///< from which functions are called without a frame on the stack
 inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
@@ -229,8 +230,6 @@ struct Measured {
     std::uint64_t
         probe_instructions_x16;  ///< of one wrapped call; the part of them between its two readings:
     std::uint64_t inner_instructions_x16;
-    std::uint64_t unrecorded_ticks_x16;  ///< with a budget: of an outermost call that is not recorded
-    std::uint64_t inside_ticks_x16;      ///< … of a call inside such a one
 };
 
 struct Control {
@@ -245,9 +244,6 @@ struct Control {
     settings::Values settings;
     Measured measured;
     std::uint64_t measured_check;
-
-    std::atomic<std::uint32_t> rates_changed;
-    std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: 0…RDAM_MOST_RATE
 
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
@@ -318,6 +314,16 @@ struct Control {
     /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];
 
+    /// Ticks of threads' time that calls of complete functions have cost; late like `calls`.
+    std::atomic<std::uint64_t> spent;
+    /// Written by the agent before the process records.
+    std::uint64_t ticks_per_second;
+    /// By function number, ticks: up to then all calls were recorded, since then those in windows; 0: all
+    /// are. The process tells it before it closes the function's gate; the agent sets it back to 0 where
+    /// nothing has the number any more.
+    ToldCount windowed_since[kMaxFunctions];
+    std::atomic<std::uint32_t> windowed_futex;  ///< counts up with each of them
+
     /// The function number of each counter of calls; the process only adds to them.
     Told call_counters;
     std::uint32_t counted[kCallCounters];
@@ -382,6 +388,14 @@ inline std::uint64_t check_of_request(const void* area, std::uint32_t bytes, std
 // --- The plan: what the process is told to do
 // ----------------------------------------------------------------------
 
+/// The gate of a function, of either side's memory.
+inline std::atomic<std::uint8_t>& gate_of(void* control, std::uint32_t function) {
+    return reinterpret_cast<std::atomic<std::uint8_t>*>(static_cast<char*>(control) + kGatesOffset)[function];
+}
+
+/// Of the budget for overhead one part in so many is for the recording of functions in windows.
+inline constexpr std::uint32_t kPartOfWindows = 5;
+
 struct PlannedFunction {
     std::uint64_t address = 0;  ///< run-time address of the entry
     std::uint64_t base = 0;     ///< load base that the fix-ups are relative to
@@ -393,6 +407,7 @@ struct PlannedFunction {
     std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself
                                    ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate
+    std::uint8_t takes_flags = 0;  ///< something may be in the flags when it is called: it has no gate
     std::uint8_t waits = 0;        ///< it is known to wait, asleep or not
     std::uint8_t anew = 0;         ///< its number has stood for another function
     std::uint8_t original_size = 0;

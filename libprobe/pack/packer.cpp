@@ -8,9 +8,7 @@ namespace rdam::pack {
 namespace {
 
 constexpr std::uint64_t kProcessorBits = std::uint64_t{0xfff} << RDAM_HEAD_CPU_SHIFT;
-constexpr std::uint64_t kRateBits = std::uint64_t{0x7f} << RDAM_HEAD_RATE_SHIFT;
-constexpr std::uint64_t kOpBits = ~(kProcessorBits | kRateBits);
-constexpr std::uint64_t kTreeBit = std::uint64_t{RDAM_RATE_TREE} << RDAM_HEAD_RATE_SHIFT;
+constexpr std::uint64_t kOpBits = ~kProcessorBits;
 constexpr std::uint32_t kNoProcessor = 0xfff;
 constexpr std::uint32_t kNothing = 0xffffffff;
 
@@ -174,10 +172,8 @@ Packer::Known* Packer::find_or_add(const std::uint64_t* record, const std::uint6
     stop = Stop::unwritten;
     if (end - record < 2) return nullptr;
     const shm::Head head{record[1]};
-    if (!is_op(head.kind()) || head.function() == kNothing) return nullptr;
+    if (!is_op(head.kind()) || !head.is_sound() || head.function() == kNothing) return nullptr;
     if (has_caller(head.kind()) && end - record < 3) return nullptr;
-    // Only a call can begin a tree.
-    if (!has_caller(head.kind()) && (head.bits & kTreeBit) != 0) return nullptr;
     const std::uint64_t key = head.bits & kOpBits;
     const std::uint64_t caller = has_caller(head.kind()) ? record[2] : 0;
     std::uint32_t place = 0;
@@ -260,7 +256,6 @@ void Packer::put_rare(const Known& op, const std::uint64_t* record, PendingStack
         processor_ = processor;
         mark(Column::processors, processor == kNoProcessor ? 0 : processor + 1);
     }
-    if ((head & kTreeBit) != 0) mark(Column::sampling, 1 + (shm::Head{head}.rate() & RDAM_MOST_RATE));
     if (op.caller_mask != 0)
         if (const std::uint32_t stack = stacks.take(op.function, op.caller); stack != 0)
             mark(Column::stacks, stack);

@@ -56,6 +56,8 @@ class Packer {
     Stop run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
 
     std::uint32_t events() const { return events_; }
+    /// The time of the last of them.
+    std::uint64_t last_tsc() const { return last_tsc_; }
     /// The size of the pack so far.
     std::uint32_t size() const;
     /// Writes the pack to `to`, which has size() bytes and is 8-byte aligned.

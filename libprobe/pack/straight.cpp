@@ -153,7 +153,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
     while (now.at < stop) {
         Known* op = before->follower;
         if (now.mismatch(*op, now.at) != 0) {
-            // Another op; or another processor, or a rate: then it is not found.
+            // Another op; or another processor: then it is not found.
             const std::uint64_t key = now.at[1] ^ now.usual;
             const std::uint64_t enter = (key >> RDAM_HEAD_KIND_SHIFT & 0xf) == RDAM_KIND_ENTER ? ~0ull : 0;
             std::uint32_t place = 0;

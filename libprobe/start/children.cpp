@@ -176,8 +176,6 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
     set_signals(SIG_BLOCK, all, &thread.vfork_signals);
     rdam_guard.lends.store(1);
     thread.vfork_filtered = rdam_filtering.filtered;
-    thread.vfork_tree = thread.tree;
-    thread.vfork_regions = thread.regions;
     thread.vfork_cursor = thread.cursor;
     // What the child calls is not the maker's, but is counted in its storage.
     if (thread.slot != nullptr) publish_calls(thread, *thread.slot);
@@ -192,8 +190,6 @@ void rdam_in_child() {
 
 void rdam_after_child() {
     auto& thread = rdam_thread;
-    thread.tree = thread.vfork_tree;
-    thread.regions = thread.vfork_regions;
     thread.cursor = thread.vfork_cursor;
     thread.vfork_cursor = 0;
     rdam_filtering.filtered = thread.vfork_filtered;

@@ -211,28 +211,6 @@ std::uint64_t instructions_of_batch(void (*function)()) {
     return before != 0 && after > before ? after - before : 0;
 }
 
-std::uint64_t least_batch(void (*function)(), std::uint64_t plain) {
-    std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t i = 0; i < kCostBatches; ++i) {
-        const std::uint64_t now = ticks_of_batch(function);
-        least = now < least ? now : least;
-    }
-    return least > plain ? per_call_x16(least - plain) : 0;
-}
-
-/// With a budget: what calls cost that are not recorded. `plain` is a batch of calls of the empty function.
-void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t plain) {
-    constexpr std::uint64_t kUnrecordedTree = ~std::uint64_t{0};
-    shm::Measured& measured = globals.measured;
-    std::uint8_t& rate = rdam_rates[shm::kEmptyFunction].value;
-    rate = RDAM_MOST_RATE;
-    measured.unrecorded_ticks_x16 = least_batch(wrapped, plain);
-    rate = 0;
-    thread.tree = kUnrecordedTree;
-    measured.inside_ticks_x16 = least_batch(wrapped, plain);
-    thread.tree = 0;
-}
-
 /// Measures what a wrapped call executes in addition to the function. The last batch is in the chunk, after
 /// `origin`.
 void measure_instructions(const ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
@@ -287,7 +265,6 @@ void measure_cost(ThreadState& thread) {
     measured.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
     take_back(thread, origin);
-    if (globals.settings.values[settings::Id::max_overhead] != 0) measure_unrecorded(thread, wrapped, plain);
     measured.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
     measured.inner_ticks_x16 = per_call_x16(inner);
     measured.floor_ticks_x16 = per_call_x16(floor);

@@ -16,6 +16,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/settled.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/chunks/budget.h"
 #include "libprobe/chunks/call_counts.h"
 #include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/chunks/chunks.h"
@@ -137,6 +138,7 @@ bool read_settings(char** environment) {
             .print();
         return false;
     }
+    if (own.values[settings::Id::all_calls] != 0) own.values[settings::Id::max_overhead] = 0;
     choose_clock();
     return true;
 }
@@ -158,7 +160,6 @@ void forget_parent(ThreadState& thread) {
     thread.own = {};
     thread.ended = false;
     thread.end_rounds = 0;
-    thread.tree = 0;
     forget_place(thread);
     forget_lent_stacks();
     thread.vfork_cursor = 0;
@@ -223,10 +224,8 @@ void begin_child() {
     const sys::BlockSignals blocked;
     if (!is_filtered()) replace_parents_memory(rdam_thread);
     if (!interrupted) forget_parent(rdam_thread);
-    if (globals.settings.values[settings::Id::max_overhead] != 0)
-        for (std::uint32_t i = 0; i < globals.functions; ++i)
-            rdam_rates[i].value = 0;
     forget_open_table();
+    forget_budget();
     forget_parents_gates();
     forget_calls(rdam_thread);
 }
@@ -268,11 +267,10 @@ void begin_recording() {
     close_shared_areas(*globals.control);
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
     tell_call_counters();
+    globals.ticks_per_second = globals.control->ticks_per_second;
     if (!begin_thread(thread, read_clock())) return;
     lend_stack(thread);
     tell_counting();
-    thread.tree = 0;
-    take_all_rates();
     // A fork child runs the same probes on the same machine as its parent, which has measured them.
     if (first && !know_cost()) measure_cost(thread);
     thread.dropped = 0;

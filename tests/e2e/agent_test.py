@@ -9,7 +9,7 @@ import time
 import unittest
 from contextlib import contextmanager
 
-from harness import LIBRDAM, PROGRAMS, RDAM, Case
+from harness import LIBRDAM, PROGRAMS, RDAM, Case, keeps_windows
 
 BUSY = PROGRAMS / "busy"
 PROCESSORS = sorted(os.sched_getaffinity(0))
@@ -22,7 +22,8 @@ PERIOD_MICROSECONDS = 100_000
 def facts_of_agent(pid: int) -> dict | None:
     """Of a running agent: its processors, and the priorities of its threads."""
     try:
-        if b"rdam-agent" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
+        process = pathlib.Path(f"/proc/{pid}")
+        if b"rdam-agent" not in (process / "cmdline").read_bytes().split(b"\0")[0] or keeps_windows(process):
             return None
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         return {"target": int(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[2]),

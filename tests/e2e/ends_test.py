@@ -14,7 +14,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, RDAM, Case, agents_of
+from harness import LIBRDAM, NO_BUDGET, PROGRAMS, RDAM, Case, agents_of
 
 ENDS = PROGRAMS / "ends"
 COUNTS = PROGRAMS / "counts"
@@ -150,7 +150,7 @@ class Agent(Case):
     def start(self, *command, functions="work", **variables) -> subprocess.Popen:
         own = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
         return subprocess.Popen([str(word) for word in command], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env={**own, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})
+                                env={**own, **NO_BUDGET, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})
 
     def find_agent(self, program: subprocess.Popen) -> int:
         deadline = time.monotonic() + 30

@@ -172,15 +172,6 @@ class Input(Case):
         before, after = self.exported(PROGRAMS / "switches", "sleeps", "5", "3", functions="nap")
         self.assert_same_scores(before, after)
 
-    def test_scores_of_sampled_trees(self):
-        for attempt in range(20):
-            before, after = self.exported(PROGRAMS / "sampled", "1000", functions="inner,tree", options=("--max-overhead", "100%"),
-                                          archive=f"archive{attempt}")
-            self.assert_same_scores(before, after)
-            if any(each["sampled"] for each in before["functions"]):
-                return
-        self.skipTest("the recorder sampled no trees of calls in each of 20 runs")
-
     def test_scores_of_calls_in_windows(self):
         before, after = self.exported(PROGRAMS / "windowed", "marked", "20000000", "2", functions="~leaf,slow")
         self.assert_same_scores(before, after)

@@ -227,13 +227,6 @@ class Otf2(Case):
         self.assertGreater(len({row["end"] for row in rows}), 1, rows)
         self.assert_same(self.archive(), rows)
 
-    def test_calls_that_stand_for_others(self):
-        done = self.rdam("record", "-o", "trace.bin", "--max-overhead", "100%", "-f", "leaf,inner,tree", "--", PROGRAMS / "sampled", "1000")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        rows = self.rows()
-        self.assertGreater(max(int(row["calls"]) for row in rows), 1)
-        self.assert_same(self.archive(), rows)
-
     def test_off_the_processor(self):
         self.record("switches", "sleeps", "5", "3", functions="nap")
         archive = self.archive()

@@ -53,7 +53,7 @@ class Sizes(Case):
         options = [word for key in ("memset:n", "strlen:return") for word in ("--no-key", key)]
         flat = {f["name"]: f for f in self.analyze("trace.bin", *options)["functions"]}
         for name in ("memset", "strlen"):
-            self.assertLess(self.typical_loss(by_size[name]), self.typical_loss(flat[name]) / 2)
+            self.assertLess(self.typical_loss(by_size[name]), self.typical_loss(flat[name]))
             self.assertEqual(len(flat[name]["sequences"]), 1)
 
     def test_variants_by_processor_have_the_sizes_of_what_they_are(self):

@@ -56,7 +56,7 @@ class SmallLeaves(Case):
 
     def test_the_recorder_says_which_functions_are_sampled(self):
         self.assertEqual(self.sampled("~mix,worker"),
-                         "rdam: 1 function marked ~ is sampled over the whole run: mix; the others are recorded completely "
+                         "rdam: 1 function marked ~ is sampled over the whole run: mix "
                          "(--all-calls records every call)")
         self.assertEqual(self.sampled("~small_leaves:mix,~length"),
                          "rdam: 2 functions marked ~ are sampled over the whole run: mix, length (--all-calls records every call)")
@@ -65,12 +65,12 @@ class SmallLeaves(Case):
     def test_marks_survive_standard_input(self):
         text = "~mix  # 12.3 %, small leaf (46 bytes)\nworker  # 9.1 %\nno_such_wait  # wait\n~length\n"
         self.assertEqual(self.sampled("-", text=text),
-                         "rdam: 2 functions marked ~ are sampled over the whole run: mix, length; the others are recorded completely "
+                         "rdam: 2 functions marked ~ are sampled over the whole run: mix, length "
                          "(--all-calls records every call)")
 
     def test_a_name_that_was_written_plainly_wins(self):
-        self.assertIn(": length;", self.sampled("~mix,~length,mix"))
-        self.assertIn(": mix, length;", self.sampled("~mix,~length,[m]ix,worker"))
+        self.assertIn(": length (", self.sampled("~mix,~length,mix"))
+        self.assertIn(": mix, length (", self.sampled("~mix,~length,[m]ix,worker"))
 
     def test_all_calls(self):
         self.assertEqual(self.sampled("~mix,worker", "--all-calls"), "")

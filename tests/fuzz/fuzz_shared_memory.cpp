@@ -21,6 +21,7 @@
 #include "analyzer/trace/write/trace_name.h"
 #include "libprobe/pack/packer.h"
 #include "tools/agent/recording.h"
+#include "tools/agent/sampling/window_sampler.h"
 
 namespace {
 
@@ -81,7 +82,7 @@ class Memory {
     }
 
     /// As after some calls: chunk 0 of packs and chunk 1 of records, of thread 0, are on their way.
-    void begin(bool budget) {
+    void begin() {
         require(fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kSize) == 0);
         shm::Control& told = control();
         told.magic = shm::kMagic;
@@ -89,7 +90,6 @@ class Memory {
         told.chunks = kChunks;
         told.size = kSize;
         told.pid = kNobody;
-        told.settings[settings::Id::max_overhead] = budget ? 100'000 : 0;
         told.measured.step = 1;
         told.measured_check = shm::check_of(&told.measured, sizeof told.measured, 0);
         told.has_events.store(1);
@@ -247,8 +247,9 @@ class Agent {
         for (std::uint32_t i = 0; i < info_.functions.size(); ++i)
             process_.numbers.set(i, i);
         static_cast<void>(shared_.read_measured());
-        windows_.emplace(shared_, rate(), 0.02);
-        recording_.emplace(shared_, process_, info_, rate(), *windows_, numbers_, path_, name_);
+        // Without a budget it makes no process; what it reads and writes of the memory is the same.
+        windows_.emplace(shared_, rate(), [](pid_t) {});
+        recording_.emplace(shared_, process_, info_, rate(), numbers_, path_, name_);
         recording_->note_events();
     }
 
@@ -273,6 +274,7 @@ class Agent {
         while (recording_->chunks().take_ring()) {
         }
         recording_->chunks().take_rest(1000, false);
+        windows_->describe(info_, process_.numbers);
         windows_->finish(recording_->file().writer());
         recording_->finish(false, false);
         recording_.reset();
@@ -367,7 +369,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string path = folder.path() + "/trace.bin";
     std::filesystem::remove(path);
     memory.restart_ring();
-    memory.begin((data[0] & 1U) != 0);
+    memory.begin();
     Agent agent(memory, path);
     for (std::size_t at = 1; at + sizeof(Step) <= size; at += sizeof(Step)) {
         Step step;

@@ -88,7 +88,8 @@ def one_run(folder: pathlib.Path, seed: int) -> tuple[list[str], str, dict[str, 
     flips = int(MOST_FLIPS ** chance.random())
     killed = chance.random() < 0.25
     library = [os.environ["PLUGIN"]] if chance.random() < 0.5 else []
-    options = chance.choice([[], ["--buffer", "4M"], ["--stack-period", "100"], ["--max-overhead", "20%"] if not killed else []])
+    options = chance.choice([["--all-calls"], ["--all-calls", "--buffer", "4M"], ["--all-calls", "--stack-period", "100"],
+                             ["--max-overhead", "20%"] if not killed else ["--all-calls"]])
     command = [os.environ["RDAM"], "record", *options, "-f", "counted,plugin.so:*", "-o", "trace.bin", "--", os.environ["FLIPS"],
                seed, CALLS, flips, "counts", "kill" if killed else "return", *library]
     try:

@@ -20,6 +20,7 @@
 #include "tools/agent/memory/ready_chunks.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/plan/planning.h"
 #include "tools/agent/process/filter_watch.h"
@@ -93,13 +94,6 @@ void refuse_for(const SharedMemory& shared, const Error& error) {
 std::string no_counters(const trace::CounterInfo& counters) {
     if (counters.state != trace::CounterInfo::State::unavailable) return {};
     return "rdam: instructions were not counted: " + counters.reason + "\n";
-}
-
-/// The share of a thread's time that the recording of functions in windows may take.
-double share_of_windows(const StartFacts& start) {
-    constexpr double kOfMarked = 0.02;
-    if (start.max_overhead() == 0) return kOfMarked;
-    return Budget::share_of_windows(start.max_overhead());
 }
 
 /// The traces of fork children, of launchers and of what scripts call have the pid in their names: the run's
@@ -189,6 +183,7 @@ bool plan(const Job& job) {
 bool let_begin(const Job& job) {
     shm::Control& control = job.shared.control();
     hand_on_measurement(job.shared);
+    control.ticks_per_second = static_cast<std::uint64_t>(job.rate.result());
     job.shared.announce(shm::AgentState::planned);
     // The first event of a fork child comes at once, and waits for the file.
     control.agent_sleeps.store(1);
@@ -214,11 +209,11 @@ void record(const Job& job, MachineShare& machine) {
     const std::vector<std::uint32_t> processors = processors_of(process.pid);
     const ProcessorTimes before = processor_times(processors);
     const bool measured = let_begin(job);
-    AgentUsage usage(info.agent);
     ProcessTitle title(process.pid, process.command);
-    WindowSampler windows(shared, rate, share_of_windows(shared.start()));
-    windows.add_marked(info, process.numbers);
-    Recording recording(shared, process, info, rate, windows, numbers, output, name);
+    WindowSampler windows(shared, rate, [&](pid_t child) { switches.watch_agent(child); });
+    windows.add_functions(info, process.numbers);
+    AgentUsage usage(info.agent, [&] { return windows.used_seconds(); });
+    Recording recording(shared, process, info, rate, numbers, output, name);
     if (!measured) recording.note_damage();
     Privileges privileges(process.pid, [&recording, &job] {
         // Where the trace is to be, the program's new user may not be allowed to write.
@@ -252,8 +247,8 @@ void record(const Job& job, MachineShare& machine) {
         if (configuration.run.empty())
             text += fmt::format("rdam: {}: no trace was written\n", printable(reason));
     }
-    put_message(shared.control(),
-                planning.awaited_text() + (configuration.top ? no_counters(info.counters) : "") + text);
+    put_message(shared.control(), planning.awaited_text() + windowed_text(info, configuration) +
+                                      (configuration.top ? no_counters(info.counters) : "") + text);
     shared.announce(shm::AgentState::finished);
 }
 

@@ -31,6 +31,8 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
     if (control.late_asked.load() != answered + 1) return;
     const std::uint32_t serial = answered + 1;
     auto change = work.shared.describe_change(serial);
+    // Numbers of functions that go mean others afterwards.
+    work.windows.describe(work.info, work.planning.numbers());
     // What was recorded before is about the objects that were there then.
     if (change && work.planning.replaces_objects(*change)) recording.chunks().take_told();
     std::vector<ProcessObject> added;
@@ -49,7 +51,7 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
     recording.translator().add_objects(added);
     for (const std::uint32_t number : work.planning.take_released())
         work.windows.forget(number);
-    work.windows.add_marked(work.info, work.planning.numbers());
+    work.windows.add_functions(work.info, work.planning.numbers());
     answered = serial;
     control.late_answered_futex.store(answered);
     futex_wake(&control.late_answered_futex, INT_MAX);
@@ -78,6 +80,7 @@ void record_while_running(const Work& work, Recording& recording) {
         recording.note_events();
         answer_late_request(work, recording, answered);
         work.switches.write(recording.file().writer());
+        work.windows.describe(work.info, work.planning.numbers());
         work.windows.write(recording.file().writer());
         work.usage.note();
         work.title.look();
@@ -125,6 +128,7 @@ void record_until_end(const Work& work, Recording& recording) {
     recording.chunks().take_rest(end_of_recording(work), work.watch.end() == End::none);
     work.switches.finish(recording.file().writer());
     work.windows.finish(recording.file().writer());
+    work.windows.describe(work.info, work.planning.numbers());
     work.usage.note();
 }
 

@@ -10,21 +10,16 @@
 namespace rdam::agent {
 
 void Recording::WatchedFile::append(std::uint32_t thread, const trace::Packs& packs) {
-    cost_.see(thread, packs);
+    cost_.see(packs);
     file_.append(thread, packs);
 }
 
-void Recording::WatchedFile::thread_ended(std::uint32_t thread) {
-    cost_.thread_ended(thread);
-}
-
 Recording::Recording(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-                     const TickRate& rate, WindowSampler& windows, ThreadNumbers& numbers, std::string wanted,
-                     trace::NameLock& name)
+                     const TickRate& rate, ThreadNumbers& numbers, std::string wanted, trace::NameLock& name)
     : shared_(shared),
       info_(info),
       file_(info, rate, std::move(wanted), name),
-      cost_(shared, process.numbers, rate.result(), info, windows),
+      cost_(shared, info),
       sink_(cost_, file_),
       translator_(shared, process, info, sink_),
       threads_(shared, process, numbers, info),

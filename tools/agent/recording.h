@@ -12,7 +12,6 @@
 #include "tools/agent/queue/chunk_queue.h"
 #include "tools/agent/queue/thread_table.h"
 #include "tools/agent/sampling/cost_watch.h"
-#include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/translate/event_translator.h"
 #include "tools/agent/write/trace_file.h"
 
@@ -23,8 +22,7 @@ class Recording {
   public:
     /// `info` has all that is known before the first event, and is completed. `wanted` and `name`: TraceFile.
     Recording(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-              const TickRate& rate, WindowSampler& windows, ThreadNumbers& numbers, std::string wanted,
-              trace::NameLock& name);
+              const TickRate& rate, ThreadNumbers& numbers, std::string wanted, trace::NameLock& name);
 
     ChunkQueue& chunks() { return chunks_; }
     EventTranslator& translator() { return translator_; }
@@ -45,7 +43,6 @@ class Recording {
       public:
         WatchedFile(CostWatch& cost, TraceFile& file) : cost_(cost), file_(file) {}
         void append(std::uint32_t thread, const trace::Packs& packs) override;
-        void thread_ended(std::uint32_t thread) override;
 
       private:
         CostWatch& cost_;

@@ -16,7 +16,7 @@ def benchmark_words(programs: Programs, settings: dict) -> list:
 
 
 def record_words(programs: Programs, operation: str, trace: pathlib.Path) -> list:
-    return [programs.rdam, "record", "-f", operation, "-o", trace, "--"]
+    return [programs.rdam, "record", "--all-calls", "-f", operation, "-o", trace, "--"]
 
 
 def said_by(output: str, operation: str, what: str) -> dict:

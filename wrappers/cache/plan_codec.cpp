@@ -58,7 +58,7 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.sampled, function.aliases, function.unproven);
+            function.busy_waits, function.sampled, function.takes_flags, function.aliases, function.unproven);
 }
 
 template <class Archive>

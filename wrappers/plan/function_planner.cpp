@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "wrappers/dwarf/inlined_copies.h"
+#include "wrappers/entry/entry_flags.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/prototype/dwarf_prototype.h"
 #include "wrappers/relocate/instruction.h"
@@ -334,6 +335,7 @@ Result<FunctionPlan> FunctionPlanner::place(const Candidate& candidate, const Kn
             "is so short that the jump to the recorder and XRay's sled at its end would overwrite each "
             "other");
     describe_frames(file, part->begin, *prologue);
+    function.takes_flags = takes_flags(rest);
     function.prologue = std::move(*prologue);
     return function;
 }
@@ -346,6 +348,8 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
     if (!function) return function;
     set_names(file, candidate, *function);
     set_call(candidate, known, *file.extent(candidate.address), *function);
+    // What has a proven prototype keeps to the convention.
+    if (function->frame == plan::Frame::stack) function->takes_flags = false;
     if (function->frame == plan::Frame::shadow && unwinds_by_stack_pointer())
         return fail(
             "without a described prototype it needs a frame that LLVM's unwinder, which the program has, "

@@ -223,6 +223,8 @@ class PlanMaker {
     void finish() {
         for (const std::size_t function : named_)
             plan_.functions[function].sampled = false;
+        for (FunctionPlan& function : plan_.functions)
+            if (function.takes_flags) function.sampled = false;
         plan_.split_places = objects_.split_places();
         tell_overloads_apart();
         for (FunctionPlan& function : plan_.functions)

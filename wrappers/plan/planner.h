@@ -35,6 +35,7 @@ struct FunctionPlan {
     std::uint64_t size = 0;
     MovedPrologue prologue;
     plan::Frame frame = plan::Frame::shadow;
+    bool takes_flags = false;  ///< something may be in the flags when it is called: no gate stands before it
     std::uint32_t stack_bytes = 0;  ///< of stack-passed arguments, exact, when frame is `stack`
     plan::Recording recording;
     std::vector<Parameter> parameters;  ///< the recorded ones

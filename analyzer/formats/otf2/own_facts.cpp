@@ -69,12 +69,14 @@ void write_sampling(const views::Visit& visit, Properties& properties) {
         rdam::otf2::FunctionSampling sampling{
             .sampled = function.sampled, .counted = function.counted, .most_rate = function.most_rate};
         if (function.windowed_since != 0) sampling.windowed_since = ticks(visit, function.windowed_since);
+        sampling.window_group = function.window_group;
         if (function.switched_off != 0) sampling.switched_off = ticks(visit, function.switched_off);
         properties.write(fmt::format("{}{}", rdam::otf2::kSamplingOf, f), rdam::otf2::text_of(sampling));
     }
     std::vector<trace::Window> windows;
     for (const trace::Window& each : info.windows) {
-        const trace::Window window{.begin = ticks(visit, each.begin), .end = ticks(visit, each.end)};
+        const trace::Window window{
+            .begin = ticks(visit, each.begin), .end = ticks(visit, each.end), .group = each.group};
         if (window.end > window.begin) windows.push_back(window);
     }
     const std::vector<std::string> texts = rdam::otf2::texts_of(windows, kLongest);

@@ -170,8 +170,9 @@ std::uint32_t TraceBuilder::function_named(std::string_view name) {
     return at->second;
 }
 
-void TraceBuilder::windowed_since(std::uint32_t function, std::uint64_t since) {
+void TraceBuilder::windowed_since(std::uint32_t function, std::uint64_t since, std::uint32_t group) {
     state_->info.functions[function].windowed_since = since + kOrigin;
+    state_->info.functions[function].window_group = group;
 }
 
 void TraceBuilder::switched_off(std::uint32_t function, std::uint64_t time) {
@@ -181,7 +182,7 @@ void TraceBuilder::switched_off(std::uint32_t function, std::uint64_t time) {
 void TraceBuilder::add_windows(std::span<const trace::Window> windows) {
     trace::WindowsEncoder encoder;
     for (const trace::Window& each : windows) {
-        encoder.add({.begin = each.begin + kOrigin, .end = each.end + kOrigin});
+        encoder.add({.begin = each.begin + kOrigin, .end = each.end + kOrigin, .group = each.group});
         if (encoder.full()) state_->append_windows(encoder);
     }
     state_->append_windows(encoder);

@@ -131,8 +131,9 @@ class TraceBuilder {
     /// Adds one without parameters, or finds the one that this has added before for the same name.
     std::uint32_t function_named(std::string_view name);
 
-    /// Calls of the function that begin after `since` (ticks) are there only if they begin in a window.
-    void windowed_since(std::uint32_t function, std::uint64_t since);
+    /// Calls of the function that begin after `since` (ticks) are there only if they begin in a window of the
+    /// group.
+    void windowed_since(std::uint32_t function, std::uint64_t since, std::uint32_t group);
     /// Calls of the function after `time` (ticks) are not there.
     void switched_off(std::uint32_t function, std::uint64_t time);
     /// In the order of time, none empty, none overlapping (ticks).

@@ -260,7 +260,7 @@ void Functions::add_function(const Group& group, TraceBuilder& builder) {
     function.most_rate = sampling.most_rate;
     layout.function = builder.add_function(std::move(function));
     if (sampling.windowed_since && *sampling.windowed_since <= kLatest)
-        builder.windowed_since(layout.function, *sampling.windowed_since);
+        builder.windowed_since(layout.function, *sampling.windowed_since, sampling.window_group);
     if (sampling.switched_off && *sampling.switched_off <= kLatest)
         builder.switched_off(layout.function, *sampling.switched_off);
     for (const Region* region : group.regions)

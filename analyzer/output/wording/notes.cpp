@@ -220,20 +220,27 @@ std::string rounded(double slowdown) {
     return fmt::format("{:.{}f}", slowdown, slowdown < kPrecise ? 2 : slowdown < kRough ? 1 : 0);
 }
 
+/// "1.02 to 1.10 × as long".
+std::string times_range(const score::RecordingCost& cost) {
+    if (cost.most_slowdown >= score::kMaxTold)
+        return fmt::format("{} × as long or more", rounded(std::min(cost.least_slowdown, score::kMaxTold)));
+    const std::string least = rounded(cost.least_slowdown), most = rounded(cost.most_slowdown);
+    return least == most ? "about " + least + " × as long" : least + " to " + most + " × as long";
+}
+
 }  // namespace
 
 std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
     if (!report.process.recorder.empty())
         return fmt::format("recorded by {}, whose cost is not known", report.process.recorder);
-    if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
+    if (cost.probes_ns + cost.gates_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <=
+        0)
         return "recording cost nothing";
-    const std::string times = cost.slowdown < score::kMaxTold
-                                  ? fmt::format("about {} × as long", rounded(cost.slowdown))
-                                  : fmt::format("{:.0f} × as long or more", score::kMaxTold);
     std::string text =
-        fmt::format("recording made this run {}{}: probes {}", times,
+        fmt::format("recording made this run {}{}: probes {}", times_range(cost),
                     cost.idle_machine ? " (assuming no other load)" : "", human_time(cost.probes_ns));
+    if (cost.gates_ns > 0) text += fmt::format(", closed gates {}", human_time(cost.gates_ns));
     if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
     if (cost.switches_ns > 0) text += fmt::format(", context switches {}", human_time(cost.switches_ns));
     if (cost.agent_ns > 0) text += fmt::format(", agent {} on busy processors", human_time(cost.agent_ns));

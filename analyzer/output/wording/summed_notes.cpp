@@ -203,7 +203,9 @@ std::string few_windows_note(Reports reports) {
     const Rows few = rows_that(reports, [](const auto& row) { return row.few_windows; });
     if (few.empty()) return {};
     return fmt::format(
-        "No score for functions called in fewer than {} windows, or much faster than their probes: {}.",
+        "No score for functions called in fewer than {} windows, much faster than their probes, or slowed "
+        "down by "
+        "them: {}.",
         score::kFewWindows, some_names(few));
 }
 

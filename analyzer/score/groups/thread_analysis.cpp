@@ -136,12 +136,13 @@ void ThreadAnalysis::open_path(std::uint32_t function, std::uint64_t weight, std
 std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_t weight) {
     if (!is_windowed(enter.function)) return kComplete;
     WindowedCalls& calls = out_->windowed[enter.function];
-    const std::uint64_t since = info_.functions[enter.function].windowed_since;
-    if (enter.tsc < since) {
+    const trace::FunctionInfo& function = info_.functions[enter.function];
+    if (enter.tsc < function.windowed_since) {
         calls.before += weight;
         return kComplete;
     }
-    const std::uint32_t cluster = out_->sampling_windows.cluster_at(enter.tsc, since);
+    const std::uint32_t cluster =
+        out_->sampling_windows.cluster_at(enter.tsc, function.window_group, function.windowed_since);
     if (cluster == ThreadWindows::kOutside) return cluster;
     calls.inside += weight;
     calls.clusters.add(cluster, static_cast<double>(weight), 0);

@@ -10,12 +10,16 @@ namespace rdam::score {
 struct RecordingCost {
     double probes_ns =
         0;  ///< calls × what one wrapped call costs in the flow of a program (trace::ClockInfo::flow_ticks)
+    double gates_ns = 0;     ///< calls that were not recorded × what a closed gate costs
     double pauses_ns = 0;    ///< the recorder held a thread to work: packed its events, copied its stack
     double waits_ns = 0;     ///< … because the buffers were full
     double agent_ns = 0;     ///< its own process had their processors
     double switches_ns = 0;  ///< context switches took longer because they were recorded
-    double slowdown =
-        1;  ///< the run lasted about so many times as long as without the recorder, 1 to kMaxTold
+    /// The run lasted about so many times as long as without the recorder, 1 to kMaxTold: by what probes cost
+    /// in a program, and at least and at most, which is all that can be known from inside.
+    double slowdown = 1;
+    double least_slowdown = 1;
+    double most_slowdown = 1;
     bool idle_machine = false;  ///< … if no other program had the processors, which is not known
 };
 
@@ -25,6 +29,7 @@ inline constexpr double kMaxTold = 10;
 /// What the recorder cost one thread.
 struct ThreadCost {
     double probes_ns = 0;
+    double gates_ns = 0;
     double pauses_ns = 0;
     double waits_ns = 0;
     double agent_ns = 0;

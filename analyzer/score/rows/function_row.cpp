@@ -156,8 +156,17 @@ struct Entered {
     bool unknown() const { return few_windows || copied_stacks; }
 };
 
+/// A thread has not lost more than its life. Where even the least of an estimate is well beyond that, what
+/// was recorded in windows is not like the rest: in them, the recorder has added to what others wait for.
+bool is_impossible(const Sums& sums, double life) {
+    constexpr double kWellBeyond = 1.25;
+    const double least = lower_bound(sums.loss.lost(), sums.sampling_variance);
+    return sums.estimate != nullptr && least > kWellBeyond * life;
+}
+
 Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
-                      const WindowEstimate* estimate) {
+                      const Sums& sums) {
+    const WindowEstimate* const estimate = sums.estimate;
     const ThreadTimes& times = *context.threads[thread];
     const double of_trees = times.sampling.functions()[function].count;
     const bool copied = calls::ends_are_mixed_up(context.info, function);
@@ -170,7 +179,8 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
     return {.calls = estimate->calls(recorded),
             .variance = estimate->is_counted() ? variance : variance + of_trees,
             .counted = estimate->is_counted() && variance == 0,
-            .few_windows = !estimate->enough(recorded.clusters.sums().size()),
+            .few_windows = !estimate->enough(recorded.clusters.sums().size()) ||
+                           is_impossible(sums, as_double(context.lives[thread])),
             .copied_stacks = copied};
 }
 
@@ -226,7 +236,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
                  const Least& flat, double coarse, FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
-    const Entered entered = count_entered(context, thread, row.function, sums.estimate);
+    const Entered entered = count_entered(context, thread, row.function, sums);
     if (counts.calls == 0 && entered.calls <= 0) return;
     ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
     if (!entered.copied_stacks) fill_times(sums, context.ns_per_tick, entry);
@@ -270,7 +280,7 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
     Spread times;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const FunctionSampling& sampling = context.threads[t]->sampling.functions()[row.function];
-        const Entered entered = count_entered(context, t, row.function, threads[t].estimate);
+        const Entered entered = count_entered(context, t, row.function, threads[t]);
         count += entered.variance;
         row.counted = row.counted && (entered.counted || context.lives[t] == 0);
         times.add(sampling.times);
@@ -371,8 +381,8 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         Sums& sums = threads[t];
         add_dependence(context, function, t, sums);
         add_window_variance(sums);
-        losses.push_back(thread_loss(sums, count_entered(context, t, function, sums.estimate),
-                                     as_double(context.lives[t])));
+        losses.push_back(
+            thread_loss(sums, count_entered(context, t, function, sums), as_double(context.lives[t])));
         all.merge(sums.flat);
         all.merge(sums.flat_in_windows);
         in_windows.merge(sums.flat_in_windows);

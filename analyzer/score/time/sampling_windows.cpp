@@ -21,93 +21,135 @@ double ticks(std::uint64_t begin, std::uint64_t end) {
 
 }  // namespace
 
-WindowTable::WindowTable(std::vector<trace::Window> windows) : windows_(std::move(windows)) {
-    std::uint64_t sum = 0;
-    before_.reserve(windows_.size());
-    for (const trace::Window& window : windows_) {
-        before_.push_back(sum);
-        sum += window.end - window.begin;
-    }
+void WindowList::add(const trace::Window& window) {
+    before_.push_back(windows_.empty() ? 0 : before_.back() + (windows_.back().end - windows_.back().begin));
+    windows_.push_back(window);
 }
 
-std::size_t WindowTable::first_behind(std::uint64_t t) const {
+std::size_t WindowList::first_behind(std::uint64_t t) const {
     const auto found = std::ranges::upper_bound(windows_, t, {}, &trace::Window::end);
     return static_cast<std::size_t>(found - windows_.begin());
 }
 
-std::uint64_t WindowTable::covered(std::uint64_t t) const {
+std::uint64_t WindowList::covered(std::uint64_t t) const {
     const std::size_t next = first_behind(t);
     if (next < windows_.size()) return before_[next] + (t - std::min(t, windows_[next].begin));
     return windows_.empty() ? 0 : before_.back() + (windows_.back().end - windows_.back().begin);
 }
 
+WindowTable::WindowTable(std::span<const trace::Window> windows) {
+    places_.reserve(windows.size());
+    for (const trace::Window& window : windows) {
+        if (window.group >= groups_.size()) groups_.resize(window.group + std::size_t{1});
+        places_.push_back(groups_[window.group].size());
+        groups_[window.group].add(window);
+        all_.add(window);
+    }
+}
+
 ThreadWindows::ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life)
     : table_(std::move(table)), life_(life) {
     if (!table_) return;
-    first_ = last_ = table_->first_behind(life.begin);
-    std::size_t end = table_->first_behind(life.end);
-    if (end < table_->size() && (*table_)[end].begin < life.end) ++end;
-    count_ = end - std::min(first_, end);
-    inside_.resize(clusters());
-    probes_.resize(clusters());
-    between_.resize(clusters() + 1);
+    const std::size_t most = table_->groups() > kFewGroups ? kFewerClusters : kMaxClusters;
+    for (std::size_t g = 0; g < table_->groups(); ++g) {
+        const WindowList& windows = table_->group(g);
+        Group& group = groups_.emplace_back(Group{.windows = &windows});
+        group.first = group.last = windows.first_behind(life.begin);
+        std::size_t end = windows.first_behind(life.end);
+        if (end < windows.size() && windows[end].begin < life.end) ++end;
+        group.count = end - std::min(group.first, end);
+        group.clusters = std::min(group.count, most);
+    }
+    last_ = table_->all().first_behind(life.begin);
+    taken_.resize(kBins);
 }
 
-std::uint32_t ThreadWindows::cluster_at(std::uint64_t t) {
-    if (count_ == 0) return kOutside;
-    const std::size_t end = first_ + count_;
-    while (last_ > first_ && t < (*table_)[last_ - 1].end)
-        --last_;
-    while (last_ < end && t >= (*table_)[last_].end)
-        ++last_;
-    if (last_ == end || t < (*table_)[last_].begin) return kOutside;
-    return static_cast<std::uint32_t>(cluster_of(last_));
-}
-
-std::uint32_t ThreadWindows::cluster_at(std::uint64_t t, std::uint64_t since) {
-    const std::uint32_t cluster = cluster_at(t);
-    return cluster != kOutside && (*table_)[first_of(cluster)].begin < since ? kOutside : cluster;
-}
-
-/// The last cluster that does not begin behind the window.
-std::size_t ThreadWindows::cluster_of(std::size_t index) const {
-    if (index == first_ + count_) return clusters();
-    std::size_t cluster = (index - first_) * clusters() / count_;
-    while (cluster + 1 < clusters() && first_of(cluster + 1) <= index)
+/// The last cluster that does not begin behind the window, which is one of the thread's.
+std::size_t ThreadWindows::Group::cluster_of(std::size_t index) const {
+    std::size_t cluster = (index - first) * clusters / count;
+    while (cluster + 1 < clusters && first_of(cluster + 1) <= index)
         ++cluster;
     return cluster;
 }
 
+std::uint32_t ThreadWindows::cluster_at(std::uint64_t t, std::uint32_t number, std::uint64_t since) {
+    if (number >= groups_.size() || groups_[number].count == 0) return kOutside;
+    Group& group = groups_[number];
+    const WindowList& windows = *group.windows;
+    const std::size_t end = group.first + group.count;
+    while (group.last > group.first && t < windows[group.last - 1].end)
+        --group.last;
+    while (group.last < end && t >= windows[group.last].end)
+        ++group.last;
+    if (group.last == end || t < windows[group.last].begin) return kOutside;
+    const std::size_t cluster = group.cluster_of(group.last);
+    return windows[group.first_of(cluster)].begin < since ? kOutside : static_cast<std::uint32_t>(cluster);
+}
+
+/// The first window that ends behind `t`, of all.
+std::size_t ThreadWindows::window_at(std::uint64_t t) {
+    const WindowList& all = table_->all();
+    while (last_ > 0 && t < all[last_ - 1].end)
+        --last_;
+    while (last_ < all.size() && t >= all[last_].end)
+        ++last_;
+    return last_;
+}
+
+/// The group that has the window, and which of its clusters in this thread; null: the thread has it not.
+ThreadWindows::Group* ThreadWindows::group_at(std::size_t window, std::size_t& cluster) {
+    Group& group = groups_[table_->all()[window].group];
+    const std::size_t place = table_->place(window);
+    if (place < group.first || place >= group.first + group.count) return nullptr;
+    group.inside.resize(group.clusters);
+    group.probes.resize(group.clusters);
+    cluster = group.cluster_of(place);
+    return &group;
+}
+
+void ThreadWindows::take_at(std::uint64_t t, double ticks) {
+    if (t < life_.begin || life_.end <= life_.begin) return;
+    const double part = rdam::score::ticks(life_.begin, t) / rdam::score::ticks(life_.begin, life_.end);
+    taken_[std::min(static_cast<std::size_t>(part * kBins), kBins - 1)] += ticks;
+}
+
 void ThreadWindows::note_probe(std::uint64_t t, double ticks) {
-    if (count_ == 0) return;
-    const std::uint32_t cluster = cluster_at(t);
-    if (cluster == kOutside) {
-        between_[cluster_of(last_)] += ticks;
-        return;
-    }
-    inside_[cluster] += ticks;
-    probes_[cluster] += ticks;
+    if (!table_) return;
+    take_at(t, ticks);
+    const std::size_t window = window_at(t);
+    if (window == table_->all().size() || t < table_->all()[window].begin) return;
+    std::size_t cluster = 0;
+    Group* const group = group_at(window, cluster);
+    if (group == nullptr) return;
+    group->inside[cluster] += ticks;
+    group->probes[cluster] += ticks;
 }
 
 void ThreadWindows::take(std::uint64_t begin, std::uint64_t end) {
     begin = std::max(begin, life_.begin);
     end = std::min(end, life_.end);
-    if (count_ == 0 || end <= begin) return;
-    cluster_at(begin);
-    double outside = ticks(begin, end);
-    for (std::size_t i = last_; i < first_ + count_ && (*table_)[i].begin < end; ++i) {
-        const double part = ticks(std::max(begin, (*table_)[i].begin), std::min(end, (*table_)[i].end));
-        inside_[cluster_of(i)] += part;
-        outside -= part;
+    if (!table_ || end <= begin) return;
+    // A long time is spread over the parts of the life.
+    const double bin = ticks(life_.begin, life_.end) / kBins;
+    const double length = ticks(begin, end);
+    const auto parts = static_cast<std::size_t>(length / bin) + 1;
+    for (std::size_t i = 0; i < parts; ++i)
+        take_at(begin + static_cast<std::uint64_t>((static_cast<double>(i) + 0.5) * length /
+                                                   static_cast<double>(parts)),
+                length / static_cast<double>(parts));
+    const WindowList& all = table_->all();
+    for (std::size_t i = window_at(begin); i < all.size() && all[i].begin < end; ++i) {
+        std::size_t cluster = 0;
+        if (Group* const group = group_at(i, cluster); group != nullptr)
+            group->inside[cluster] += ticks(std::max(begin, all[i].begin), std::min(end, all[i].end));
     }
-    between_[cluster_of(last_)] += outside;
 }
 
 void ThreadWindows::note_pause(std::uint64_t begin, std::uint64_t end) {
     if (!pauses_.empty()) begin = std::max(begin, pauses_.back().end);
     if (end <= begin) return;
     take(begin, end);
-    pauses_.push_back({begin, end});
+    pauses_.push_back({.begin = begin, .end = end});
 }
 
 void ThreadWindows::note_off_cpu(std::span<const trace::OffCpu> intervals) {
@@ -124,16 +166,38 @@ void ThreadWindows::note_off_cpu(std::span<const trace::OffCpu> intervals) {
     }
 }
 
-std::vector<double> ThreadWindows::lives(TickRange life, std::uint64_t since) const {
+std::vector<double> ThreadWindows::lives(TickRange life, std::uint32_t number, std::uint64_t since) const {
     std::vector<double> lives;
-    for (std::size_t cluster = 0; cluster < (count_ > 0 ? clusters() : 0); ++cluster) {
-        const std::size_t last = (cluster + 1 < clusters() ? first_of(cluster + 1) : first_ + count_) - 1;
-        const std::uint64_t begin = (*table_)[first_of(cluster)].begin;
+    if (number >= groups_.size()) return lives;
+    const Group& group = groups_[number];
+    const WindowList& windows = *group.windows;
+    for (std::size_t cluster = 0; cluster < group.clusters; ++cluster) {
+        const std::size_t last =
+            (cluster + 1 < group.clusters ? group.first_of(cluster + 1) : group.first + group.count) - 1;
+        const std::uint64_t begin = windows[group.first_of(cluster)].begin;
         const std::uint64_t from = std::max(life.begin, begin);
-        const std::uint64_t to = std::min(life.end, (*table_)[last].end);
-        lives.push_back(begin >= since && to > from ? ticks(table_->covered(from), table_->covered(to)) : 0);
+        const std::uint64_t to = std::min(life.end, windows[last].end);
+        lives.push_back(begin >= since && to > from ? ticks(windows.covered(from), windows.covered(to)) : 0);
     }
     return lives;
+}
+
+double ThreadWindows::inside(std::uint32_t group, std::size_t cluster) const {
+    return cluster < groups_[group].inside.size() ? groups_[group].inside[cluster] : 0;
+}
+
+double ThreadWindows::probes(std::uint32_t group, std::size_t cluster) const {
+    return cluster < groups_[group].probes.size() ? groups_[group].probes[cluster] : 0;
+}
+
+double ThreadWindows::taken_since(std::uint64_t since) const {
+    const double life = ticks(life_.begin, life_.end);
+    if (taken_.empty() || life <= 0) return 0;
+    const double from = ticks(life_.begin, since) / life * kBins;
+    double taken = 0;
+    for (std::size_t bin = 0; bin < kBins; ++bin)
+        taken += std::clamp(static_cast<double>(bin) + 1 - from, 0.0, 1.0) * taken_[bin];
+    return taken;
 }
 
 void ClusterSums::add(std::uint32_t cluster, double calls, double time) {
@@ -175,11 +239,13 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
     return CountedCalls{.calls = calls + more, .error = more};
 }
 
-WindowEstimate::WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since) {
-    const std::uint64_t begin = std::clamp(since, life.begin, std::max(life.begin, life.end));
+WindowEstimate::WindowEstimate(const ThreadWindows& windows, TickRange life,
+                               const trace::FunctionInfo& function) {
+    const std::uint64_t begin =
+        std::clamp(function.windowed_since, life.begin, std::max(life.begin, life.end));
     whole_ = ticks(life.begin, life.end);
     left_ = ticks(begin, life.end);
-    sizes_ = windows.lives(life, since);
+    sizes_ = windows.lives(life, function.window_group, function.windowed_since);
     double gross = 0;
     for (const double each : sizes_) {
         gross += each;
@@ -193,21 +259,28 @@ void WindowEstimate::expand_to(double rest) {
     expansion_ = inside_ > 0 ? std::max(rest / inside_, 1.0) : 0;
 }
 
-WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange life, std::uint64_t since) {
-    WindowEstimate estimate{windows, life, since};
+/// Time that the recorder took in windows is not the program's own.
+WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange life,
+                                       const trace::FunctionInfo& function) {
+    WindowEstimate estimate{windows, life, function};
     double probes = 0;
-    for (std::size_t cluster = 0; cluster < estimate.sizes_.size(); ++cluster)
-        if (estimate.sizes_[cluster] > 0) probes += windows.probes()[cluster];
-    const double taken = estimate.take_out(windows, since <= life.begin);
+    for (std::size_t cluster = 0; cluster < estimate.sizes_.size(); ++cluster) {
+        double& size = estimate.sizes_[cluster];
+        if (size <= 0) continue;
+        probes += windows.probes(function.window_group, cluster);
+        size = std::max(size - windows.inside(function.window_group, cluster), kMinOwn * size);
+    }
+    const double taken = windows.taken_since(std::max(function.windowed_since, life.begin));
     estimate.expand_to(std::max(estimate.left_ - taken, kMinOwn * estimate.left_));
     estimate.error_ = estimate.inside_ > 0 ? kCostError * probes / estimate.inside_ : 0;
     estimate.mostly_probes_ = estimate.error_ > kMaxError;
     return estimate;
 }
 
-WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
-                                        const WindowedCalls& recorded, const CountedCalls& counted) {
-    WindowEstimate estimate = by_time(windows, life, since);
+WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange life,
+                                        const trace::FunctionInfo& function, const WindowedCalls& recorded,
+                                        const CountedCalls& counted) {
+    WindowEstimate estimate = by_time(windows, life, function);
     std::ranges::fill(estimate.sizes_, 0);
     for (const ClusterSum& sum : recorded.clusters.sums())
         if (sum.cluster < estimate.sizes_.size()) estimate.sizes_[sum.cluster] = sum.calls;
@@ -217,22 +290,6 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     estimate.expand_to(estimate.left_);
     estimate.error_ = estimate.left_ > 0 ? counted.error / estimate.left_ : 0;
     return estimate;
-}
-
-/// Time that the recorder took in windows is not the program's own. Returns the time it took since the
-/// function is sampled.
-double WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_start) {
-    double taken = 0;
-    bool begun = from_the_start;
-    for (std::size_t cluster = 0; cluster < sizes_.size(); ++cluster) {
-        if (begun) taken += windows.between()[cluster];
-        if (sizes_[cluster] <= 0) continue;
-        begun = true;
-        taken += windows.inside()[cluster];
-        sizes_[cluster] = std::max(sizes_[cluster] - windows.inside()[cluster], kMinOwn * sizes_[cluster]);
-    }
-    if (!sizes_.empty()) taken += windows.between()[sizes_.size()];
-    return taken;
 }
 
 double WindowEstimate::calls(const WindowedCalls& recorded) const {

@@ -32,11 +32,10 @@ inline constexpr std::size_t kFewWindows = 5;
 /// Up to this part of a life need not be represented by windows at all.
 inline constexpr double kNegligibleLife = 0.05;
 
-/// The windows of a process.
-class WindowTable {
+/// Windows in the order of time, none overlapping.
+class WindowList {
   public:
-    /// In the order of time, none overlapping.
-    explicit WindowTable(std::vector<trace::Window> windows);
+    void add(const trace::Window& window);
 
     std::size_t size() const { return windows_.size(); }
     const trace::Window& operator[](std::size_t index) const { return windows_[index]; }
@@ -50,20 +49,39 @@ class WindowTable {
     std::vector<std::uint64_t> before_;  ///< Σ of the windows before each
 };
 
-/// The windows of one thread. Neighbours are combined into at most kMaxClusters. This bounds the memory and
-/// does not harm the estimate: with fewer clusters, only its standard error is less precise.
+/// The windows of a process: of all functions, and by their group.
+class WindowTable {
+  public:
+    /// In the order of time, none overlapping.
+    explicit WindowTable(std::span<const trace::Window> windows);
+
+    const WindowList& all() const { return all_; }
+    /// Which one of its group's windows the `index`th of all is.
+    std::size_t place(std::size_t index) const { return places_[index]; }
+    std::size_t groups() const { return groups_.size(); }
+    const WindowList& group(std::size_t number) const { return groups_[number]; }
+
+  private:
+    WindowList all_;
+    std::vector<std::size_t> places_;
+    std::vector<WindowList> groups_;
+};
+
+/// The windows of one thread. Neighbours of a group are combined into some clusters at most. This bounds the
+/// memory and does not harm the estimate: with fewer clusters, only its standard error is less precise.
 class ThreadWindows {
   public:
-    static constexpr std::size_t kMaxClusters = 256;
+    static constexpr std::size_t kMaxClusters = 256;   ///< of a group, up to kFewGroups
+    static constexpr std::size_t kFewerClusters = 64;  ///< … where there are more groups
+    static constexpr std::size_t kFewGroups = 4;
     static constexpr std::uint32_t kOutside = UINT32_MAX;
 
     ThreadWindows() = default;
     ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life);
 
-    /// The cluster of the window that contains `t`; kOutside: none. Fast if `t` is near the last one.
-    std::uint32_t cluster_at(std::uint64_t t);
-    /// The same for a function that is sampled since `since`: clusters that began before do not count for it.
-    std::uint32_t cluster_at(std::uint64_t t, std::uint64_t since);
+    /// The cluster of the window in which a call of a function begins that is sampled since `since`; clusters
+    /// that began before do not count for it. kOutside: none. Fast if `t` is near the last one of the group.
+    std::uint32_t cluster_at(std::uint64_t t, std::uint32_t group, std::uint64_t since);
 
     /// A probe at `t` has cost so many ticks.
     void note_probe(std::uint64_t t, double ticks);
@@ -72,26 +90,39 @@ class ThreadWindows {
     /// Notes all off-CPU times of the thread, after the pauses. Those outside of its life do not count.
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
-    std::size_t clusters() const { return std::min(count_, kMaxClusters); }
-    /// The time in each cluster from `begin` to `end`; none in one that began before `since`.
-    std::vector<double> lives(TickRange life, std::uint64_t since) const;
-    /// Time that was not the program's own: in the windows of each cluster; also from the previous cluster to
-    /// its end, and at the end of the life.
-    std::span<const double> inside() const { return inside_; }
-    std::span<const double> between() const { return between_; }
-    std::span<const double> probes() const { return probes_; }  ///< the part of inside() that probes took
+    /// The time in each cluster of the group from `begin` to `end`; none in one that began before `since`.
+    std::vector<double> lives(TickRange life, std::uint32_t group, std::uint64_t since) const;
+    /// Time that was not the program's own in the windows of a cluster; the part of it that probes took.
+    double inside(std::uint32_t group, std::size_t cluster) const;
+    double probes(std::uint32_t group, std::size_t cluster) const;
+    /// Time that was not the program's own since `since`, in windows or not: to within a small part of the
+    /// life.
+    double taken_since(std::uint64_t since) const;
 
   private:
-    std::size_t cluster_of(std::size_t index) const;
+    struct Group {
+        const WindowList* windows = nullptr;
+        std::size_t first = 0;
+        std::size_t count = 0;
+        std::size_t clusters = 0;
+        std::size_t last = 0;  ///< that was found
+        std::vector<double> inside = {}, probes = {};
+
+        std::size_t first_of(std::size_t cluster) const { return first + cluster * count / clusters; }
+        std::size_t cluster_of(std::size_t index) const;
+    };
+    static constexpr std::size_t kBins = 256;
+
+    std::size_t window_at(std::uint64_t t);
     void take(std::uint64_t begin, std::uint64_t end);
-    std::size_t first_of(std::size_t cluster) const { return first_ + cluster * count_ / clusters(); }
+    void take_at(std::uint64_t t, double ticks);
+    Group* group_at(std::size_t window, std::size_t& cluster);
 
     std::shared_ptr<const WindowTable> table_;
     TickRange life_;
-    std::size_t first_ = 0;
-    std::size_t count_ = 0;
-    std::size_t last_ = 0;  ///< that was found
-    std::vector<double> inside_, between_, probes_;
+    std::vector<Group> groups_;
+    std::size_t last_ = 0;       ///< of all windows, that was found
+    std::vector<double> taken_;  ///< in each part of the life
     std::vector<trace::Window> pauses_;
 };
 
@@ -138,10 +169,12 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
 /// in windows for all after it.
 class WindowEstimate {
   public:
-    /// `life` of the thread; `since` as FunctionInfo::windowed_since.
-    static WindowEstimate by_time(const ThreadWindows& windows, TickRange life, std::uint64_t since);
-    static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
-                                   const WindowedCalls& recorded, const CountedCalls& counted);
+    /// `life` of the thread.
+    static WindowEstimate by_time(const ThreadWindows& windows, TickRange life,
+                                  const trace::FunctionInfo& function);
+    static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life,
+                                   const trace::FunctionInfo& function, const WindowedCalls& recorded,
+                                   const CountedCalls& counted);
 
     /// The number of calls that each call in a window stands for.
     double expansion() const { return expansion_; }
@@ -159,8 +192,7 @@ class WindowEstimate {
     std::size_t clusters() const { return sizes_.size(); }
 
   private:
-    WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since);
-    double take_out(const ThreadWindows& windows, bool from_the_start);
+    WindowEstimate(const ThreadWindows& windows, TickRange life, const trace::FunctionInfo& function);
     void expand_to(double rest);
 
     std::vector<double> sizes_;  ///< of the clusters: own time, or calls

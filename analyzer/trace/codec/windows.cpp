@@ -14,6 +14,7 @@ void WindowsEncoder::add(Window window) {
     if (windows_ == 0) first_ = last_ = window.begin;
     put_number(columns_[static_cast<std::size_t>(WindowsColumn::gaps)], window.begin - last_);
     put_number(columns_[static_cast<std::size_t>(WindowsColumn::lengths)], window.end - window.begin);
+    put_number(columns_[static_cast<std::size_t>(WindowsColumn::groups)], window.group);
     last_ = window.end;
     ++windows_;
 }
@@ -21,8 +22,9 @@ void WindowsEncoder::add(Window window) {
 bool decode_windows(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                     std::vector<Window>& to) {
     std::array<ColumnReader, format::kWindowsColumns> columns;
-    if (!open_columns(payload, columns, columns.size())) return false;
-    auto& [gaps, lengths] = columns;
+    if (!open_columns(payload, columns, format::kFirstWindowsColumns)) return false;
+    auto& [gaps, lengths, groups] = columns;
+    const bool grouped = groups.left() > 0;
     // As for off-CPU chunks: the stored size bounds the allocation.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size ||
         (!to.empty() && header.first_tsc < to.back().end))
@@ -36,10 +38,12 @@ bool decode_windows(const format::ChunkHeader& header, std::span<const std::uint
     for (std::uint32_t i = 0; i < header.events; ++i) {
         const std::uint64_t gap = gaps.next();
         const std::uint64_t length = lengths.next();
-        if ((i == 0 && gap != 0) || length == 0 || !advance(at, gap)) return broken();
+        const std::uint64_t group = grouped ? groups.next() : 0;
+        if ((i == 0 && gap != 0) || length == 0 || group > kMaxWindowGroup || !advance(at, gap))
+            return broken();
         const std::uint64_t begin = at;
         if (!advance(at, length)) return broken();
-        to.push_back({begin, at});
+        to.push_back({begin, at, static_cast<std::uint32_t>(group)});
     }
     const bool whole = std::ranges::all_of(columns, [](const ColumnReader& each) { return each.done(); });
     return whole && at == header.last_tsc ? true : broken();

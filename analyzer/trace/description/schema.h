@@ -142,6 +142,7 @@ void fields(Archive& each, Some<FunctionInfo> auto& function) {
     each.truth(18, "sampled", function.sampled, When::set);
     each.fixed(19, "windowed_since", function.windowed_since, When::set);
     each.truth(20, "counted", function.counted, When::set);
+    each.number(21, "window_group", function.window_group, When::set);
 }
 
 template <class Archive>

@@ -1,5 +1,6 @@
 // starve N PROGRAM…: starts a program for which memory gets short: the kernel's answer to all but the first N
-// madvise(MADV_POPULATE_WRITE) is "no memory". Exits as the program did; 77: this kernel cannot do it.
+// madvise(MADV_POPULATE_WRITE) of a chunk is "no memory". Exits as the program did; 77: this kernel cannot do
+// it.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -18,11 +19,14 @@
 #include <unistd.h>
 
 #define POPULATE_WRITE 23
+#define CHUNK 65536  // bytes; the counters of calls take a page
 
 static int install_filter(void) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CHUNK, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, POPULATE_WRITE, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),

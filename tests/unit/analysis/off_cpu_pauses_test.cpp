@@ -186,14 +186,15 @@ TEST_CASE("recording makes a run as much longer as it has of the processors' tim
 
 TEST_CASE("what is not known of a run's length is not said of it") {
     score::Report report;
-    report.cost = {.probes_ns = 1000, .slowdown = 1.07};
-    CHECK(output::recording_cost(report) == "recording made this run about 1.07 × as long: probes 1.00 µs");
+    report.cost = {.probes_ns = 1000, .slowdown = 1.07, .least_slowdown = 1.04, .most_slowdown = 1.12};
+    CHECK(output::recording_cost(report) == "recording made this run 1.04 to 1.12 × as long: probes 1.00 µs");
     report.cost.idle_machine = true;
     CHECK(output::recording_cost(report) ==
-          "recording made this run about 1.07 × as long (assuming no other load): probes "
+          "recording made this run 1.04 to 1.12 × as long (assuming no other load): probes "
           "1.00 µs");
-    report.cost.slowdown = score::kMaxTold;
-    CHECK(output::recording_cost(report).starts_with("recording made this run 10 × as long or more"));
+    report.cost.slowdown = report.cost.most_slowdown = score::kMaxTold;
+    report.cost.least_slowdown = 6.2;
+    CHECK(output::recording_cost(report).starts_with("recording made this run 6 × as long or more"));
     CHECK(output::made_longer(report.cost) == "≥10 ×");
 }
 

@@ -387,7 +387,8 @@ TEST_CASE("without a score nothing is said to be lost", "[windows]") {
 }
 
 TEST_CASE("what sampled calls took and lost is no more than the thread's life", "[windows]") {
-    constexpr std::uint64_t kShort = 10, kLong = 1010, kCalls = 1'000'000;
+    constexpr std::uint64_t kShort = 10, kLong = 1010;
+    constexpr auto kCalls = static_cast<std::uint64_t>(1.1 * kDisturbedLife / 500);
     Recording recording{1};
     trace::FunctionInfo& function = recording.info.functions[0];
     function.windowed_since = kStart;
@@ -417,6 +418,12 @@ TEST_CASE("what sampled calls took and lost is no more than the thread's life", 
     CHECK(shares == Approx(1));
     CHECK(found.rdam_low <= found.rdam);
     CHECK(found.rdam <= found.rdam_high);
+    // What is far beyond that life is no estimate.
+    recording.info.threads[0].calls = {{0, 2 * kCalls}};
+    const score::Report impossible = analyze(recording);
+    CHECK(row(impossible, "a").few_windows);
+    CHECK(row(impossible, "a").lost_ns == 0);
+    CHECK(row(impossible, "a").occurrences == 2 * kCalls);
 }
 
 TEST_CASE("one note is for all functions that were sampled, details are apart", "[windows]") {
@@ -588,25 +595,25 @@ TEST_CASE("more windows than clusters: neighbours are put together", "[windows]"
         windows.push_back({1000 * i + 100, 1000 * i + 200});
     const auto table = std::make_shared<const score::WindowTable>(windows);
     score::ThreadWindows thread{table, {100'000, 900'000}};
-    CHECK(thread.clusters() == score::ThreadWindows::kMaxClusters);
-    std::vector<double> found(thread.clusters());
+    std::vector<double> found(score::ThreadWindows::kMaxClusters);
     for (std::uint64_t t = 100'000; t < 900'000; t += 10)
-        if (const std::uint32_t cluster = thread.cluster_at(t); cluster != score::ThreadWindows::kOutside)
+        if (const std::uint32_t cluster = thread.cluster_at(t, 0, 1);
+            cluster != score::ThreadWindows::kOutside)
             found.at(cluster) += 10;
-    CHECK(thread.lives({100'000, 900'000}, 1) == found);
-    CHECK(thread.cluster_at(500'100) != score::ThreadWindows::kOutside);
-    CHECK(thread.cluster_at(500'200) == score::ThreadWindows::kOutside);
-    CHECK(thread.cluster_at(99'150) == score::ThreadWindows::kOutside);
+    CHECK(thread.lives({100'000, 900'000}, 0, 1) == found);
+    CHECK(thread.cluster_at(500'100, 0, 1) != score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(500'200, 0, 1) == score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(99'150, 0, 1) == score::ThreadWindows::kOutside);
     double sum = 0;
-    for (const double each : thread.lives({150'150, 250'150}, 1))
+    for (const double each : thread.lives({150'150, 250'150}, 0, 1))
         sum += each;
     CHECK(sum == 100 * 100);
     // Of a function that is sampled since the middle of a cluster, that one says nothing.
-    const auto late = thread.lives({100'000, 900'000}, 500'150);
-    const std::uint32_t cluster = thread.cluster_at(500'150);
+    const auto late = thread.lives({100'000, 900'000}, 0, 500'150);
+    const std::uint32_t cluster = thread.cluster_at(500'150, 0, 1);
     CHECK(late[cluster] == 0);
     CHECK(late[cluster + 1] == found[cluster + 1]);
-    CHECK(thread.cluster_at(500'160, 500'150) == score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(500'160, 0, 500'150) == score::ThreadWindows::kOutside);
 }
 
 TEST_CASE("time off the processors is not the program's own, and pauses are not taken twice", "[windows]") {
@@ -617,12 +624,11 @@ TEST_CASE("time off the processors is not the program's own, and pauses are not 
     const std::vector<trace::OffCpu> off{
         {.out = 120, .in = 160}, {.out = 240, .in = 320}, {.out = 900, .in = 950}};
     thread.note_off_cpu(off);
-    CHECK(thread.inside()[0] == 80);  // 120…200
-    CHECK(thread.inside()[1] == 20);
-    double between = 0;
-    for (const double each : thread.between())
-        between += each;
-    CHECK(between == 50 + 50 + 50);  // 200…250, 250…300, 900…950
+    CHECK(thread.inside(0, 0) == 80);  // 120…200
+    CHECK(thread.inside(0, 1) == 20);
+    // Besides, 200…250, 250…300 and 900…950.
+    CHECK(thread.taken_since(0) == Approx(80 + 20 + 50 + 50 + 50));
+    CHECK(thread.taken_since(500) == Approx(50));
 }
 
 TEST_CASE("of a part of a thread's life, only the time off the processors in it counts", "[windows]") {
@@ -632,18 +638,38 @@ TEST_CASE("of a part of a thread's life, only the time off the processors in it 
     const std::vector<trace::OffCpu> off{
         {.out = 0, .in = 250}, {.out = 305, .in = 320}, {.out = 540, .in = 700}, {.out = 800, .in = 900}};
     thread.note_off_cpu(off);
-    REQUIRE(thread.clusters() == 2);
-    CHECK(thread.inside()[0] == 10);
-    CHECK(thread.inside()[1] == 10);
-    for (const double each : thread.between())
-        CHECK(each == 0);
+    REQUIRE(thread.lives({310, 550}, 0, 0).size() == 2);
+    CHECK(thread.inside(0, 0) == 10);
+    CHECK(thread.inside(0, 1) == 10);
+    CHECK(thread.taken_since(310) == Approx(20));
+}
+
+TEST_CASE("each group has its own windows", "[windows]") {
+    const auto table = std::make_shared<const score::WindowTable>(
+        std::vector<trace::Window>{{100, 200, 0}, {300, 400, 1}, {500, 600, 0}, {700, 900, 1}});
+    score::ThreadWindows thread{table, {0, 1000}};
+    CHECK(thread.cluster_at(150, 0, 0) == 0);
+    CHECK(thread.cluster_at(150, 1, 0) == score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(350, 0, 0) == score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(350, 1, 0) == 0);
+    CHECK(thread.cluster_at(550, 0, 0) == 1);
+    CHECK(thread.cluster_at(550, 2, 0) == score::ThreadWindows::kOutside);
+    CHECK(thread.lives({0, 1000}, 0, 0) == std::vector<double>{100, 100});
+    CHECK(thread.lives({0, 1000}, 1, 0) == std::vector<double>{100, 200});
+    thread.note_probe(350, 7);
+    thread.note_pause(590, 710);
+    CHECK(thread.probes(1, 0) == 7);
+    CHECK(thread.probes(0, 0) == 0);
+    CHECK(thread.inside(0, 1) == 10);
+    CHECK(thread.inside(1, 1) == 10);
+    CHECK(thread.taken_since(0) == Approx(127));
 }
 
 TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
     const auto table = std::make_shared<const score::WindowTable>(
         std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
     const score::ThreadWindows thread{table, {0, 600}};
-    const auto estimate = score::WindowEstimate::by_time(thread, {0, 600}, 0);
+    const auto estimate = score::WindowEstimate::by_time(thread, {0, 600}, {});
     const double expansion = 600.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
     const std::vector<double> y{10, 60, 50};  // 2 a tick of 10, 30 and 20, but for −10, 0 and 10
@@ -660,7 +686,7 @@ TEST_CASE("the variance between windows is that of a ratio to the calls, where t
     recorded.clusters.add(0, 10, 0);
     recorded.clusters.add(1, 20, 0);
     recorded.clusters.add(2, 30, 0);
-    const auto estimate = score::WindowEstimate::by_calls(thread, {0, 600}, 0, recorded, {.calls = 340});
+    const auto estimate = score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340});
     const double expansion = 300.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
     CHECK(estimate.calls(recorded) == 340);
@@ -669,7 +695,7 @@ TEST_CASE("the variance between windows is that of a ratio to the calls, where t
     const double between = expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion);
     CHECK(estimate.variance(y) == Approx(between));
     const auto unsure =
-        score::WindowEstimate::by_calls(thread, {0, 600}, 0, recorded, {.calls = 340, .error = 30});
+        score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340, .error = 30});
     CHECK(unsure.calls_variance(recorded) == 900);
     CHECK(unsure.variance(y) == Approx(between + 0.1 * expansion * 120 * 0.1 * expansion * 120));
 }

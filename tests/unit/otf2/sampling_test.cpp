@@ -16,13 +16,17 @@ using otf2::FunctionSampling;
 TEST_CASE("What is told of a function comes back, and nothing of one that is recorded whole") {
     CHECK(otf2::text_of({}).empty());
     CHECK(otf2::sampling_in("") == FunctionSampling{});
-    const FunctionSampling all{
-        .sampled = true, .counted = true, .most_rate = 7, .windowed_since = 0, .switched_off = 1U << 30U};
+    const FunctionSampling all{.sampled = true,
+                               .counted = true,
+                               .most_rate = 7,
+                               .windowed_since = 0,
+                               .window_group = 9,
+                               .switched_off = 1U << 30U};
     CHECK(otf2::sampling_in(otf2::text_of(all)) == all);
     const FunctionSampling some{.counted = true, .windowed_since = UINT64_MAX};
     CHECK(otf2::sampling_in(otf2::text_of(some)) == some);
     // Of a later version, or damaged.
-    CHECK(otf2::sampling_in("more=3 counted rate=200 since= off=-1 off=x") ==
+    CHECK(otf2::sampling_in("more=3 counted rate=200 since= off=-1 off=x group=64 group=") ==
           FunctionSampling{.counted = true});
 }
 
@@ -33,7 +37,7 @@ TEST_CASE("Windows come back from texts of any length") {
         std::uint64_t at = 0;
         for (int i = 0; i < 5000; ++i) {
             const std::uint64_t begin = at + random() % (i % 7 == 0 ? std::uint64_t{1} << 40U : 2);
-            windows.push_back({begin, begin + 1 + random() % 1000});
+            windows.push_back({begin, begin + 1 + random() % 1000, static_cast<std::uint32_t>(random() % 3)});
             at = windows.back().end;
         }
         const std::vector<std::string> texts = otf2::texts_of(windows, longest);
@@ -49,8 +53,9 @@ TEST_CASE("Windows come back from texts of any length") {
 }
 
 TEST_CASE("What are no windows in the order of time is not read") {
-    for (const std::string text : {"1", "1+", "+1", "1+0", "-1+2", "1+2+3", "x+2", "90+11", "101+1",
-                                   "18446744073709551615+2", "2+18446744073709551615"}) {
+    for (const std::string text :
+         {"1", "1+", "+1", "1+0", "-1+2", "1+2+3", "x+2", "90+11", "101+1", "1+2/64", "1+2/", "1/2+3",
+          "1+2/x", "18446744073709551615+2", "2+18446744073709551615"}) {
         std::vector<trace::Window> windows;
         INFO(text);
         CHECK_FALSE(otf2::read_windows("10+5 " + text, 100 + 15, windows));

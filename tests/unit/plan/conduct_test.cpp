@@ -1,8 +1,11 @@
 // A stack frame is only for functions that are sure to keep the System V convention.
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/unit/catch.h"
 #include "wrappers/entry/callee_conduct.h"
+#include "wrappers/entry/entry_flags.h"
 #include "wrappers/object/object_file.h"
 
 namespace {
@@ -54,4 +57,20 @@ TEST_CASE("what the caller passes on the stack is told by the code that reads it
     CHECK_FALSE(suits("reads_two_words", 8));
     CHECK(suits("reads_two_words", 16));
     CHECK_FALSE(suits("pops_an_argument", 8));
+}
+
+TEST_CASE("a function takes flags if it looks at one before it sets it") {
+    const auto takes = [](const std::vector<std::uint8_t>& code) { return rdam::takes_flags(code); };
+    CHECK(takes({0x0f, 0x92, 0xc0, 0xc3}));                    // setc %al; ret
+    CHECK(takes({0x90, 0x49, 0x83, 0xd6, 0x03, 0xc3}));        // nop; adc $3, %r14; ret
+    CHECK(takes({0x48, 0xff, 0xc0, 0x72, 0xfb, 0xc3}));        // inc %rax, which leaves the carry; jc; ret
+    CHECK(takes({0xeb, 0x01, 0x90, 0x74, 0xfe}));              // jmp to jz
+    CHECK(takes({0x9c, 0x58, 0xc3}));                          // pushf; pop %rax; ret
+    CHECK(takes({0x0f}));                                      // cut off
+    CHECK_FALSE(takes({0x48, 0x85, 0xff, 0x74, 0xfe, 0xc3}));  // test %rdi, %rdi; jz; ret
+    CHECK_FALSE(takes({0x48, 0x0f, 0xba, 0xe7, 0x00, 0xc3}));  // bt $0, %rdi; ret
+    CHECK_FALSE(takes({0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}));  // push %rbp; mov; pop %rbp; ret
+    CHECK_FALSE(takes({0xff, 0xe0}));                          // jmp *%rax
+    CHECK_FALSE(takes({0xe8, 0, 0, 0, 0, 0x72, 0xfe}));        // call; jc
+    CHECK_FALSE(takes({0xe9, 0x00, 0x10, 0x00, 0x00}));        // jmp to another function
 }

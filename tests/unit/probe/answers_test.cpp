@@ -49,7 +49,7 @@ std::string answer_of(const Plan& plan) {
 TEST_CASE("sampled functions are named, and how to have every call") {
     CHECK(said_of(plan_of(3, 0)).empty());
     CHECK(said_of(plan_of(3, 1)) ==
-          "rdam: 1 function marked ~ is sampled over the whole run: f1; the others are recorded completely "
+          "rdam: 1 function marked ~ is sampled over the whole run: f1 "
           "(--all-calls records every call)\n");
     CHECK(said_of(plan_of(2, 2)) ==
           "rdam: 2 functions marked ~ are sampled over the whole run: f1, f2 (--all-calls records every "
@@ -141,6 +141,29 @@ TEST_CASE("what is not found is no news in what a script calls, and not the end 
 TEST_CASE("a long list of sampled functions is cut short") {
     CHECK(said_of(plan_of(5, 5)).find(": f1, f2, f3, f4, f5 (") != std::string::npos);
     CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5, … and 4 more (") != std::string::npos);
+}
+
+TEST_CASE("what the budget did not suffice for is said") {
+    trace::TraceInfo info;
+    info.process.max_overhead = 0.05;
+    info.functions.resize(3);
+    info.functions[0].name = "mix";
+    info.functions[1].name = "take";
+    info.functions[2].name = "marked";
+    info.functions[2].windowed_since = 1;
+    info.functions[2].sampled = true;
+    Configuration configuration;
+    configuration.run = "run";
+    CHECK(windowed_text(info, configuration).empty());
+    info.functions[0].windowed_since = 1;
+    CHECK(windowed_text(info, configuration) ==
+          "rdam: 1 function was sampled in windows of time, because to record all its calls would cost more "
+          "than "
+          "5 % of a thread's time: mix (--all-calls records every call)\n");
+    info.functions[1].windowed_since = 1;
+    CHECK(windowed_text(info, configuration).starts_with("rdam: 2 functions were sampled"));
+    configuration.first = false;
+    CHECK(windowed_text(info, configuration).empty());
 }
 
 TEST_CASE("a process that somebody else has started is silent about its samples") {

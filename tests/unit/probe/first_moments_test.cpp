@@ -50,8 +50,8 @@ TEST_CASE("a function that is called all the time and takes next to nothing is a
     CHECK(
         notices[0] ==
         "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recording every "
-        "call makes its threads take about 2.0 × as long; write ~leaf to sample its calls, or remove it from "
-        "the list");
+        "call makes its threads take about 2.0 × as long; without --all-calls (RDAM_ALL_CALLS) its calls "
+        "are sampled");
     show(first, calls(0, 300'000, 40, 80));
     CHECK(first.take_notices().empty());
 }

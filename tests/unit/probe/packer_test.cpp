@@ -186,9 +186,7 @@ TEST_CASE("what every kind of record says comes back as an event", "[packer]") {
     records.count = 5100;
     records.add(RecordKind::leave, 0, 2600);
     records.count = 0;
-    const std::uint64_t tree = std::uint64_t{RDAM_RATE_TREE | 5} << RDAM_HEAD_RATE_SHIFT;
-    records.add(RecordKind::enter, 0, 2700, {}, kCaller, tree);
-    records.events().back().sampling = 6;
+    records.add(RecordKind::enter, 0, 2700);
     records.add(RecordKind::leave, 0, 2800);
     check(records, functions());
 }
@@ -239,10 +237,9 @@ TEST_CASE("a record that is not written, or makes no sense, stops the packing in
         records.add(RecordKind::enter, 1, 200, {1});  // says two words, has one
         const_cast<std::uint64_t&>(records.begin()[before + 1]) += std::uint64_t{1} << RDAM_HEAD_WORDS_SHIFT;
     }
-    SECTION("a leave at which a sampled tree begins") {
+    SECTION("bits that no probe writes") {
         records.add(RecordKind::leave, 0, 200);
-        const_cast<std::uint64_t&>(records.begin()[before + 1]) |= std::uint64_t{RDAM_RATE_TREE}
-                                                                   << RDAM_HEAD_RATE_SHIFT;
+        const_cast<std::uint64_t&>(records.begin()[before + 1]) |= std::uint64_t{1} << 38;
     }
     if (records.end() - records.begin() == 3 + 3) records.add(RecordKind::leave, 0, 300);
     const Packed packed = pack_all(records);

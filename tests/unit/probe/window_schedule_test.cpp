@@ -26,7 +26,7 @@ struct Run {
 
 /// `late`: what calls have cost is known so many windows later.
 Run run(double share, double seconds, double every, std::uint64_t seed = 1, std::size_t late = 0) {
-    WindowSchedule schedule(share, seed);
+    WindowSchedule schedule(seed);
     Run run;
     std::vector<double> costs{0};
     double length = WindowSchedule::kFirst;
@@ -38,7 +38,7 @@ Run run(double share, double seconds, double every, std::uint64_t seed = 1, std:
         run.cost += length / (every + kProbe) * kProbe;
         costs.push_back(run.cost);
         const double known = costs.size() > late ? costs[costs.size() - 1 - late] : 0;
-        const auto next = schedule.next(run.elapsed, run.open, known);
+        const auto next = schedule.next({.elapsed = run.elapsed, .open = run.open, .cost = known}, share);
         REQUIRE(next.gap > 0);
         REQUIRE(next.length >= WindowSchedule::kMin);
         REQUIRE(next.length <= WindowSchedule::kMax);
@@ -88,7 +88,7 @@ TEST_CASE("windows do not fall into step with a program's period", "[windows]") 
 }
 
 TEST_CASE("windows become fewer when a function becomes hot, and more again when it is not", "[windows]") {
-    WindowSchedule schedule(0.02, 7);
+    WindowSchedule schedule(7);
     double elapsed = 0, open = 0, cost = 0, length = WindowSchedule::kFirst;
     const auto pass = [&](double seconds, double cost_of_window) {
         const double until = elapsed + seconds * kSecond, open_before = open, since = elapsed;
@@ -96,7 +96,7 @@ TEST_CASE("windows become fewer when a function becomes hot, and more again when
             elapsed += length;
             open += length;
             cost += length * cost_of_window;
-            const auto next = schedule.next(elapsed, open, cost);
+            const auto next = schedule.next({.elapsed = elapsed, .open = open, .cost = cost}, 0.02);
             elapsed += next.gap;
             length = next.length;
         }

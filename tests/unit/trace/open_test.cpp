@@ -84,9 +84,9 @@ TEST_CASE("a trace that was stopped in its first moments says so") {
 TEST_CASE("a newer format is named, and the remedy") {
     const TemporaryDirectory directory;
     const std::string path = directory.file("trace.bin");
-    set_contents(path, file_header(5) + EventChunk().bytes());
+    set_contents(path, file_header(6) + EventChunk().bytes());
     CHECK_THAT(refusal(path),
-               Equals(path + " has format 5, but this rdam reads formats up to 4: use a newer rdam"));
+               Equals(path + " has format 6, but this rdam reads formats up to 5: use a newer rdam"));
     set_contents(path, file_header(1, 7) + description(info_of_one_function()) + EventChunk().bytes());
     CHECK(TraceReader::open(path));
 }

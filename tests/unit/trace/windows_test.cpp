@@ -46,15 +46,18 @@ Windows read_again(const std::vector<Windows>& chunks) {
     return reader->info().windows;
 }
 
-/// A payload of two columns of these numbers.
+/// A payload of columns of these numbers; without groups as version 2.0 has it.
 std::vector<std::uint8_t> payload_of(const std::vector<std::uint64_t>& gaps,
-                                     const std::vector<std::uint64_t>& lengths) {
-    PlainColumn columns[2];
+                                     const std::vector<std::uint64_t>& lengths,
+                                     const std::vector<std::uint64_t>& groups = {}) {
+    PlainColumn columns[3];
     for (const std::uint64_t gap : gaps)
         put_number(columns[0], gap);
     for (const std::uint64_t length : lengths)
         put_number(columns[1], length);
-    return join_columns(columns);
+    for (const std::uint64_t group : groups)
+        put_number(columns[2], group);
+    return groups.empty() ? join_columns(std::span{columns}.first(2)) : join_columns(columns);
 }
 
 struct Chunk {
@@ -81,8 +84,8 @@ std::optional<Windows> decoded(const Chunk& chunk, Windows before = {}) {
 }  // namespace
 
 TEST_CASE("windows are read as they were written, over several chunks", "[windows]") {
-    const Windows first{{1000, 1500}, {1500, 1501}, {90'000, 100'000}};
-    const Windows second{{100'000, 100'001}, {kMax - 5, kMax}};
+    const Windows first{{1000, 1500, 2}, {1500, 1501, 0}, {90'000, 100'000, kMaxWindowGroup}};
+    const Windows second{{100'000, 100'001, 1}, {kMax - 5, kMax, 2}};
     Windows all = first;
     all.insert(all.end(), second.begin(), second.end());
     CHECK(read_again({first, second}) == all);
@@ -97,6 +100,11 @@ TEST_CASE("what lies before the end of the last window is cut off when it is wri
 TEST_CASE("a chunk that says something impossible is refused as a whole", "[windows]") {
     const Chunk good{2, 100, 160, payload_of({0, 30}, {10, 20})};
     CHECK(decoded(good) == Windows{{100, 110}, {140, 160}});
+    CHECK(decoded({2, 100, 160, payload_of({0, 30}, {10, 20}, {3, 0})}) ==
+          Windows{{100, 110, 3}, {140, 160, 0}});
+    CHECK_FALSE(decoded({2, 100, 160, payload_of({0, 30}, {10, 20}, {3, 64})}));
+    CHECK_FALSE(decoded({2, 100, 160, payload_of({0, 30}, {10, 20}, {3})}));
+    CHECK_FALSE(decoded({2, 100, 160, payload_of({0, 30}, {10, 20}, {3, 0, 0})}));
     CHECK(decoded(good, {{50, 100}}) == Windows{{50, 100}, {100, 110}, {140, 160}});
 
     CHECK_FALSE(decoded(good, {{50, 101}}));  // begins before the last one has ended

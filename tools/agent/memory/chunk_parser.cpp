@@ -16,7 +16,7 @@ std::size_t ChunkParser::size_of(shm::Head head) const {
     const auto known = [&](const std::vector<std::uint16_t>& counts) {
         return head.function() < counts.size() && counts[head.function()] == head.words();
     };
-    if ((head.rate() & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return 0;
+    if (!head.is_sound()) return 0;
     const std::size_t words = head.words() + (head.counted() ? std::size_t{1} : std::size_t{0});
     switch (head.kind()) {
         case shm::RecordKind::enter:
@@ -59,7 +59,6 @@ bool ChunkParser::read(std::size_t at, EventRecord& record) const {
     record.kind = head.kind();
     record.function = head.function();
     record.cpu = head.cpu();
-    record.rate = head.rate();
     record.tsc = raw[0];
     record.caller = enters ? raw[2] : 0;
     record.until = waits ? raw[2] : 0;

@@ -21,7 +21,6 @@ struct EventRecord {
     std::uint32_t function = 0;  ///< pause: the shm::Pause
     std::uint16_t cpu = 0;
     std::uint64_t tsc = 0;
-    std::uint8_t rate = 0;                 ///< enter: RDAM_RATE_TREE and 0…RDAM_MOST_RATE, or 0
     std::uint64_t caller = 0;              ///< enter, tail_enter
     std::uint64_t until = 0;               ///< pause, stack; stack_switch: the number of the stack
     std::uint64_t instructions = 0;        ///< enter, tail_enter, leave: the thread's; 0: not known

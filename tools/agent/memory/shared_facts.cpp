@@ -112,6 +112,11 @@ std::uint32_t used_chunks(const shm::Control& control, std::uint32_t chunks) {
     return larger <= chunks ? larger : std::min({fresh.value, fresh.other, chunks});
 }
 
+std::uint64_t windowed_since(const shm::Control& control, std::uint32_t number) {
+    const auto since = control.windowed_since[number].hear();
+    return since.whole ? since.value : 1;
+}
+
 std::uint64_t told_end(const shm::Control& control) {
     const auto ended = control.ended.hear();
     return ended.whole ? ended.value : 0;

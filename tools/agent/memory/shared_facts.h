@@ -58,6 +58,10 @@ std::optional<shm::Region> look_at_region(const shm::Control& control, std::uint
 /// How many chunks have ever been used, rather too many than too few. At most `chunks`.
 std::uint32_t used_chunks(const shm::Control& control, std::uint32_t chunks);
 
+/// Since when a function's calls are recorded in windows only, in ticks; 0: all are recorded; 1: since then,
+/// but the time is damaged. `number` is below kMaxFunctions.
+std::uint64_t windowed_since(const shm::Control& control, std::uint32_t number);
+
 /// When the process reported its end, in ticks; 0: it has not.
 std::uint64_t told_end(const shm::Control& control);
 

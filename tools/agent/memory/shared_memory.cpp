@@ -91,8 +91,7 @@ std::uint8_t* SharedMemory::chunk(std::uint32_t index) const {
 }
 
 std::atomic<std::uint8_t>& SharedMemory::gate(std::uint32_t function) const {
-    return reinterpret_cast<std::atomic<std::uint8_t>*>(static_cast<std::uint8_t*>(memory_) +
-                                                        shm::kGatesOffset)[function];
+    return shm::gate_of(memory_, function);
 }
 
 const shm::PublishedCalls& SharedMemory::published_calls(std::uint32_t slot) const {

@@ -62,6 +62,10 @@ std::string some_names(const std::vector<std::string>& names) {
     return text;
 }
 
+std::string how_to_record_all(const Configuration& configuration) {
+    return configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls";
+}
+
 /// Which functions are sampled by the user's own list: a score that rests on few calls must not come as a
 /// surprise. Empty: none.
 std::string sampled_text(const Plan& plan, const Configuration& configuration) {
@@ -70,10 +74,9 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
         if (function.sampled) names.push_back(printable(function.name));
     if (names.empty()) return {};
     return fmt::format(
-        "rdam: {} function{} marked ~ {} sampled over the whole run: {}{} ({} records every call)\n",
+        "rdam: {} function{} marked ~ {} sampled over the whole run: {} ({} records every call)\n",
         names.size(), plural_ending(names.size()), names.size() == 1 ? "is" : "are", some_names(names),
-        names.size() < plan.functions.size() ? "; the others are recorded completely" : "",
-        configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
+        how_to_record_all(configuration));
 }
 
 /// A certain library, or one of a pattern, that may be loaded later.
@@ -277,6 +280,21 @@ std::string further_libraries_text(const Configuration& configuration) {
     return fmt::format(
         "rdam: many libraries are loaded later: what is wrapped in further ones is not said ({} says it)\n",
         verbose_option(configuration));
+}
+
+std::string windowed_text(const trace::TraceInfo& info, const Configuration& configuration) {
+    if (!configuration.first) return {};
+    std::vector<std::string> names;
+    for (const trace::FunctionInfo& function : info.functions)
+        if (function.windowed_since != 0 && !function.sampled) names.push_back(printable(function.name));
+    if (names.empty()) return {};
+    constexpr double kPercent = 100;
+    return fmt::format(
+        "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more than "
+        "{:g} % "
+        "of a thread's time: {} ({} records every call)\n",
+        names.size(), names.size() == 1 ? " was" : "s were", names.size() == 1 ? "its" : "their",
+        kPercent * info.process.max_overhead, some_names(names), how_to_record_all(configuration));
 }
 
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
 #include "wrappers/plan/planner.h"
@@ -34,6 +35,9 @@ std::string late_wrapped_text(const Plan& plan, const ProcessDescription& proces
 std::string late_answer_text(const Plan& plan, const Configuration& configuration);
 /// … where there are too many to name them.
 std::string further_libraries_text(const Configuration& configuration);
+
+/// At the end: which functions the budget did not suffice for.
+std::string windowed_text(const trace::TraceInfo& info, const Configuration& configuration);
 
 /// The same at the end for libraries that never came. `awaited`: entries of the list and their libraries.
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,

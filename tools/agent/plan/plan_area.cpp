@@ -48,6 +48,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.recording = function.recording;
     out.frame = function.frame;
     out.sampled = function.sampled ? 1 : 0;
+    out.takes_flags = function.takes_flags ? 1 : 0;
     out.waits = function.waits || function.busy_waits ? 1 : 0;
     out.anew = numbered.anew ? 1 : 0;
     const auto& prologue = function.prologue;

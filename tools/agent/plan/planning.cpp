@@ -421,7 +421,6 @@ std::optional<FunctionNumbers::Given> Planning::number_for(const FunctionPlan& f
         note_file(index);
     }
     info_.functions[index].object = static_cast<std::uint32_t>(function.object);
-    if (given->anew) shared_.control().rates[given->number].store(0, std::memory_order_relaxed);
     return given;
 }
 

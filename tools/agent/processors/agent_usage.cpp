@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <utility>
+
 namespace rdam::agent {
 namespace {
 
@@ -13,13 +15,18 @@ double used_seconds() {
 
 }  // namespace
 
-AgentUsage::AgentUsage(trace::AgentInfo& info) : info_(info), before_(used_seconds()) {
+AgentUsage::AgentUsage(trace::AgentInfo& info, std::function<double()> others)
+    : info_(info), others_(std::move(others)), before_(used()) {
     info_.told = true;
     note();
 }
 
+double AgentUsage::used() const {
+    return used_seconds() + others_();
+}
+
 void AgentUsage::note() {
-    info_.cpu_seconds = used_seconds();
+    info_.cpu_seconds = used();
     if (running_) info_.running_cpu_seconds = info_.cpu_seconds - before_;
 }
 

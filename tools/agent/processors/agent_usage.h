@@ -1,6 +1,8 @@
 // The processor time that the agent itself takes.
 #pragma once
 
+#include <functional>
+
 #include "analyzer/trace/event.h"
 
 namespace rdam::agent {
@@ -8,7 +10,8 @@ namespace rdam::agent {
 /// Keeps `info` up to date from the moment at which the program begins to run. Not thread-safe.
 class AgentUsage {
   public:
-    explicit AgentUsage(trace::AgentInfo& info);
+    /// `others`: the seconds that processes of its have used so far.
+    AgentUsage(trace::AgentInfo& info, std::function<double()> others);
 
     /// Cheap enough for every look at the program's work.
     void note();
@@ -16,7 +19,10 @@ class AgentUsage {
     void program_ended();
 
   private:
+    double used() const;
+
     trace::AgentInfo& info_;
+    std::function<double()> others_;
     double before_;  ///< seconds that were used while the program waited for its plan
     bool running_ = true;
 };

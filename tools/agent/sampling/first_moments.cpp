@@ -77,9 +77,9 @@ std::vector<std::string> FirstMoments::take_notices() {
         notices.push_back(
             fmt::format("{} is called {:.0f} million times a second and takes no longer than its probe, "
                         "{:.0f} ns: recording every call makes its threads take about {:.1f} × as long; "
-                        "write ~{} to sample its calls, or remove it from the list",
+                        "without --all-calls (RDAM_ALL_CALLS) its calls are sampled",
                         printable(info.name), function.per_second / kMillion,
-                        info_.clock.probe_ticks * nanoseconds, function.slowdown, printable(info.name)));
+                        info_.clock.probe_ticks * nanoseconds, function.slowdown));
     }
     return notices;
 }

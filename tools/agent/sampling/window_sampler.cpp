@@ -1,29 +1,43 @@
 #include "tools/agent/sampling/window_sampler.h"
 
+#include <linux/capability.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/processors/priorities.h"
+#include "tools/agent/sampling/window_keeper.h"
 
 namespace rdam::agent {
 namespace {
 
 /// Windows are written so many at a time; what a killed agent had not written is lost.
-constexpr std::size_t kTogether = 50;
+constexpr std::uint32_t kTogether = 50;
+
+/// What the process that keeps the windows needs is memory.
+void give_up_rights() {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    const __user_cap_data_struct none[2] = {};
+    syscall(SYS_capset, &header, none);
+}
 
 }  // namespace
 
-WindowSampler::WindowSampler(const SharedMemory& shared, const TickRate& rate, double share)
-    : shared_(shared),
-      rate_(rate),
-      ticks_per_ns_(rate.result() * 1e-9),
-      schedule_(share, rate.start_tsc() ^ shared.start().pid),
-      opened_(rate.start_tsc()) {
-    // The thread has the priority of the one that makes it: now an ordinary one.
+WindowSampler::WindowSampler(const SharedMemory& shared, const TickRate& rate,
+                             std::function<void(pid_t)> made)
+    : shared_(shared), rate_(rate), made_(std::move(made)) {
+    // While the session has an ordinary share: the new process must not wait.
     if (shared.start().max_overhead() != 0) start();
 }
 
@@ -31,156 +45,142 @@ WindowSampler::~WindowSampler() {
     stop();
 }
 
-void WindowSampler::add_marked(trace::TraceInfo& info, const FunctionNumbers& numbers) {
+void WindowSampler::add_functions(trace::TraceInfo& info, const FunctionNumbers& numbers) {
     bool any = false;
     {
-        const std::lock_guard guard(mutex_);
+        const std::lock_guard guard(exchange_.mutex);
         for (std::uint32_t number = 0; number < numbers.end(); ++number) {
             const std::uint32_t index = numbers.function(number);
             if (index >= info.functions.size()) continue;
             trace::FunctionInfo& function = info.functions[index];
-            if ((!function.sampled && function.windowed_since == 0) || has(number)) continue;
+            std::uint8_t& group = exchange_.groups[number];
+            if (function.waits || function.busy_waits)
+                group = kWaitingGroup;
+            else if (function.window_group != 0)
+                group = static_cast<std::uint8_t>(function.window_group);
+            else if (group == 0)
+                group = last_group_ = static_cast<std::uint8_t>(1 + last_group_ % trace::kMaxWindowGroup);
+            if (!function.sampled && function.windowed_since == 0) continue;
             if (function.windowed_since == 0) function.windowed_since = rate_.start_tsc();
-            add_function(number);
+            function.window_group = group;
+            exchange_.marked[number] = 1;
             any = true;
         }
+        ++exchange_.changes;
     }
     if (any) start();
 }
 
-std::uint64_t WindowSampler::add(std::uint32_t number) {
-    std::uint64_t since = 0;
-    {
-        const std::lock_guard guard(mutex_);
-        // What is recorded from here on is not complete, and it is not before.
-        since = rate_.now();
-        // No window is needed for what was complete.
-        if (functions_.empty()) opened_ = since;
-        add_function(number);
+void WindowSampler::describe(trace::TraceInfo& info, const FunctionNumbers& numbers) {
+    const shm::Control& control = shared_.control();
+    const std::uint32_t seen = control.windowed_futex.load();
+    if (seen == described_) return;
+    described_ = seen;
+    const std::lock_guard guard(exchange_.mutex);
+    for (std::uint32_t number = 0; number < numbers.end(); ++number) {
+        const std::uint32_t index = numbers.function(number);
+        if (index >= info.functions.size() || info.functions[index].windowed_since != 0) continue;
+        info.functions[index].windowed_since = windowed_since(control, number);
+        if (info.functions[index].windowed_since != 0)
+            info.functions[index].window_group = exchange_.groups[number];
     }
-    start();
-    return since;
 }
 
 void WindowSampler::forget(std::uint32_t number) {
-    const std::lock_guard guard(mutex_);
-    for (const Function& function : functions_)
-        if (function.number == number) forgotten_calls_ += calls_of(function);
-    std::erase_if(functions_, [&](const Function& function) { return function.number == number; });
+    const std::lock_guard guard(exchange_.mutex);
+    exchange_.groups[number] = 0;
+    exchange_.marked[number] = 0;
+    ++exchange_.changes;
+    shared_.control().windowed_since[number].tell(0);
     shared_.gate(number).store(shm::kGateOpen);
 }
 
-bool WindowSampler::has(std::uint32_t number) const {
-    return std::ranges::any_of(functions_,
-                               [&](const Function& function) { return function.number == number; });
-}
-
-/// Recorded since it is sampled.
-std::uint64_t WindowSampler::calls_of(const Function& function) const {
-    return shared_.control().calls[function.number].load(std::memory_order_relaxed) - function.calls_before;
-}
-
-void WindowSampler::add_function(std::uint32_t number) {
-    functions_.push_back({number, shared_.control().calls[number].load(std::memory_order_relaxed)});
-    shared_.gate(number).store(open_ ? shm::kGateOpen : 0);
-}
-
 void WindowSampler::start() {
-    wake_.notify_one();
+    wake();
     if (thread_.joinable()) return;
     try {
+        // It has the priority of the one that makes it: now an ordinary one.
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
-        // The gates stay open: everything is recorded, and in one window.
+        // Marked functions' gates stay open, and no window is known. Others are not recorded any more from
+        // when they are found too hot.
     }
+}
+
+void WindowSampler::wake() {
+    futex_wake(&shared_.control().windowed_futex, 1);
 }
 
 void WindowSampler::stop() {
-    {
-        const std::lock_guard guard(mutex_);
-        ending_ = true;
-    }
-    wake_.notify_one();
+    exchange_.ending.store(1);
+    futex_wake(&exchange_.ending, 1);
+    wake();
     if (thread_.joinable()) thread_.join();
 }
 
+/// As with vfork, the thread that has made the process waits for it: they have the same thread-local storage.
 void WindowSampler::run() {
+    constexpr std::size_t kStackSize = 256 << 10;
     constexpr unsigned long kSlackNs = 1000;
-    prctl(PR_SET_TIMERSLACK, kSlackNs, 0, 0, 0);
-    const auto after = [](double ns) {
-        return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::nano>(ns));
+    struct Child {
+        WindowKeeper keeper;
+        pid_t agent;
+    } child{WindowKeeper{shared_, rate_, exchange_}, getpid()};
+    const auto main = [](void* argument) {
+        setsid();
+        // Nothing that the agent has open is held by this process: neither locks nor counters.
+        close_range(0, ~0U, 0);
+        give_up_rights();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_TIMERSLACK, kSlackNs, 0, 0, 0);
+        ask_for_short_turns();
+        auto& self = *static_cast<Child*>(argument);
+        if (getppid() == self.agent) self.keeper.run();
+        return 0;
     };
-    ask_for_short_turns();
-    std::unique_lock lock(mutex_);
-    const auto ended = [this] { return ending_; };
-    // What waits for the file must not find the gates closed when it goes on.
-    wake_.wait(lock, [this] { return ending_ || (has_file_ && !functions_.empty()); });
-    started_ = rate_.now();
-    double length = WindowSchedule::kFirst;
-    for (;;) {
-        if (wake_.wait_until(lock, Clock::now() + after(length), ended)) return;
-        close_window();
-        const double elapsed = static_cast<double>(rate_.now() - started_) / ticks_per_ns_;
-        const auto next =
-            schedule_.next(elapsed, static_cast<double>(open_ticks_) / ticks_per_ns_, cost_ns());
-        if (wake_.wait_until(lock, Clock::now() + after(next.gap), ended)) return;
-        open_window();
-        length = next.length;
+    // From its first moment on.
+    prctl(PR_SET_NAME, "rdam-windows");
+    const auto stack = std::make_unique<std::byte[]>(kStackSize);
+    const pid_t pid = clone(main, stack.get() + kStackSize, CLONE_VM | SIGCHLD, &child);
+    if (pid < 0) {
+        prctl(PR_SET_TIMERSLACK, kSlackNs, 0, 0, 0);
+        ask_for_short_turns();
+        return child.keeper.run();
     }
-}
-
-void WindowSampler::set_gates(std::uint8_t open) const {
-    for (const Function& function : functions_)
-        shared_.gate(function.number).store(open, std::memory_order_relaxed);
-}
-
-/// What is known to lie in the window was called when all gates were open.
-void WindowSampler::open_window() {
-    set_gates(shm::kGateOpen);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    opened_ = rate_.now();
-    open_ = true;
-}
-
-void WindowSampler::close_window() {
-    const std::uint64_t now = rate_.now();
-    set_gates(0);
-    open_ = false;
-    open_ticks_ += now - std::max(opened_, started_);
-    windows_.push_back({opened_, now});
-}
-
-double WindowSampler::cost_ns() const {
-    std::uint64_t calls = forgotten_calls_;
-    for (const Function& function : functions_)
-        calls += calls_of(function);
-    constexpr double kScale = 1.0 / 16;
-    return static_cast<double>(calls) * static_cast<double>(shared_.measured().probe_ticks_x16) * kScale /
-           ticks_per_ns_;
+    made_(pid);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
 }
 
 void WindowSampler::write(trace::TraceWriter* writer) {
     if (writer == nullptr) return;
-    std::vector<trace::Window> windows;
-    {
-        const std::lock_guard guard(mutex_);
-        if (!std::exchange(has_file_, true)) wake_.notify_one();
-        if (windows_.size() < kTogether && !ending_) return;
-        windows = std::exchange(windows_, {});
+    if (exchange_.has_file == 0) {
+        const std::lock_guard guard(exchange_.mutex);
+        exchange_.has_file = 1;
+        wake();
     }
+    std::uint32_t head = exchange_.head.load();
+    const std::uint32_t tail = exchange_.tail.load();
+    if (tail - head < kTogether && exchange_.ending.load() == 0) return;
     trace::WindowsEncoder encoder;
-    for (const trace::Window& window : windows) {
-        encoder.add(window);
+    for (; head != tail; ++head) {
+        encoder.add(exchange_.windows[head % WindowExchange::kWindows]);
         // What does not fit into the file is lost, and its calls are not scored.
         if (encoder.full()) static_cast<void>(writer->append_windows(encoder));
     }
+    exchange_.head.store(head);
     static_cast<void>(writer->append_windows(encoder));
 }
 
 void WindowSampler::finish(trace::TraceWriter* writer) {
     stop();
-    if (!functions_.empty() && open_) close_window();
     write(writer);
+}
+
+double WindowSampler::used_seconds() const {
+    constexpr double kNanosecond = 1e-9;
+    return static_cast<double>(exchange_.used_ns.load()) * kNanosecond;
 }
 
 }  // namespace rdam::agent

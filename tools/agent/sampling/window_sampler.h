@@ -1,42 +1,45 @@
-// Opens and closes the gates of functions that are sampled in windows, and notes when they were open.
+// Has functions sampled in windows, and writes when these were.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
+#include <sys/types.h>
+
+#include <atomic>
 #include <cstdint>
-#include <mutex>
+#include <functional>
 #include <thread>
-#include <vector>
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/write/writer.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/sampling/window_schedule.h"
+#include "tools/agent/sampling/window_exchange.h"
 
 namespace rdam::agent {
 
-/// One schedule for all functions: a window is the same for each of them. A thread of its own, which sleeps
-/// from edge to edge, opens and closes the gates; there is none before the first function. The methods are
-/// for one other thread.
+/// Functions are sampled from the start (marked ones), or since the process has found that their calls cost
+/// too much (shm::Control::windowed_since). A thread waits for the first of them, and then leaves the windows
+/// to a process of its own (window_keeper.h): a kernel that shares processors by session (sched_autogroup)
+/// gives the agent's session so little that where all processors are busy a thread in it may wait for
+/// seconds, and windows must be closed in time. Where there can be no other process the thread does it
+/// itself. The methods are for one other thread.
 class WindowSampler {
   public:
-    /// All gates are open. `share`: WindowSchedule. References must outlive it.
-    WindowSampler(const SharedMemory& shared, const TickRate& rate, double share);
+    /// All gates are open. References must outlive it. `forked` gets the number of the process, on the
+    /// thread.
+    WindowSampler(const SharedMemory& shared, const TickRate& rate, std::function<void(pid_t)> forked);
     ~WindowSampler();
     WindowSampler(const WindowSampler&) = delete;
     WindowSampler& operator=(const WindowSampler&) = delete;
     WindowSampler(WindowSampler&&) = delete;
     WindowSampler& operator=(WindowSampler&&) = delete;
 
-    /// The functions that the user's list marks, those added before left out: sampled from the start on, and
-    /// `info` says so. Those that were sampled before their library was unloaded, and have come back with
-    /// another number, too.
-    void add_marked(trace::TraceInfo& info, const FunctionNumbers& numbers);
+    /// The functions have these numbers. Those that the user's list marks, those added before left out, are
+    /// sampled from the start on, and `info` says so. Those that were sampled before their library was
+    /// unloaded, and have come back with another number, too.
+    void add_functions(trace::TraceInfo& info, const FunctionNumbers& numbers);
 
-    /// The function with this number, too. Returns FunctionInfo::windowed_since: up to then all of its calls
-    /// were recorded.
-    std::uint64_t add(std::uint32_t number);
+    /// `info` says since when functions are sampled, and in whose windows.
+    void describe(trace::TraceInfo& info, const FunctionNumbers& numbers);
 
     /// Nothing has the number any more, or another function, whose gate is open.
     void forget(std::uint32_t number);
@@ -47,40 +50,21 @@ class WindowSampler {
     /// The recording is over: writes the remaining windows.
     void finish(trace::TraceWriter* writer);
 
+    /// The processor time of the other process, seconds.
+    double used_seconds() const;
+
   private:
-    using Clock = std::chrono::steady_clock;
-
-    struct Function {
-        std::uint32_t number = 0;
-        std::uint64_t calls_before = 0;  ///< recorded before it was sampled
-    };
-
-    bool has(std::uint32_t number) const;
-    std::uint64_t calls_of(const Function& function) const;
-    void add_function(std::uint32_t number);
     void start();
+    void wake();
     void stop();
     void run();
-    void set_gates(std::uint8_t open) const;
-    void open_window();
-    void close_window();
-    double cost_ns() const;
 
     const SharedMemory& shared_;
     const TickRate& rate_;
-    const double ticks_per_ns_;
-    std::mutex mutex_;
-    std::condition_variable wake_;  ///< the thread is to end
-    bool ending_ = false;           // guarded, as all below
-    bool has_file_ = false;         ///< there have been events
-    std::vector<Function> functions_;
-    std::uint64_t forgotten_calls_ = 0;  ///< of functions that are gone
-    WindowSchedule schedule_;
-    bool open_ = true;
-    std::uint64_t opened_;                ///< ticks
-    std::uint64_t started_ = 0;           ///< ticks: the schedule knows nothing of what was before
-    std::uint64_t open_ticks_ = 0;        ///< since then
-    std::vector<trace::Window> windows_;  ///< that are not in the file yet
+    std::function<void(pid_t)> made_;
+    WindowExchange exchange_;
+    std::uint8_t last_group_ = 0;
+    std::uint32_t described_ = 0;  ///< Control::windowed_futex, when `info` was last told
     std::thread thread_;
 };
 

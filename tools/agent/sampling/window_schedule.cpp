@@ -14,20 +14,19 @@ constexpr double kJitter = 0.5;
 
 }  // namespace
 
-double WindowSchedule::affordable(double elapsed, double open, double cost) {
-    recent_open_ = kCostMemory * recent_open_ + (open - open_);
-    recent_cost_ = kCostMemory * recent_cost_ + (cost - cost_);
-    open_ = open;
-    cost_ = cost;
+double WindowSchedule::affordable(const Totals& totals, double share) {
+    recent_open_ = kCostMemory * recent_open_ + (totals.open - last_.open);
+    recent_cost_ = kCostMemory * recent_cost_ + (totals.cost - last_.cost);
+    last_ = totals;
     constexpr double kMinDuty = kMin / kLongestPeriod;
-    if (cost > share_ * elapsed) return kMinDuty;
+    if (totals.cost > share * totals.elapsed) return kMinDuty;
     const double cost_of_window = recent_open_ > 0 ? recent_cost_ / recent_open_ : 0;
-    return std::clamp(cost_of_window > 0 ? share_ / cost_of_window : kMaxDuty, kMinDuty, kMaxDuty);
+    return std::clamp(cost_of_window > 0 ? share / cost_of_window : kMaxDuty, kMinDuty, kMaxDuty);
 }
 
-WindowSchedule::Next WindowSchedule::next(double elapsed, double open, double cost) {
-    duty_ = std::min(affordable(elapsed, open, cost), kRise * duty_);
-    const double length = std::clamp(duty_ * kUsualPeriod, kMin, kMax);
+WindowSchedule::Next WindowSchedule::next(const Totals& totals, double share, double most) {
+    duty_ = std::min(affordable(totals, share), kRise * duty_);
+    const double length = std::clamp(duty_ * kUsualPeriod, kMin, std::clamp(most, kMin, kMax));
     const double gap = std::min(length / duty_, kLongestPeriod) - length;
     return {gap * std::uniform_real_distribution{1 - kJitter, 1 + kJitter}(random_), length};
 }

@@ -18,26 +18,28 @@ class WindowSchedule {
     static constexpr double kLongestPeriod = 50e6;
     static constexpr double kMaxDuty = 0.5;  ///< of the time, in windows
 
-    /// `share` of the time may go into recording, above 0. However little that is, windows of kMin come
-    /// every kLongestPeriod, so that the whole run is covered.
-    WindowSchedule(double share, std::uint64_t seed) : share_(share), random_(seed) {}
+    explicit WindowSchedule(std::uint64_t seed) : random_(seed) {}
 
     struct Next {
         double gap = 0;     ///< from now to its begin
         double length = 0;  ///< as it is meant to be
     };
-    /// A window has ended. Totals so far: the time that has passed, the time in windows, the cost of what was
-    /// recorded in them as far as it is known (it is known late).
-    Next next(double elapsed, double open, double cost);
+    struct Totals {
+        double elapsed = 0;
+        double open = 0;  ///< in windows
+        double cost = 0;  ///< of what was recorded in them, as far as it is known (it is known late)
+    };
+    /// A window has ended: the totals so far. `share` of the time may go into recording, above 0. However
+    /// little that is, windows of kMin come every kLongestPeriod, so that the whole run is covered. Windows
+    /// are at most `most` long, where that is above kMin.
+    Next next(const Totals& totals, double share, double most = kMax);
 
   private:
-    double affordable(double elapsed, double open, double cost);
+    double affordable(const Totals& totals, double share);
 
-    double share_;
     std::mt19937_64 random_;
     double duty_ = kFirstDuty;
-    double open_ = 0;  ///< the totals of the last report
-    double cost_ = 0;
+    Totals last_;
     double recent_open_ = 0;  ///< … and what was added lately
     double recent_cost_ = 0;
 

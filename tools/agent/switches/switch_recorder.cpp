@@ -57,19 +57,25 @@ SwitchRecorder::~SwitchRecorder() {
 
 void SwitchRecorder::stop_thread() {
     if (!thread_.joinable()) return;
+    ending_.store(true);
     eventfd_write(wake_, 1);
     thread_.join();
+}
+
+void SwitchRecorder::watch_agent(pid_t pid) {
+    other_.store(static_cast<std::uint32_t>(pid));
+    if (wake_ >= 0) eventfd_write(wake_, 1);
 }
 
 /// Until there is something to take, or it is time to; false: to stop.
 bool SwitchRecorder::await(std::vector<pollfd>& waits, int milliseconds) const {
     constexpr std::chrono::milliseconds kBetween{10};
-    if (poll(waits.data(), waits.size(), milliseconds) >= 0) return waits[0].revents == 0;
-    if (errno == EINTR) return true;
-    // It is forbidden (seccomp).
-    std::this_thread::sleep_for(kBetween);
+    // Where it is forbidden (seccomp):
+    if (poll(waits.data(), waits.size(), milliseconds) < 0 && errno != EINTR)
+        std::this_thread::sleep_for(kBetween);
     eventfd_t told = 0;
-    return eventfd_read(wake_, &told) != 0;
+    eventfd_read(wake_, &told);
+    return !ending_.load();
 }
 
 std::vector<pollfd> SwitchRecorder::waits() const {
@@ -84,6 +90,7 @@ void SwitchRecorder::run() {
     std::vector<pollfd> awaited = waits();
     bool grows = false;
     while (await(awaited, grows ? 0 : kTakeMilliseconds)) {
+        if (const std::uint32_t other = other_.exchange(0); other != 0) rings_->watch_agent(other);
         // It would be ready for ever.
         for (pollfd& wait : awaited)
             if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;

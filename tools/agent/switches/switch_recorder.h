@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,9 @@ class SwitchRecorder {
     SwitchRecorder(SwitchRecorder&&) = delete;
     SwitchRecorder& operator=(SwitchRecorder&&) = delete;
 
+    /// A process of one thread that is the agent's, too. Once, from any thread.
+    void watch_agent(pid_t pid);
+
     /// Writes what has come together, unless there is no file yet (`writer` is null).
     void write(trace::TraceWriter* writer);
 
@@ -50,7 +54,9 @@ class SwitchRecorder {
     const settings::Switches wanted_;
     trace::SwitchInfo& info_;
     SwitchClock clock_;
-    int wake_ = -1;  ///< an eventfd: the thread is to end
+    int wake_ = -1;  ///< an eventfd: there is something to do for the thread
+    std::atomic<bool> ending_ = false;
+    std::atomic<std::uint32_t> other_ = 0;  ///< watch_agent()
     std::mutex mutex_;
     std::optional<SwitchRings> rings_;   // guarded, as all below
     std::vector<SwitchRecord> records_;  ///< not in order yet

@@ -149,7 +149,11 @@ Result<SwitchRings::Carrier> SwitchRings::open_carrier(int cpu, std::size_t size
     const int fd = open_event(attributes_of_carrier(clock_), 0, cpu);
     if (fd < 0) return tl::unexpected(why_not_open(errno));
     void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED) return Carrier{fd, memory, size};
+    if (memory != MAP_FAILED) {
+        // A process that we fork would keep it alive.
+        madvise(memory, page_size() + size, MADV_DONTFORK);
+        return Carrier{fd, memory, size};
+    }
     unlocked_ = true;
     auto error =
         fail("perf's rings cannot be mapped: {} (give more with kernel.perf_event_mlock_kb or ulimit -l)",
@@ -172,6 +176,12 @@ void SwitchRings::open_others(Ring& ring, std::uint32_t pid, std::uint32_t but) 
         ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, ring.carrier.fd);
         ring.events.push_back(other);
     }
+}
+
+void SwitchRings::watch_agent(std::uint32_t pid) {
+    other_pid_ = pid;
+    for (Ring& ring : rings_)
+        open_others(ring, pid, 0);
 }
 
 SwitchRings::~SwitchRings() {
@@ -285,13 +295,14 @@ void SwitchRings::add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* r
     // The kernel reports a loss before it writes anything else.
     if (std::exchange(carrier.was_full, false)) to.push_back({.ns = id.time, .cpu = cpu, .lost = true});
     carrier.last_ns = id.time;
-    if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_)) return;
+    if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_ && id.pid != other_pid_))
+        return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),
                   .out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
                   .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
-                  .agent = id.pid == own_pid_});
+                  .agent = id.pid != pid_});
 }
 
 }  // namespace rdam::agent

@@ -35,6 +35,9 @@ class SwitchRings {
     SwitchRings& operator=(const SwitchRings&) = delete;
     ~SwitchRings();
 
+    /// A process of one thread that is the agent's, too, from now on.
+    void watch_agent(std::uint32_t pid);
+
     /// Appends what is in the rings; each ring's records are in the order of time. If a ring had no room, a
     /// `lost` record with the time of its last record is added as soon as the ring is found full: the kernel
     /// reports the loss only when it has room and something to write again. Returns the largest number that
@@ -85,6 +88,7 @@ class SwitchRings {
 
     std::uint32_t pid_;
     std::uint32_t own_pid_;
+    std::uint32_t other_pid_ = 0;
     clockid_t clock_;
     std::vector<Ring> rings_;
     std::uint64_t lost_ = 0;

@@ -62,7 +62,6 @@ void EventTranslator::pass_on(std::uint32_t thread) {
 
 void EventTranslator::thread_ended(std::uint32_t thread) {
     finisher_.forget(thread);
-    sink_.thread_ended(thread);
 }
 
 }  // namespace rdam::agent

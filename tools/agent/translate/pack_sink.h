@@ -16,9 +16,6 @@ class PackSink {
 
     /// The next events of a thread that TraceInfo::threads has.
     virtual void append(std::uint32_t thread, const trace::Packs& packs) = 0;
-
-    /// No more of them will come.
-    virtual void thread_ended(std::uint32_t thread) = 0;
 };
 
 }  // namespace rdam::agent

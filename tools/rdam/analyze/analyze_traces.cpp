@@ -41,9 +41,9 @@ class EachTrace {
         const auto reader = open_trace(file);
         if (!reader) return traces_.give_up(file, reader.error());
         score::Settings settings = traces_.settings_for(reader->info());
-        if (settings.patterns && reader->info().process.max_overhead > 0) {
+        if (settings.patterns && reader->info().samples_trees()) {
             say(file +
-                ": holds only a sample of the calls (--max-overhead), which has no patterns; "
+                ": holds only a sample of the call trees, which has no patterns; "
                 "analyzed without them");
             settings.patterns = false;
         }

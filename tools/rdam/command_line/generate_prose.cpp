@@ -74,7 +74,8 @@ Prose record_prose() {
               "never. Default: 10000."},
              {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
              {"RDAM_ALL_CALLS",
-              "1: record every call to functions marked ~ in the list; 0: sample their calls. Default: 0."},
+              "1: record every call, whatever that costs: there is no budget, and marks ~ in the list do not "
+              "count. Default: 0."},
              {"RDAM_CLOCK",
               "rdtscp, unfenced, rdtsc or monotonic. Default: rdtscp, or monotonic if the kernel does not "
               "trust the time-stamp counter."},
@@ -86,11 +87,11 @@ Prose record_prose() {
               "only, the first program in which a listed function is found, not counting shells and other "
               "launchers. Default: 1."},
              {"RDAM_MAX_OVERHEAD",
-              "The most that recording may cost a thread, as a share of the thread's own time, e.g. 10%. If "
-              "recording every call would cost more, rdam samples whole outermost call trees at random; "
-              "functions that are called too often even for that are recorded in time windows spread over "
-              "the run. Counts and lost time are then estimates with a standard error. Default: record "
-              "everything."},
+              "The most that recording may cost a thread, as a share of the thread's own time, e.g. 10%. "
+              "Functions whose calls cost more are recorded in time windows spread over the run from then "
+              "on, the most called ones first; the others are recorded completely. Calls are still counted, "
+              "and "
+              "lost time is an estimate with a standard error. Default: 5%."},
              {"RDAM_SWITCHES",
               "Whether to record when threads are off-CPU (blocked or preempted), from the kernel's "
               "context-switch records. auto: if the machine allows it, and only until a processor has more "
@@ -195,10 +196,10 @@ Prose analyze_prose() {
              "and from other load on the machine. It reaches further up than down where the two fastest "
              "calls lie far apart, because the fastest possible call may not have been seen. ! marks a score "
              "that rests on a few calls far below the rest.",
-             "Functions may have been sampled, either by rdam record --max-overhead or because they are "
-             "marked ~ in the list. ~ marks estimated counts; --verbose and the JSON give their standard "
-             "errors. For sampled call trees, the score is the estimate minus two standard errors. - "
-             "replaces the score if too few calls were seen.",
+             "Functions may have been sampled, because recording all their calls would have cost more than "
+             "rdam record's --max-overhead, or because they are marked ~ in the list. ~ marks estimated "
+             "counts; --verbose and the JSON give their standard errors. The score is the estimate minus two "
+             "standard errors. - replaces the score if too few calls were seen.",
              "Given several traces (processes or MPI ranks of one run), rdam analyze shows the functions "
              "over all of them, with the score in each process. --threads, --sequences and --patterns add "
              "each process's own report. If a trace cannot be read, rdam reports it, analyzes the others, "
@@ -218,8 +219,8 @@ Prose analyze_prose() {
              "call. It does not look at callers further up.",
              "--patterns lists groups of consecutive calls that repeat, the most lost time first, with "
              "repetitions folded: (lock unlock)×64. A pattern lasts from the start of its first call to the "
-             "end of its last. Patterns contain one another, so their losses do not add up. Traces that hold "
-             "only a sample of the calls (rdam record --max-overhead) have no patterns.",
+             "end of its last. Patterns contain one another, so their losses do not add up. Functions that "
+             "were sampled are in no pattern.",
              "--diff compares two traces. A function got better or worse if the 95 % intervals of its two "
              "scores do not overlap.",
              "--alone reads a second trace of the same program, recorded with one thread or with fewer "

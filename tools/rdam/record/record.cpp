@@ -243,7 +243,8 @@ Run add_record(CLI::App& app) {
             ->check(values_of(each));
     }
     app.add_flag("--all-calls", options->all_calls,
-                 "Record every call to functions marked ~ in the list instead of sampling them");
+                 "Record every call, whatever that costs: functions marked ~ in the list, too, and no budget")
+        ->excludes(app.get_option("--max-overhead"));
     app.add_flag("--no-args", options->no_arguments, "Do not record parameters or return values");
     app.add_flag("--no-children", options->no_children,
                  "Record only the program, not the processes it forks or anything that it or they execute");
