@@ -182,11 +182,11 @@ std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& 
                                      const ResolvedSettings& settings, double ns_per_tick) {
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
     std::vector<ThreadCost> costs;
-    for (std::size_t t = 0; t < threads.size(); ++t)
+    for (std::size_t t = 0; t < threads.size(); ++t) {
         costs.push_back(thread_cost(*threads[t], lives.whole[t], known,
                                     flow_cost(info, settings) * ns_per_tick, ns_per_tick));
-    for (std::size_t t = 0; t < threads.size(); ++t)
-        costs[t].gates_ns = kGateNs * calls_behind_gates(info.threads[t], *threads[t]);
+        costs.back().gates_ns = kGateNs * calls_behind_gates(info.threads[t], *threads[t]);
+    }
     return costs;
 }
 

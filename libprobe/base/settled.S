@@ -26,6 +26,6 @@ rdam_functions:
         WORD    rdam_clone3_back
         WORD    rdam_vfork_back
         WORD    rdam_syscall_back
-        .org    rdam_functions + (RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE
+        .org    rdam_functions + RDAM_SETTLED_SIZE
 
         .section .note.GNU-stack, "", @progbits

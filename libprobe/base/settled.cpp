@@ -17,7 +17,7 @@ bool protect(const void* from, std::uint64_t size, int protection) {
 }
 
 bool protect_table(int protection) {
-    return protect(rdam_functions, (RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE, protection);
+    return protect(rdam_functions, RDAM_SETTLED_SIZE, protection);
 }
 
 const char* place(const shm::Control& control, std::uint64_t offset) {

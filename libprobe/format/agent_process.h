@@ -27,6 +27,9 @@ inline constexpr std::string_view kVariables[] = {
 /// is its starter's.
 inline constexpr char kRunArgument[] = "run=";
 
+/// The process that opens and closes an agent's windows has the agent's command line, and this name.
+inline constexpr char kWindowsTitle[] = "rdam-windows";
+
 /// Bytes of the starter's last argument, in which its agents show theirs.
 inline constexpr std::size_t kRoomSize = 256;
 

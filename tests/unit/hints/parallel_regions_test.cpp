@@ -32,6 +32,15 @@ Made two_threads() {
     return made;
 }
 
+/// `name`, which waits, is function 1.
+Made two_threads_and(const std::string& name) {
+    Made made = two_threads();
+    made.info.functions.push_back(made.info.functions[0]);
+    made.info.functions.back().name = name;
+    made.info.functions.back().waits = true;
+    return made;
+}
+
 /// Both threads do each level of a multigrid, the second one `late` ticks after the first.
 Made multigrid(std::uint64_t late) {
     Made made = two_threads();
@@ -95,10 +104,7 @@ TEST_CASE("Even where another program has the processor of one of them for a whi
 
 TEST_CASE("Who is inside the same parallel region works side by side, whenever it begins") {
     for (const auto* name : {"GOMP_parallel", "__kmpc_fork_call", "read"}) {
-        Made made = two_threads();
-        made.info.functions.push_back(made.info.functions[0]);
-        made.info.functions.back().name = name;
-        made.info.functions.back().waits = true;
+        Made made = two_threads_and(name);
         for (std::size_t i = 0; i < kCalls; ++i) {
             add_call(made, i);
             if (!is_large(i)) continue;
@@ -190,10 +196,7 @@ TEST_CASE("Among many threads some call always begins at the same time, which me
 TEST_CASE("Who waits for the others at the end of a region is not what they are slow for") {
     for (const auto* name : {"GOMP_barrier", "__kmpc_barrier", "pthread_barrier_wait", "GOMP_parallel",
                              "pthread_join", "pthread_cond_wait", "update"}) {
-        Made made = two_threads();
-        made.info.functions.push_back(made.info.functions[0]);
-        made.info.functions.back().name = name;
-        made.info.functions.back().waits = true;
+        Made made = two_threads_and(name);
         for (std::size_t i = 0; i < kCalls; ++i) {
             add_call(made, i);
             if (is_large(i)) made.report.timeline[1].calls.push_back({1, i * 1000, i * 1000 + 450});

@@ -290,9 +290,8 @@ std::string windowed_text(const trace::TraceInfo& info, const Configuration& con
     if (names.empty()) return {};
     constexpr double kPercent = 100;
     return fmt::format(
-        "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more than "
-        "{:g} % "
-        "of a thread's time: {} ({} records every call)\n",
+        "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more "
+        "than {:g} % of a thread's time: {} ({} records every call)\n",
         names.size(), names.size() == 1 ? " was" : "s were", names.size() == 1 ? "its" : "their",
         kPercent * info.process.max_overhead, some_names(names), how_to_record_all(configuration));
 }

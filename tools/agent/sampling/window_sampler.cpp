@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "libprobe/format/agent_process.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/processors/priorities.h"
 #include "tools/agent/sampling/window_keeper.h"
@@ -139,7 +140,7 @@ void WindowSampler::run() {
         return 0;
     };
     // From its first moment on.
-    prctl(PR_SET_NAME, "rdam-windows");
+    prctl(PR_SET_NAME, agent_process::kWindowsTitle);
     const auto stack = std::make_unique<std::byte[]>(kStackSize);
     const pid_t pid = clone(main, stack.get() + kStackSize, CLONE_VM | SIGCHLD, &child);
     if (pid < 0) {

@@ -38,8 +38,7 @@ std::string read_if_there(const fs::path& path) {
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string arguments = read_if_there(process / "cmdline");
-    // An agent's windows are opened by a process with its command line.
-    if (read_if_there(process / "comm") == "rdam-windows\n") return 0;
+    if (read_if_there(process / "comm") == std::string{agent_process::kWindowsTitle} + '\n') return 0;
     // rdam-agent\0FD\0PID\0 and, of one that the starter has made, its run
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
