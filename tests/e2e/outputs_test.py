@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, RDAM, Case
+from harness import LIBRDAM, NO_BUDGET, PROGRAMS, RDAM, Case
 
 COUNTS = PROGRAMS / "counts"
 FORKS = PROGRAMS / "forks"
@@ -35,7 +35,7 @@ class Outputs(Case):
     def start(self, *command, **variables) -> subprocess.Popen:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_") or name == "RDAM_CACHE"}
         process = subprocess.Popen([str(word) for word in command], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environment, **variables})
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environment, **NO_BUDGET, **variables})
         self.addCleanup(process.kill)
         return process
 
