@@ -38,7 +38,6 @@ void give_up_rights() {
 WindowSampler::WindowSampler(const SharedMemory& shared, const TickRate& rate,
                              std::function<void(pid_t)> made)
     : shared_(shared), rate_(rate), made_(std::move(made)) {
-    // While the session has an ordinary share: the new process must not wait.
     if (shared.start().max_overhead() != 0) start();
 }
 
@@ -69,7 +68,10 @@ void WindowSampler::add_functions(trace::TraceInfo& info, const FunctionNumbers&
         }
         ++exchange_.changes;
     }
-    if (any) start();
+    if (any) {
+        needed_.store(true);
+        start();
+    }
 }
 
 void WindowSampler::describe(trace::TraceInfo& info, const FunctionNumbers& numbers) {
@@ -119,6 +121,18 @@ void WindowSampler::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
+/// Until a function is sampled; false: the recording is over.
+bool WindowSampler::await_need() {
+    // The process wakes us, unless it is under a filter.
+    constexpr int kLookMilliseconds = 100;
+    const std::atomic<std::uint32_t>& windowed = shared_.control().windowed_futex;
+    while (exchange_.ending.load() == 0) {
+        if (needed_.load() || windowed.load() != 0) return true;
+        futex_wait(windowed, 0, kLookMilliseconds);
+    }
+    return false;
+}
+
 /// As with vfork, the thread that has made the process waits for it: they have the same thread-local storage.
 void WindowSampler::run() {
     constexpr std::size_t kStackSize = 256 << 10;
@@ -139,6 +153,7 @@ void WindowSampler::run() {
         if (getppid() == self.agent) self.keeper.run();
         return 0;
     };
+    if (!await_need()) return;
     // From its first moment on.
     prctl(PR_SET_NAME, agent_process::kWindowsTitle);
     const auto stack = std::make_unique<std::byte[]>(kStackSize);

@@ -57,6 +57,7 @@ class WindowSampler {
     void start();
     void wake();
     void stop();
+    bool await_need();
     void run();
 
     const SharedMemory& shared_;
@@ -64,7 +65,8 @@ class WindowSampler {
     std::function<void(pid_t)> made_;
     WindowExchange exchange_;
     std::uint8_t last_group_ = 0;
-    std::uint32_t described_ = 0;  ///< Control::windowed_futex, when `info` was last told
+    std::uint32_t described_ = 0;       ///< Control::windowed_futex, when `info` was last told
+    std::atomic<bool> needed_ = false;  ///< a function is sampled from the start on
     std::thread thread_;
 };
 
