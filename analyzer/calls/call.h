@@ -44,6 +44,9 @@ class CallSink {
     /// The innermost open call has ended.
     virtual void closed(const Call& call) = 0;
 
+    /// A function's call waited, inside the innermost open call (BasicMatcher::set_waits).
+    virtual void waited(const Call& wait) { static_cast<void>(wait); }
+
     /// The `count` innermost open calls (at least one) will never be seen to end.
     virtual void abandoned(std::size_t count) = 0;
 

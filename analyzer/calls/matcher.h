@@ -50,6 +50,7 @@ struct FunctionCounts {
 /// What could not be matched, and what was seen at all, in one thread.
 struct MatchCounts {
     std::uint64_t calls = 0;
+    std::uint64_t probes = 0;              ///< … and those of ignored functions: each had its probe
     std::uint64_t abandoned_by_jump = 0;   ///< an enclosing frame was left
     std::uint64_t abandoned_at_end = 0;    ///< still open when the thread's events ended
     std::uint64_t abandoned_at_gap = 0;    ///< open where events are missing
@@ -71,7 +72,7 @@ struct MatchCounts {
     std::uint64_t held() const { return paused - crowded; }  ///< by the recorder
 };
 
-/// `Sink` has the functions of CallSink, virtual or not.
+/// `Sink` has the functions of CallSink, virtual or not; `waited` only if it wants to hear of waits.
 template <class Sink>
 class BasicMatcher {
   public:
@@ -84,6 +85,10 @@ class BasicMatcher {
     /// treated as if these functions had never been wrapped, because only some calls of functions that are
     /// sampled in windows are recorded.
     void set_transparent(const std::vector<bool>& transparent);
+
+    /// Calls of these are parts of other functions' calls (trace::FunctionInfo::wait_of): as if they were
+    /// ignored, except that `waited` hears of those that end.
+    void set_waits(const std::vector<bool>& waits);
 
     /// Default: all are.
     void set_known_ends(const KnownEnds& ends) { ends_ = ends; }
@@ -123,11 +128,12 @@ class BasicMatcher {
         kTail = 1U << 2U,
         kOutermost = 1U << 3U,
         kSelfKnown = 1U << 4U,
+        kWait = 1U << 5U,
     };
     struct PerOpen {
         std::uint32_t calls = 0;   ///< open calls of the function
         std::uint32_t frames = 0;  ///< the number that opened a frame
-        std::uint8_t flags = 0;    ///< those of the function's frames: kIgnored, kTransparent
+        std::uint8_t flags = 0;    ///< those of the function's frames: kIgnored, kTransparent, kWait
     };
     struct Interval {
         std::uint64_t begin = 0, end = 0;
@@ -146,7 +152,7 @@ class BasicMatcher {
     void see(std::uint64_t tsc);
     std::uint8_t rate_of(const trace::Event& event) const;
     void enter_tree(std::uint8_t rate);
-    void mark(const std::vector<bool>& functions, Flag flag);
+    void mark(const std::vector<bool>& functions, unsigned flags);
 
     ProbeCost cost_;
     std::uint64_t inner_ticks_ = 0;  ///< cost_.inner, rounded

@@ -55,9 +55,14 @@ void BasicMatcher<Sink>::set_transparent(const std::vector<bool>& transparent) {
 }
 
 template <class Sink>
-void BasicMatcher<Sink>::mark(const std::vector<bool>& functions, Flag flag) {
+void BasicMatcher<Sink>::set_waits(const std::vector<bool>& waits) {
+    mark(waits, kIgnored | kWait);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::mark(const std::vector<bool>& functions, unsigned flags) {
     for (std::size_t i = 0; i < std::min(functions.size(), open_.size()); ++i)
-        if (functions[i]) open_[i].flags |= flag;
+        if (functions[i]) open_[i].flags |= static_cast<std::uint8_t>(flags);
 }
 
 template <class Sink>
@@ -92,6 +97,7 @@ void BasicMatcher<Sink>::finish() {
         if (!frame.is(kIgnored) && since == 0) since = frame.enter;
     }
     counts_.abandoned_at_end += abandon_down_to(0);
+    counts_.probes = entered_;
 }
 
 template <class Sink>
@@ -264,6 +270,10 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .last = &last,
                       .own_leave = own_leave});
     }
+    if constexpr (requires { sink_.waited(Call{}); })
+        if (frame.is(kWait) && timed)
+            sink_.waited(
+                {.function = frame.function, .duration = duration, .begin = frame.enter, .last = &last});
     if (stack_.size() == 1) {
         stack_.pop_back();
         return enter_tree(0);

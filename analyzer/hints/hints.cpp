@@ -71,7 +71,8 @@ bool is_off_processor(const score::Hint& hint) {
 /// Whether the hint says that the call waited, which its return value may reflect. A preempted thread does
 /// not know that it was preempted.
 bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "concurrent" || hint.kind == "blocked" || hint.kind == "busy_wait";
+    return hint.kind == "concurrent" || hint.kind == "blocked" || hint.kind == "waited" ||
+           hint.kind == "busy_wait";
 }
 
 /// What a parameter explains in one part of the loss, the trend of the other part explains as well.
@@ -111,6 +112,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     whole.explained = &explained;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
+    find_waits(whole, hints);
     find_off_processor(whole, hints);
     find_concurrent_functions(whole, hints);
     LossPart on = loss_part(run.info, run.report, run.activities, row, true);

@@ -10,7 +10,8 @@ namespace rdam::otf2 {
 namespace {
 
 constexpr std::string_view kSampled = "sampled", kCounted = "counted";
-constexpr std::string_view kRate = "rate=", kSince = "since=", kGroup = "group=", kOff = "off=";
+constexpr std::string_view kRate = "rate=", kSince = "since=", kGroup = "group=", kOff = "off=",
+                           kWait = "wait=";
 
 /// Nothing: `word` is not `name` and a number.
 template <class Number>
@@ -32,6 +33,7 @@ std::string text_of(const FunctionSampling& sampling) {
     if (sampling.windowed_since) add(fmt::format("{}{}", kSince, *sampling.windowed_since));
     if (sampling.window_group != 0) add(fmt::format("{}{}", kGroup, sampling.window_group));
     if (sampling.switched_off) add(fmt::format("{}{}", kOff, *sampling.switched_off));
+    if (sampling.wait_of) add(fmt::format("{}{}", kWait, *sampling.wait_of));
     return text;
 }
 
@@ -47,6 +49,7 @@ FunctionSampling sampling_in(std::string_view text) {
             group && *group <= trace::kMaxWindowGroup)
             sampling.window_group = *group;
         if (const auto off = value_in<std::uint64_t>(word, kOff)) sampling.switched_off = off;
+        if (const auto wait = value_in<std::uint32_t>(word, kWait)) sampling.wait_of = wait;
     }
     return sampling;
 }

@@ -20,6 +20,7 @@ struct FunctionSampling {
     std::optional<std::uint64_t> windowed_since = {};
     std::uint32_t window_group = 0;
     std::optional<std::uint64_t> switched_off = {};
+    std::optional<std::uint32_t> wait_of = {};  ///< the number of a function, in place of its address
 
     friend bool operator==(const FunctionSampling&, const FunctionSampling&) = default;
 };

@@ -126,6 +126,7 @@ class Regrouping {
         out_->sampling_windows = from_.sampling_windows;
         for (const auto& [function, calls] : from_.windowed)
             if (!wanted_.ignored[function]) out_->windowed[function] = calls;
+        out_->waits = from_.waits;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f) {
             if (!wanted_.ignored[f]) continue;
             const calls::FunctionCounts ignored = std::exchange(out_->per_function[f], {});

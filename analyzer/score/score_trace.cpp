@@ -19,6 +19,7 @@
 #include "analyzer/score/settings/named_rules.h"
 #include "analyzer/score/time/off_times.h"
 #include "analyzer/trace/read/turn.h"
+#include "analyzer/trace/waiters.h"
 
 namespace rdam::score {
 namespace {
@@ -202,6 +203,13 @@ void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
         settings.windows = std::make_shared<const WindowTable>(info.windows);
 }
 
+void note_waits(const trace::TraceInfo& info, ResolvedSettings& settings) {
+    settings.wait_of = trace::waiters(info.functions);
+    if (settings.wait_of.empty()) return;
+    for (const trace::FunctionInfo& function : info.functions)
+        settings.waits.push_back(function.wait_of != 0);
+}
+
 }  // namespace
 
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
@@ -232,6 +240,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     resolved.baseline.step = info.clock.step_ticks;
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
+    note_waits(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
     auto keys = mining::make_keys(
         info, {{rules.keys, rules.no_keys, rules.split_by_context},

@@ -33,6 +33,7 @@ Life life_of(const trace::ThreadInfo& thread, const calls::MatchCounts& counts) 
 
 void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.calls += counts.calls;
+    sum.probes += counts.probes;
     sum.abandoned_by_jump += counts.abandoned_by_jump;
     sum.abandoned_at_end += counts.abandoned_at_end;
     sum.abandoned_at_gap += counts.abandoned_at_gap;
@@ -71,21 +72,26 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
 }
 
 WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t function,
-                                const trace::ThreadInfo& thread, TickRange life, const ThreadTimes& times) {
+                                const ResolvedSettings& settings, const trace::ThreadInfo& thread,
+                                TickRange life, const ThreadTimes& times) {
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
     const auto counted = counted_calls(about, function, thread, life, recorded.before);
-    return counted ? WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted)
-                   : WindowEstimate::by_time(times.sampling_windows, life, about);
+    if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
+    auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted);
+    if (settings.has_waits(function)) estimate.know_waits(recorded.clusters.sums().size());
+    return estimate;
 }
 
 std::vector<std::vector<WindowEstimate>> estimate_windows(
-    const trace::TraceInfo& info, const Lives& lives, std::span<const std::unique_ptr<ThreadTimes>> threads) {
+    const trace::TraceInfo& info, const ResolvedSettings& settings, const Lives& lives,
+    std::span<const std::unique_ptr<ThreadTimes>> threads) {
     std::vector<std::vector<WindowEstimate>> estimates(info.functions.size());
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         if (info.functions[f].windowed_since == 0) continue;
         for (std::size_t t = 0; t < threads.size(); ++t)
-            estimates[f].push_back(estimate_windows(info, f, info.threads[t], lives.spans[t], *threads[t]));
+            estimates[f].push_back(
+                estimate_windows(info, f, settings, info.threads[t], lives.spans[t], *threads[t]));
     }
     return estimates;
 }
@@ -146,7 +152,7 @@ ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_c
     const calls::MatchCounts& counts = thread.counts;
     const auto nanoseconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick; };
     const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
-    ThreadCost cost{.probes_ns = static_cast<double>(counts.calls) * ns_per_probe,
+    ThreadCost cost{.probes_ns = static_cast<double>(counts.probes) * ns_per_probe,
                     .pauses_ns = nanoseconds(pauses),
                     .waits_ns = nanoseconds(counts.waited),
                     .agent_ns = nanoseconds(counts.by_recorder)};
@@ -234,7 +240,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.clock = facts.info.clock.source;
     report.clock_step_ns = static_cast<double>(settings.baseline.step) * ns_per_tick;
     report.clock_error_ns = facts.info.clock.error_ticks * ns_per_tick;
-    const double probes = static_cast<double>(report.counts.calls) * settings.cost.total;
+    const double probes = static_cast<double>(report.counts.probes) * settings.cost.total;
     report.perturbation =
         lives.all > 0 ? (probes + static_cast<double>(report.counts.held())) / lives.all : 0;
     report.paused_ns = static_cast<double>(report.counts.held()) * ns_per_tick;
@@ -267,7 +273,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       threads_(threads),
       ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
       lives_(measure_lives(facts.info, threads)),
-      estimates_(estimate_windows(facts.info, lives_, threads)),
+      estimates_(estimate_windows(facts.info, settings, lives_, threads)),
       merged_(merge_groups(facts.info.functions.size(), threads)),
       ids_(mining::lasting_ids(merged_->store, facts.info, settings.keys)),
       context_{.info = facts_.info,
@@ -354,7 +360,7 @@ Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) co
         doubt(report, row);
         if (row.occurrences > 0) {
             report.functions.push_back(std::move(row));
-        } else if (!settings_.ignored[f]) {
+        } else if (!settings_.ignored[f] && !settings_.is_wait(f)) {
             const trace::FunctionInfo& function = facts_.info.functions[f];
             report.never_called.push_back(qualified_name(function.module, function.name));
         }

@@ -110,6 +110,8 @@ struct FunctionInfo {
     std::uint64_t windowed_since = 0;  ///< ticks: calls that begin after that are recorded only if they begin
                                        ///< in one of its TraceInfo::windows; 0: never, every call is recorded
     std::uint32_t window_group = 0;    ///< whose windows are its own: 0 to kMaxWindowGroup
+    std::uint64_t wait_of = 0;  ///< link-time address of a function of the same object: the part of its calls
+                                ///< in which they wait, each of them recorded; 0: it is a function
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };

@@ -141,14 +141,18 @@ bool place_code(const char* area, const shm::PlannedFunction& function, std::uin
 }
 
 /// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there
-/// over the entry.
-bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
+/// over the entry; or `call` in the place of a call.
+bool write_jump(const shm::PlannedFunction& function, std::uint64_t to) {
+    constexpr std::uint8_t kCall = 0xe8;
+    constexpr std::uint8_t kJump = 0xe9;
     constexpr std::uint64_t kShortJump = 2;
+    const std::uint64_t entry = function.address;
+    const std::uint32_t before = function.jump_before;
     std::uint8_t bytes[plan::kPatchSize + 255 + kShortJump];
     const std::uint64_t jump = entry - before;
     const std::uint64_t size = before > 0 ? before + kShortJump : plan::kPatchSize;
     copy_bytes(bytes, reinterpret_cast<const void*>(jump), size);
-    bytes[0] = 0xe9;
+    bytes[0] = function.call != 0 ? kCall : kJump;
     put32(reinterpret_cast<std::uint64_t>(bytes) + 1, to - (jump + plan::kPatchSize));
     if (before > 0) {
         bytes[before] = 0xeb;
@@ -318,7 +322,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
                 is_gated(function) ? code - gate_size(function)
                                    : recorded_from(function.address + plan::kPatchSize, function, island);
             if (table != 0) note_jump(function.address - function.jump_before, table);
-            write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.closed;
+            write_jump(function, to) ? ++result.wrapped : ++result.closed;
         }
     }
 }

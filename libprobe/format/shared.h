@@ -24,7 +24,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 19;
+inline constexpr std::uint32_t kVersion = 20;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 2 << 20;
@@ -409,6 +409,7 @@ struct PlannedFunction {
     std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate
     std::uint8_t takes_flags = 0;  ///< something may be in the flags when it is called: it has no gate
     std::uint8_t waits = 0;        ///< it is known to wait, asleep or not
+    std::uint8_t call = 0;         ///< at its address is a call, whose target is to be changed
     std::uint8_t anew = 0;         ///< its number has stood for another function
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};

@@ -101,5 +101,54 @@ class Budget(Case):
                                       b"the program continues without being recorded\n")
 
 
+class Waits(Case):
+    """Of a lock that is sampled, each wait is recorded: its score is as good as if every call were."""
+
+    LOCKS = {"mutex": "pthread_mutex_lock", "rwlock": "pthread_rwlock_wrlock", "semaphore": "sem_wait", "omp": "omp_set_lock"}
+
+    # The program takes it for a wait as well when it loses its processor beside the lock.
+    MOST = 0.5
+
+    def record(self, kind: str, *options) -> tuple[dict[str, int], dict]:
+        """What the program has measured itself, and the report."""
+        done = self.rdam("record", *options, "-o", "trace.bin", "-f", self.LOCKS[kind], "--", PROGRAMS / "waits", kind, "1000",
+                         env={"RDAM_MAX_OVERHEAD": ""})
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn(b"1 function was sampled in windows", done.stderr)
+        self.assertIn(f"of {self.LOCKS[kind]}, each wait is recorded".encode(), done.stderr)
+        words = done.stdout.split()
+        return {name.decode(): int(number) for name, number in zip(words[::2], words[1::2], strict=True)}, self.analyze()
+
+    def test_scores(self):
+        for kind, name in self.LOCKS.items():
+            with self.subTest(kind):
+                truth, report = self.record(kind)
+                lock, = report["functions"]
+                self.assertEqual(lock["name"], name)
+                # Of the thread that holds it for long, the program knows nothing.
+                user = max(lock["threads"], key=lambda thread: thread["occurrences"])
+                self.assertGreaterEqual(user["occurrences"], truth["locks"])
+                waited = truth["waited"] / truth["life"]
+                self.assertGreater(waited, 0.01)
+                self.assertLess(waited - 0.03, user["rdam_high"])
+                self.assertLess(user["rdam_low"], waited + 0.03)
+                self.assertAlmostEqual(user["rdam"], waited, delta=0.05)
+                self.assertGreater(lock["waits"]["count"], truth["waits"] * self.MOST)
+                self.assertGreater(lock["waits"]["ns"], truth["waited"] * self.MOST)
+                self.assertNotIn("(waiting)", json.dumps(report))
+
+    def test_context_switches_are_not_needed(self):
+        truth, report = self.record("mutex", "--switches", "off")
+        self.assertGreater(report["functions"][0]["waits"]["ns"], truth["waited"] * self.MOST)
+
+    def test_complete_recordings_have_each_wait_once(self):
+        done = self.rdam("record", "--all-calls", "-o", "trace.bin", "-f", "pthread_mutex_lock", "--", PROGRAMS / "waits", "mutex", "200")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        lock, = self.analyze()["functions"]
+        self.assertEqual((lock["sampled"], lock.get("waits")), (False, None))
+        words = done.stdout.split()
+        self.assertGreater(lock["lost_ns"], int(words[3]) * self.MOST)
+
+
 if __name__ == "__main__":
     unittest.main()

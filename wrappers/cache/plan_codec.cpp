@@ -50,7 +50,8 @@ void fields(Archive& archive, Parameter& parameter) {
 
 template <class Archive>
 void fields(Archive& archive, MovedPrologue& prologue) {
-    archive(prologue.original, prologue.code, prologue.fixups, prologue.jump_before, prologue.description);
+    archive(prologue.original, prologue.code, prologue.fixups, prologue.jump_before, prologue.call,
+            prologue.description);
 }
 
 template <class Archive>
@@ -58,7 +59,8 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.sampled, function.takes_flags, function.aliases, function.unproven);
+            function.busy_waits, function.wait_of, function.sampled, function.takes_flags, function.aliases,
+            function.unproven);
 }
 
 template <class Archive>
@@ -100,7 +102,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x354e414c504d4144;  // "DAMPLAN5"
+constexpr std::uint64_t kMagic = 0x364e414c504d4144;  // "DAMPLAN6"
 
 struct Head {
     std::uint64_t magic = kMagic;

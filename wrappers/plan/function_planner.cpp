@@ -8,6 +8,7 @@
 
 #include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/entry/entry_flags.h"
+#include "wrappers/entry/wait_sites.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/prototype/dwarf_prototype.h"
 #include "wrappers/relocate/instruction.h"
@@ -356,6 +357,44 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
             "takes "
             "for its caller's: an exception through it would end the program");
     return function;
+}
+
+std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& function) {
+    constexpr std::uint8_t kJump = 0xe9;
+    const ObjectFile& file = *objects_.file(function.object);
+    const CodeRange extent{function.address, function.address + function.size};
+    const auto reads = return_address_reads_.try_emplace(function.object, file).first;
+    std::vector<FunctionPlan> waits;
+    for (const WaitSite& site : wait_sites(file, extent)) {
+        const auto target = file.extent(site.target);
+        if (site.address < function.address + function.prologue.original.size() || !target ||
+            reads->second.first_in(*target) || unwinds_by_stack_pointer())
+            continue;
+        FunctionPlan wait;
+        wait.name = function.name + " (waiting)";
+        wait.linkage_name = fmt::format("{}+{:#x}", function.linkage_name, site.address - function.address);
+        wait.source = function.source;
+        wait.object = function.object;
+        wait.address = site.address;
+        wait.size = plan::kPatchSize;
+        wait.wait_of = function.address;
+        // It is on few calls' way, and nothing is known of what the flags mean there.
+        wait.takes_flags = true;
+        MovedPrologue& moved = wait.prologue;
+        const auto original = file.code(site.address, plan::kPatchSize);
+        moved.original.assign(original.begin(), original.end());
+        moved.code = {kJump, 0, 0, 0, 0};
+        moved.fixups = {{.code_offset = 1,
+                         .kind = plan::FixupKind::rel32,
+                         .target = static_cast<std::int64_t>(site.target)}};
+        moved.call = site.call;
+        moved.steps = {{.code = 0, .original = 0, .pushed = 0}};
+        moved.executed = plan::kPatchSize;
+        // The frame is that with which the function that waits begins.
+        describe_frames(file, site.target, moved);
+        waits.push_back(std::move(wait));
+    }
+    return waits;
 }
 
 /// LLVM's libunwind, in a library of its own, in libc++abi or in the program, whose internal name tells it.

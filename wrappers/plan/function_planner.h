@@ -35,6 +35,9 @@ class FunctionPlanner {
     /// The error is the reason for refusing, without the function's name. The candidate must have been
     /// prepared.
     Result<FunctionPlan> plan(const Candidate& candidate);
+    /// The ways into the waits of a function that was planned; none where it waits otherwise, or where that
+    /// is not safe.
+    std::vector<FunctionPlan> plan_waits(const FunctionPlan& function);
     /// Why plan() would refuse, without looking for the function's prototype; empty: it would not.
     std::string refusal(const Candidate& candidate);
 

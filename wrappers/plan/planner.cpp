@@ -230,10 +230,21 @@ class PlanMaker {
         for (FunctionPlan& function : plan_.functions)
             if (const auto names = folded_into(function); !names.empty())
                 function.name += fmt::format(" (also {})", fmt::join(names, ", "));
+        add_waits();
         std::sort(plan_.functions.begin(), plan_.functions.end(),
                   [](const FunctionPlan& a, const FunctionPlan& b) {
                       return std::pair{a.object, a.address} < std::pair{b.object, b.address};
                   });
+    }
+
+    /// What a lock loses it loses where it waits: that is recorded whether the lock itself can be or not.
+    void add_waits() {
+        const std::size_t listed = plan_.functions.size();
+        for (std::size_t index = 0; index < listed; ++index) {
+            if (!plan_.functions[index].waits && !plan_.functions[index].busy_waits) continue;
+            for (FunctionPlan& wait : planner_.plan_waits(plan_.functions[index]))
+                plan_.functions.push_back(std::move(wait));
+        }
     }
 
     /// Two functions with one name in a report would be taken for one.

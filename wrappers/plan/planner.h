@@ -44,6 +44,8 @@ struct FunctionPlan {
     std::uint32_t inlined_copies = 0;  ///< copies of it compiled into others, which are not seen
     bool waits = false;                ///< CatalogueFunction::waits
     bool busy_waits = false;           ///< CatalogueFunction::busy_waits
+    std::uint64_t wait_of = 0;  ///< link-time address of a function of the object: this is the way into its
+                                ///< wait (WaitSite), which nobody has listed; 0: it is a function
     bool sampled = false;  ///< an entry that means it is marked, and none without a mark spells its name out
     std::vector<std::string> aliases;  ///< other names of the same entry
 };

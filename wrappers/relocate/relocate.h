@@ -36,6 +36,7 @@ struct MovedPrologue {
     /// 0: the patch is a jump of plan::kPatchSize bytes at the entry. Otherwise that jump goes to so many
     /// bytes before the entry (5 to 124), into padding, and the patch is a short jump back to it.
     std::uint8_t jump_before = 0;
+    bool call = false;  ///< the patch is a call in the place of one, whose target gets the return address
     std::vector<MovedStep> steps;  ///< by offset in the code, which is by offset in the original, too
     std::uint32_t executed = 0;    ///< bytes of the code that are instructions
     /// Where in the code a description of its frames is, if one was appended (describe_frames()); 0: none.

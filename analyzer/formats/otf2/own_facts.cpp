@@ -8,6 +8,7 @@
 
 #include "analyzer/otf2/names.h"
 #include "analyzer/otf2/sampling.h"
+#include "analyzer/trace/waiters.h"
 
 namespace rdam::formats::otf2 {
 namespace {
@@ -64,6 +65,7 @@ void write_switches(const views::Visit& visit, Properties& properties) {
 
 void write_sampling(const views::Visit& visit, Properties& properties) {
     const trace::TraceInfo& info = visit.info();
+    const std::vector<std::uint32_t> waiters = trace::waiters(info.functions);
     for (std::size_t f = 0; f < info.functions.size(); ++f) {
         const trace::FunctionInfo& function = info.functions[f];
         rdam::otf2::FunctionSampling sampling{
@@ -71,6 +73,7 @@ void write_sampling(const views::Visit& visit, Properties& properties) {
         if (function.windowed_since != 0) sampling.windowed_since = ticks(visit, function.windowed_since);
         sampling.window_group = function.window_group;
         if (function.switched_off != 0) sampling.switched_off = ticks(visit, function.switched_off);
+        if (function.wait_of != 0 && waiters[f] != trace::kNoFunction) sampling.wait_of = waiters[f];
         properties.write(fmt::format("{}{}", rdam::otf2::kSamplingOf, f), rdam::otf2::text_of(sampling));
     }
     std::vector<trace::Window> windows;

@@ -33,6 +33,8 @@ void find_instructions(const LossPart& loss, Hints& hints);
 
 /// `concurrent`: a function that another thread is inside while calls are slow.
 void find_concurrent_functions(const LossPart& loss, Hints& hints);
+/// `waited`: waits that were recorded apart from the calls.
+void find_waits(const LossPart& loss, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const LossPart& loss, Hints& hints);
 /// `waits` or `no_parameter`: the variables that were examined and explain less than half. `hints`: the other

@@ -37,6 +37,19 @@ OffShares off_shares(const LossPart& loss) {
 
 }  // namespace
 
+void find_waits(const LossPart& loss, Hints& hints) {
+    const score::FunctionRow& row = loss.row;
+    const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
+    if (share < kWorthTelling) return;
+    hints.push_back(
+        {.kind = "waited",
+         .text = fmt::format(
+             "{:.0f} % of the time lost is in {} waits, {} in all, each of which was recorded: another "
+             "thread had what was asked for",
+             100 * share, output::grouped(row.waits), output::human_time(row.waited_ns)),
+         .share = share});
+}
+
 void find_off_processor(const LossPart& loss, Hints& hints) {
     const OffShares shares = off_shares(loss);
     const double off = shares.blocked + shares.preempted;

@@ -258,6 +258,10 @@ void Functions::add_function(const Group& group, TraceBuilder& builder) {
     function.sampled = sampling.sampled;
     function.counted = sampling.counted;
     function.most_rate = sampling.most_rate;
+    // In archives of ours a region's number is that of the function, and addresses are not told.
+    constexpr std::uint64_t kFirst = 1;
+    if (definitions_.ours()) function.address = kFirst + group.regions.front()->ref;
+    if (sampling.wait_of) function.wait_of = kFirst + *sampling.wait_of;
     layout.function = builder.add_function(std::move(function));
     if (sampling.windowed_since && *sampling.windowed_since <= kLatest)
         builder.windowed_since(layout.function, *sampling.windowed_since, sampling.window_group);

@@ -319,6 +319,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
         out["windows_cover"] = finite(row.windows_cover);
         out["few_windows"] = row.few_windows;
         out["counted"] = row.counted;
+        if (row.waits > 0) out["waits"] = {{"count", row.waits}, {"ns", nanoseconds(row.waited_ns)}};
     }
     add_processors(report.process, row, out);
     if (row.off_share)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/calls/matcher_impl.h"
+#include "analyzer/trace/waiters.h"
 
 namespace rdam::score {
 namespace {
@@ -28,6 +29,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       batches_wanted_(!candidates_.wanted() && !settings.windows) {
     matcher_.set_known_ends(settings.ends);
     matcher_.set_transparent(settings.windowed);
+    matcher_.set_waits(settings.waits);
     builder_.set_transparent(settings.windowed);
     out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
     if (samples_wanted()) {
@@ -199,6 +201,24 @@ void ThreadAnalysis::closed(const calls::Call& call) {
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
     open_words_.resize(open.first_word);
     open_.pop_back();
+}
+
+/// What a call waited that was recorded, or would have been if all were, is in its duration.
+void ThreadAnalysis::waited(const calls::Call& wait) {
+    const std::uint32_t function = settings_.wait_of[wait.function];
+    if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function] ||
+        wait.begin < info_.functions[function].windowed_since)
+        return;
+    const bool seen = !open_.empty() && open_.back().function == function;
+    if (seen && open_.back().cluster == kComplete) return;
+    const auto time = static_cast<double>(wait.duration);
+    WaitTimes& waits = out_->waits[function];
+    ++waits.calls;
+    waits.time += time;
+    waits.squares += time * time;
+    if (!seen || open_.back().cluster == ThreadWindows::kOutside) return;
+    waits.inside.add(open_.back().cluster, 1, time);
+    waits.squares_inside += time * time;
 }
 
 /// The result of the innermost open call becomes a key, if it is to be one.

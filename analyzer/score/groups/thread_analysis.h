@@ -65,6 +65,7 @@ class ThreadAnalysis final : private calls::CallSink {
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
+    void waited(const calls::Call& wait) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
     void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled, std::uint32_t path,

@@ -248,6 +248,8 @@ struct FunctionRow {
         false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
     bool windowed = false;       ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
     bool counted = false;        ///< `windowed`, and every call was counted, recorded or not
+    std::uint64_t waits = 0;     ///< `windowed`: so many times its calls had to wait, recorded or not …
+    double waited_ns = 0;        ///< … and for how long in all: that much of `lost_ns` is no estimate
     double windows_cover = 0;    ///< the part of its threads' lives from which all of its calls are recorded
     bool few_windows = false;    ///< in no thread was enough seen in windows: no score, 0 within 0…1
     bool never_scored = false;   ///< no call was seen to begin and end: likewise no score

@@ -27,12 +27,27 @@ struct Sums {
     Distribution flat;     ///< all calls that count for themselves
     Distribution flat_in_windows;
     std::vector<double> lost_in_clusters;
-    ClusterSums clusters;          ///< of the outermost calls in windows
-    double sampling_variance = 0;  ///< of the loss
-    GroupBases bases;              ///< where it is not sampled in windows
-    double dependence = 1;         ///< the variance of the loss as a multiple of that of independent calls
+    ClusterSums clusters;              ///< of the outermost calls in windows
+    const WaitTimes* waits = nullptr;  ///< what is known of them apart from the windows; null: nothing
+    double sampling_variance = 0;      ///< of the loss
+    GroupBases bases;                  ///< where it is not sampled in windows
+    double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
 
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
+    /// What the waits were beyond what the windows say of them, and by how much that changes a variance from
+    /// run to run.
+    double more_waits() const { return waits != nullptr ? waits->time - expansion() * in_windows() : 0; }
+    double more_variance() const {
+        return waits != nullptr ? waits->squares - expansion() * waits->squares_inside : 0;
+    }
+
+  private:
+    double in_windows() const {
+        double waited = 0;
+        for (const ClusterSum& sum : waits->inside.sums())
+            waited += sum.time;
+        return waited;
+    }
 };
 
 bool is_minimum(const Baseline& baseline) {
@@ -89,6 +104,21 @@ void add_dependence(const RowContext& context, std::uint32_t function, std::size
     sums.self.scale_variance(sums.dependence);
 }
 
+/// Not in the single sequences: a wait that was not in a window says nothing of the call's key.
+void add_waits(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
+    const auto& waits = context.threads[thread]->waits;
+    const auto found = waits.find(function);
+    if (sums.estimate == nullptr || !sums.estimate->is_counted() || found == waits.end()) return;
+    sums.waits = &found->second;
+    sums.loss.add_known(sums.more_waits(), sums.more_variance());
+    sums.self.add_known(sums.more_waits(), sums.more_variance());
+    sums.time += sums.more_waits();
+    if (sums.outermost <= 0) sums.outermost = as_double(sums.waits->calls);
+    sums.lost_in_clusters.resize(sums.estimate->clusters());
+    for (const ClusterSum& sum : sums.waits->inside.sums())
+        if (sum.cluster < sums.lost_in_clusters.size()) sums.lost_in_clusters[sum.cluster] -= sum.time;
+}
+
 /// The windows are the same for all groups.
 void add_window_variance(Sums& sums) {
     if (sums.estimate == nullptr) return;
@@ -103,6 +133,9 @@ double cluster_variance(const Sums& sums, double m) {
     std::vector<double> y(sums.estimate->clusters());
     for (const ClusterSum& sum : sums.clusters.sums())
         if (sum.cluster < y.size()) y[sum.cluster] = sum.time - m * sum.calls;
+    if (sums.waits != nullptr)
+        for (const ClusterSum& sum : sums.waits->inside.sums())
+            if (sum.cluster < y.size()) y[sum.cluster] -= sum.time;
     return sums.estimate->variance(y);
 }
 
@@ -126,6 +159,7 @@ void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process,
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
+    loss.add_known(sums.more_waits(), sums.more_variance());
     loss.scale_variance(sums.dependence);
     loss.add_variance(cluster_variance(sums, base.ticks));
     if (share(loss.lost(), life) < row.rdam_flat) return;
@@ -287,6 +321,9 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
         calls += threads[t].outermost;
         time += time_at_most(threads[t], as_double(context.lives[t]));
         if (!losses[t].unknown) lost_variance += threads[t].sampling_variance;
+        if (threads[t].waits == nullptr) continue;
+        row.waits += threads[t].waits->calls;
+        row.waited_ns += threads[t].waits->time * context.ns_per_tick;
     }
     const double mean = calls > 0 ? time / calls : 0;
     double mean_variance = times.variance(mean);
@@ -380,6 +417,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t) {
         Sums& sums = threads[t];
         add_dependence(context, function, t, sums);
+        add_waits(context, function, t, sums);
         add_window_variance(sums);
         losses.push_back(
             thread_loss(sums, count_entered(context, t, function, sums), as_double(context.lives[t])));

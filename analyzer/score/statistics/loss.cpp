@@ -65,6 +65,11 @@ void Loss::add(const Distribution& calls, const Base& base) {
     }
 }
 
+void Loss::add_known(double lost, double variance) {
+    lost_ = std::max(lost_ + lost, 0.0);
+    variance_ = std::max(variance_ + variance, 0.0);
+}
+
 void Loss::multiply(double factor) {
     lost_ *= factor;
     judged_ *= factor;

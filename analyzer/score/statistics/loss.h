@@ -67,6 +67,9 @@ class Loss {
     void add(const Group& group, bool base_is_minimum);
     void add(const Loss& other);
     void add(const Distribution& calls, const Base& base);
+    /// Adds a loss that is known apart from these calls, with the variance that it has from run to run; below
+    /// 0: takes it away.
+    void add_known(double lost, double variance);
     /// Adds the variance of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
     double variance() const { return variance_; }

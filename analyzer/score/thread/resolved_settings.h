@@ -1,7 +1,9 @@
 // Settings with the names of one trace looked up.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct ResolvedSettings {
     mining::KeyTable keys;
     std::vector<bool> ignored;        ///< by function
     std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
+    std::vector<bool> waits = {};     ///< by function: the waits of another one
+    std::vector<std::uint32_t> wait_of = {};          ///< trace::waiters(). Empty: there are none
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
     mining::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
@@ -50,6 +54,12 @@ struct ResolvedSettings {
     std::size_t most_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
     std::size_t most_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
     std::size_t most_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
+
+    bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
+    /// Whether every wait of the function's calls is known by itself.
+    bool has_waits(std::uint32_t function) const {
+        return std::ranges::find(wait_of, function) != wait_of.end();
+    }
 
     /// Whether GroupTimes::keep_all_self_times() is called.
     bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }

@@ -141,6 +141,17 @@ struct WindowedTimes {
     ClusterSums clusters;  ///< of the outermost calls in windows
 };
 
+/// What a function that is sampled in windows has waited since then, recorded or not: with this the estimate
+/// from the windows becomes a difference estimate (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter
+/// 7), in which what is known of all calls need not be extrapolated.
+struct WaitTimes {
+    std::uint64_t calls = 0;
+    double time = 0;     ///< Σ of the waits
+    double squares = 0;  ///< Σ of their squares
+    ClusterSums inside;  ///< of those in calls that were recorded in windows
+    double squares_inside = 0;
+};
+
 /// Not movable: the sequences refer to themselves.
 struct ThreadTimes {
     explicit ThreadTimes(std::size_t functions)
@@ -165,6 +176,7 @@ struct ThreadTimes {
     tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
     /// For a function that is sampled in windows.
     const WindowedCalls& windowed_calls(std::uint32_t function) const;
+    tsl::robin_map<std::uint32_t, WaitTimes> waits;  ///< by function that is sampled in windows
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};

@@ -292,6 +292,12 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     return estimate;
 }
 
+void WindowEstimate::know_waits(std::size_t clusters_with_calls) {
+    mostly_probes_ = false;
+    for_themselves_ = !enough(clusters_with_calls);
+    if (for_themselves_) expansion_ = 1;
+}
+
 double WindowEstimate::calls(const WindowedCalls& recorded) const {
     if (counted_) return counted_->calls;
     return static_cast<double>(recorded.before) + expansion_ * static_cast<double>(recorded.inside);
@@ -306,7 +312,7 @@ double WindowEstimate::calls_variance(const WindowedCalls& recorded) const {
 }
 
 bool WindowEstimate::enough(std::size_t clusters_with_calls) const {
-    if (left_ <= kNegligibleLife * whole_) return true;
+    if (for_themselves_ || left_ <= kNegligibleLife * whole_) return true;
     if (clusters_with_calls > 0 && mostly_probes_) return false;
     // A function that is no longer called is not seen. Many windows without a call are an answer, unless
     // calls between them are known.

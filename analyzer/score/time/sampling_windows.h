@@ -176,6 +176,11 @@ class WindowEstimate {
                                    const trace::FunctionInfo& function, const WindowedCalls& recorded,
                                    const CountedCalls& counted);
 
+    /// What the calls wait is known of all of them (WaitTimes), and the rest of a call depends little on what
+    /// the probes cost. Where windows with calls are too few even so, the calls in them stand for themselves
+    /// alone, and the estimate is a lower bound.
+    void know_waits(std::size_t clusters_with_calls);
+
     /// The number of calls that each call in a window stands for.
     double expansion() const { return expansion_; }
     /// The calls of the whole life, when these are recorded, and the variance of that.
@@ -203,6 +208,7 @@ class WindowEstimate {
     double error_ = 0;           ///< relative, of expansion_
     double expansion_ = 0;
     double covered_ = 0;
+    bool for_themselves_ = false;
     bool mostly_probes_ = false;  ///< what was seen of the function is rather the recorder
     std::optional<CountedCalls> counted_;
 };

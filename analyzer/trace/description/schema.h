@@ -143,6 +143,7 @@ void fields(Archive& each, Some<FunctionInfo> auto& function) {
     each.fixed(19, "windowed_since", function.windowed_since, When::set);
     each.truth(20, "counted", function.counted, When::set);
     each.number(21, "window_group", function.window_group, When::set);
+    each.number(22, "wait_of", function.wait_of, When::set);
 }
 
 template <class Archive>

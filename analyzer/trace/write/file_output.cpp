@@ -15,10 +15,6 @@ namespace {
 /// Asked for at a time, so that most chunks need no call.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 20;
 
-std::string text_of(int error) {
-    return std::generic_category().message(error);
-}
-
 const char* remedy(int error) {
     switch (error) {
         case ENOSPC:
@@ -39,8 +35,8 @@ FileOutput::FileOutput(int fd, std::string name, Purpose purpose)
 tl::unexpected<Error> FileOutput::cannot_write(int error) const {
     if (purpose_ == Purpose::temporary_copy)
         return fail("{} cannot be written: {}; give a directory with room with TMPDIR", name_,
-                    text_of(error));
-    return fail("cannot write {}: {}; {}", name_, text_of(error), remedy(error));
+                    std::generic_category().message(error));
+    return fail("cannot write {}: {}; {}", name_, std::generic_category().message(error), remedy(error));
 }
 
 FileOutput::~FileOutput() {

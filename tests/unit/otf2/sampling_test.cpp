@@ -21,7 +21,8 @@ TEST_CASE("What is told of a function comes back, and nothing of one that is rec
                                .most_rate = 7,
                                .windowed_since = 0,
                                .window_group = 9,
-                               .switched_off = 1U << 30U};
+                               .switched_off = 1U << 30U,
+                               .wait_of = 3};
     CHECK(otf2::sampling_in(otf2::text_of(all)) == all);
     const FunctionSampling some{.counted = true, .windowed_since = UINT64_MAX};
     CHECK(otf2::sampling_in(otf2::text_of(some)) == some);

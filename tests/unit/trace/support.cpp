@@ -102,6 +102,7 @@ std::vector<FunctionInfo> full_functions() {
     work.sampled = true;
     work.windowed_since = 0x2234567890;
     work.window_group = 5;
+    work.wait_of = 0x1100;
     work.counted = true;
 
     FunctionInfo write;
@@ -196,7 +197,7 @@ auto fields(const AnswerInfo& a) {
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
                     f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits,
-                    f.sampled, f.windowed_since, f.window_group, f.counted);
+                    f.sampled, f.windowed_since, f.window_group, f.counted, f.wait_of);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,

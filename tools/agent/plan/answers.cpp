@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/trace/waiters.h"
 #include "wrappers/support/known_variables.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/text/plural.h"
@@ -99,6 +100,12 @@ std::string awaited_text(const Plan& plan) {
 
 bool is_launcher(const ProcessDescription& process) {
     return Catalogue::builtin().is_launcher(process.executable);
+}
+
+/// What is wrapped of the list, without the ways into functions' waits.
+std::size_t listed_functions(const Plan& plan) {
+    return static_cast<std::size_t>(
+        std::ranges::count(plan.functions, std::uint64_t{0}, &FunctionPlan::wait_of));
 }
 
 /// The program, its libraries, or both.
@@ -255,8 +262,8 @@ std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
     if ((!configuration.first && !configuration.verbose) || plan.functions.empty()) return {};
     std::string text;
     if (configuration.verbose || !configuration.run.empty())
-        text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
-                            plural_ending(plan.functions.size()), where_wrapped(plan, process));
+        text += fmt::format("rdam: {} function{} wrapped in {}\n", listed_functions(plan),
+                            plural_ending(listed_functions(plan)), where_wrapped(plan, process));
     return text + sampled_text(plan, configuration);
 }
 
@@ -270,8 +277,8 @@ std::string late_wrapped_text(const Plan& plan, const ProcessDescription& proces
     if (!configuration.first && !configuration.verbose) return {};
     std::string text;
     if (!plan.functions.empty() && (configuration.verbose || !configuration.run.empty()))
-        text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
-                            plural_ending(plan.functions.size()),
+        text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", listed_functions(plan),
+                            plural_ending(listed_functions(plan)),
                             printable(process.objects[plan.functions.front().object].path));
     return text + sampled_text(plan, configuration);
 }
@@ -289,11 +296,19 @@ std::string windowed_text(const trace::TraceInfo& info, const Configuration& con
         if (function.windowed_since != 0 && !function.sampled) names.push_back(printable(function.name));
     if (names.empty()) return {};
     constexpr double kPercent = 100;
+    std::vector<std::string> locks;
+    const std::vector<std::uint32_t> waiters = trace::waiters(info.functions);
+    for (std::uint32_t function = 0; function < info.functions.size(); ++function)
+        if (info.functions[function].windowed_since != 0 &&
+            std::ranges::find(waiters, function) != waiters.end())
+            locks.push_back(printable(info.functions[function].name));
+    const std::string waits =
+        locks.empty() ? "" : fmt::format("; of {}, each wait is recorded", some_names(locks));
     return fmt::format(
         "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more "
-        "than {:g} % of a thread's time: {} ({} records every call)\n",
+        "than {:g} % of a thread's time: {}{} ({} records every call)\n",
         names.size(), names.size() == 1 ? " was" : "s were", names.size() == 1 ? "its" : "their",
-        kPercent * info.process.max_overhead, some_names(names), how_to_record_all(configuration));
+        kPercent * info.process.max_overhead, some_names(names), waits, how_to_record_all(configuration));
 }
 
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,

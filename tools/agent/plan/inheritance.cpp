@@ -17,7 +17,7 @@ template <class Archive>
 void fields(Archive& archive, FunctionInfo& function) {
     archive(function.name, function.linkage_name, function.module, function.source, function.object,
             function.address, function.size, function.enter_words, function.leave_words,
-            function.inlined_copies, function.waits, function.busy_waits, function.sampled,
+            function.inlined_copies, function.waits, function.busy_waits, function.wait_of, function.sampled,
             function.parameters, function.result);
 }
 

@@ -49,10 +49,11 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.frame = function.frame;
     out.sampled = function.sampled ? 1 : 0;
     out.takes_flags = function.takes_flags ? 1 : 0;
-    out.waits = function.waits || function.busy_waits ? 1 : 0;
+    out.waits = function.waits || function.busy_waits || function.wait_of != 0 ? 1 : 0;
     out.anew = numbered.anew ? 1 : 0;
     const auto& prologue = function.prologue;
     out.jump_before = prologue.jump_before;
+    out.call = prologue.call ? 1 : 0;
     out.description = prologue.description;
     out.original_size =
         static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));

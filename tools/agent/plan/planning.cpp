@@ -80,6 +80,7 @@ trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescript
     info.waits = function.waits;
     info.busy_waits = function.busy_waits;
     info.sampled = function.sampled;
+    info.wait_of = function.wait_of;
     for (const Parameter& parameter : function.parameters)
         info.parameters.push_back(describe(parameter));
     if (function.result.has_value()) info.result.push_back(describe(*function.result));

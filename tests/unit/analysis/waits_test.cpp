@@ -1,0 +1,141 @@
+// Waits that are recorded apart from the calls that wait: what a sampled lock has lost is known, not
+// estimated.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "analyzer/score/regroup.h"
+#include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint64_t kBegin = 1000, kLife = 100'000'000, kFast = 40, kGap = 400;
+
+/// A thread takes a lock all the time, and one time in some hundred it waits: a few of these waits take more
+/// than all others. `since`: its calls are recorded in windows from then on, all waits always.
+struct Lock {
+    Recording recording{2};
+    double truth = 0;  ///< the score
+    std::uint64_t waits = 0;
+    double waited = 0;  ///< … since `since`
+
+    explicit Lock(std::uint64_t since, std::uint64_t seed = 1, std::uint64_t window_every = 1'000'000) {
+        trace::TraceInfo& info = recording.info;
+        info.functions[kA].address = 0x40;
+        info.functions[kA].windowed_since = since;
+        info.functions[kA].counted = true;
+        info.functions[kB].name = "a (waiting)";
+        info.functions[kB].address = 0x50;
+        info.functions[kB].wait_of = 0x40;
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        std::mt19937_64 random{seed};
+        for (std::uint64_t at = kBegin + window_every / 2; at < kBegin + kLife; at += window_every)
+            info.windows.push_back({at + random() % 100'000, at + 120'000});
+        std::uint64_t calls = 0;
+        double lost = 0;
+        for (std::uint64_t at = kBegin; at < kBegin + kLife - 3'000'000; ++calls) {
+            const std::uint64_t wait = random() % 300 != 0 ? 0 : random() % 50 == 0 ? 2'000'000 : 4000;
+            const std::uint64_t extra = random() % 3;
+            const std::uint64_t end = at + kFast + extra + wait;
+            const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
+            const bool seen = since == 0 || at < since || (next != info.windows.end() && next->begin <= at);
+            if (seen) thread.enter(at, kA);
+            if (wait > 0) thread.call(at + kFast / 2, kB, wait);
+            if (seen) thread.leave(end, kA);
+            if (wait > 0 && since != 0 && at >= since) {
+                ++waits;
+                waited += static_cast<double>(wait);
+            }
+            lost += static_cast<double>(wait + extra);
+            at = end + kGap;
+        }
+        info.threads[0].calls = {{kA, calls}};
+        info.threads[0].calls_until = kBegin + kLife;
+        truth = lost / static_cast<double>(kLife);
+    }
+
+    score::FunctionRow row() const { return test::row(analyze(recording), "a"); }
+};
+
+}  // namespace
+
+TEST_CASE("a lock's loss is right though windows see few of its waits", "[waits]") {
+    double worst_without = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Lock lock{kBegin, seed};
+        const score::FunctionRow known = lock.row();
+        CHECK(known.rdam == Approx(lock.truth).margin(0.01));
+        CHECK(known.rdam_low <= lock.truth);
+        CHECK(lock.truth <= known.rdam_high);
+        CHECK(known.waits == lock.waits);
+        CHECK(known.waited_ns == Approx(lock.waited));
+        CHECK(known.rdam_self == Approx(known.rdam).margin(0.01));
+        CHECK(known.rdam_flat == Approx(known.rdam).margin(0.01));
+        // What windows say alone is what it is for.
+        lock.recording.info.functions[kB].wait_of = 0;
+        worst_without = std::max(worst_without, std::abs(lock.row().rdam - lock.truth));
+    }
+    CHECK(worst_without > 0.1);
+}
+
+TEST_CASE("waits in calls that were all recorded count once", "[waits]") {
+    for (const std::uint64_t since : {kBegin + kLife / 2, std::uint64_t{0}}) {
+        const Lock lock{since};
+        const score::FunctionRow row = lock.row();
+        CHECK(row.rdam == Approx(lock.truth).margin(0.01));
+        CHECK(row.waits == (since == 0 ? 0 : lock.waits));
+    }
+}
+
+TEST_CASE("waits alone are a lower bound where windows are too few", "[waits]") {
+    const Lock lock{kBegin, 1, kLife / 2};
+    const score::FunctionRow row = lock.row();
+    CHECK(row.has_score);
+    CHECK_FALSE(row.few_windows);
+    CHECK(row.lower_bound);
+    CHECK(row.rdam == Approx(lock.truth).margin(0.01));
+}
+
+TEST_CASE("waits are no function of their own", "[waits]") {
+    const Lock lock{kBegin};
+    const score::Report report = analyze(lock.recording);
+    CHECK(report.functions.size() == 1);
+    CHECK(report.never_called.empty());
+    CHECK(report.counts.calls == test::row(report, "a").recorded);
+    CHECK(report.counts.probes == report.counts.calls + lock.waits);
+}
+
+TEST_CASE("a wait is no part of the sequence of what is around its lock", "[waits]") {
+    Recording recording{3};
+    recording.info.functions[kA].address = 0x40;
+    recording.info.functions[kC].wait_of = 0x40;
+    ThreadRecording& thread = recording.thread(kBegin, kBegin + 1'000'000);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const std::uint64_t at = kBegin + 10'000 * (i + 1) - 5000, wait = i % 4 == 0 ? 700 : 0;
+        thread.enter(at, kB).enter(at + 10, kA);
+        if (wait > 0) thread.call(at + 20, kC, wait);
+        thread.leave(at + 50 + wait, kA).leave(at + 100 + wait, kB);
+    }
+    const score::Report report = analyze(recording);
+    for (const char* name : {"a", "b"}) {
+        CHECK(row(report, name).scored_sequences == 1);
+        CHECK(row(report, name).rdam == Approx(25 * 700 / 1e6));
+    }
+}
+
+TEST_CASE("what is put together anew keeps its waits", "[waits]") {
+    const Lock lock{kBegin};
+    const score::ResolvedSettings kept =
+        score::with_candidates(lock.recording.info, resolved(lock.recording));
+    const score::AnalyzedTrace trace = read(lock.recording, kept);
+    const score::ResolvedSettings wanted = resolved(lock.recording);
+    REQUIRE(score::can_regroup(trace, kept, wanted));
+    const score::ThreadList threads = score::regroup(trace, kept, wanted);
+    const score::Report report = score::make_report(trace.facts(), wanted, threads, 1000);
+    CHECK(row(report, "a").rdam == Approx(lock.row().rdam));
+    CHECK(row(report, "a").waits == lock.waits);
+}
+
+}  // namespace rdam::test

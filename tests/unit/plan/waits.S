@@ -1,0 +1,127 @@
+# Functions that may have to wait, and functions that look like them.
+        .text
+        .macro begin name
+        .globl \name
+        .type \name, @function
+\name:
+        .cfi_startproc
+        .endm
+        .macro local name
+        .type \name, @function
+\name:
+        .cfi_startproc
+        .endm
+        .macro finish name
+        .cfi_endproc
+        .size \name, . - \name
+        .p2align 4, 0xcc
+        .endm
+
+# --- what sleeps
+        local sleeps
+        mov     $202, %eax
+        syscall
+        ret
+        finish sleeps
+
+        local sleeps_by_copy            # as libgomp passes the number
+        mov     $202, %r8d
+        xor     %r10d, %r10d
+        mov     %r8d, %eax
+        syscall
+        ret
+        finish sleeps_by_copy
+
+        local sleeps_inside             # two calls further
+        call    sleeps_between
+        ret
+        finish sleeps_inside
+
+        local sleeps_between
+        {disp32} jmp sleeps
+        finish sleeps_between
+
+        local writes                    # another call of the kernel's
+        mov     $1, %eax
+        syscall
+        ret
+        finish writes
+
+        begin exported_sleep
+        mov     $202, %eax
+        syscall
+        ret
+        finish exported_sleep
+
+# --- locks
+        begin calls_behind
+        lock cmpxchg %edx, (%rdi)
+        jne     1f
+        ret
+1:      call    sleeps
+        ret
+        finish calls_behind
+
+        begin jumps_behind
+        xor     %eax, %eax
+        lock cmpxchg %edx, (%rdi)
+        jne     1f
+        ret
+1:      {disp32} jmp sleeps_by_copy
+        finish jumps_behind
+
+        begin swaps                     # xchg locks without a prefix
+        xchg    %eax, (%rdi)
+        test    %eax, %eax
+        je      1f
+        call    sleeps_inside
+1:      ret
+        finish swaps
+
+        begin sees_and_tries            # as sem_wait: what is seen to be taken is not tried
+        mov     (%rdi), %eax
+        test    %eax, %eax
+        je      1f
+        lock cmpxchg %edx, (%rdi)
+        jne     1f
+        ret
+1:      {disp32} jmp sleeps
+        finish sees_and_tries
+
+# --- none
+        begin decides_before            # another kind of lock altogether
+        test    %esi, %esi
+        jne     1f
+        lock cmpxchg %edx, (%rdi)
+        ret
+1:      {disp32} jmp sleeps
+        finish decides_before
+
+        begin calls_exported
+        lock cmpxchg %edx, (%rdi)
+        je      1f
+        call    exported_sleep@PLT
+        mov     $0, %eax
+        call    exported_sleep
+1:      ret
+        finish calls_exported
+
+        begin calls_writer
+        lock cmpxchg %edx, (%rdi)
+        je      1f
+        call    writes
+1:      ret
+        finish calls_writer
+
+        begin swaps_registers
+        xchg    %rcx, %rdx
+        call    sleeps
+        ret
+        finish swaps_registers
+
+        begin loops_inside
+        lock cmpxchg %edx, (%rdi)
+1:      jmp     1b
+        finish loops_inside
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,175 @@
+#include "wrappers/entry/wait_sites.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libprobe/format/plan.h"
+#include "wrappers/relocate/instruction.h"
+
+namespace rdam {
+namespace {
+
+/// Larger functions are not looked at: a slow path is a loop around a system call.
+constexpr std::uint64_t kLargest = 4096;
+/// From a site's target to the one that makes the system call: sem_wait jumps to what calls what calls
+/// __futex_abstimed_wait64, which calls what all such waits have in common.
+constexpr int kMostSteps = 3;
+
+/// Whether other processors see its effect at once.
+bool is_atomic(const relocation::Instruction& instruction) {
+    if ((instruction.decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0) return true;
+    return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_XCHG &&
+           (instruction.decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 &&
+           instruction.decoded.raw.modrm.mod != 3;
+}
+
+/// Which register has which number, as far as instructions in the order of addresses tell: enough for what a
+/// function passes to the kernel.
+class Numbers {
+  public:
+    void follow(const relocation::Instruction& instruction) {
+        constexpr std::uint8_t kMoveNumber = 0xb8;  // and the register
+        constexpr std::uint8_t kStore = 0x89;
+        constexpr std::uint8_t kLoad = 0x8b;
+        constexpr std::uint8_t kLow = 7;
+        const auto& raw = instruction.decoded.raw;
+        if (instruction.decoded.mnemonic != ZYDIS_MNEMONIC_MOV) return;
+        const std::uint8_t opcode = instruction.decoded.opcode;
+        if (opcode >= kMoveNumber && opcode <= kMoveNumber + kLow) {
+            in_[(opcode & kLow) + 8U * raw.rex.B] = raw.imm[0].value.u;
+        } else if ((opcode == kStore || opcode == kLoad) && raw.modrm.mod == 3) {
+            const unsigned one = raw.modrm.reg + 8U * raw.rex.R;
+            const unsigned other = raw.modrm.rm + 8U * raw.rex.B;
+            if (opcode == kStore)
+                in_[other] = in_[one];
+            else
+                in_[one] = in_[other];
+        }
+    }
+
+    bool eax_is(std::uint64_t number) const { return in_[0] == number; }
+
+  private:
+    std::array<std::optional<std::uint64_t>, 16> in_{};
+};
+
+std::span<const std::uint8_t> body_of(const ObjectFile& file, std::uint64_t address) {
+    const auto extent = file.extent(address);
+    if (!extent || extent->begin != address || extent->size() > kLargest) return {};
+    return file.code(address, extent->size());
+}
+
+/// Where the instruction goes to, outside of the function of `size` bytes at `address`.
+std::optional<std::uint64_t> leads_to(const relocation::Instruction& instruction, std::uint64_t address,
+                                      std::uint64_t size) {
+    if (instruction.flow != relocation::Flow::call && instruction.flow != relocation::Flow::jump)
+        return std::nullopt;
+    const auto target = instruction.branch_target();
+    if (!target || *target < size) return std::nullopt;
+    return address + *target;
+}
+
+/// For anybody to call: abort() takes a lock, too.
+bool is_exported(const ObjectFile& file, std::uint64_t address) {
+    constexpr std::string_view kPrivate = "GLIBC_PRIVATE";
+    return std::ranges::any_of(file.at(address), [&](const Symbol& symbol) {
+        return symbol.exported && symbol.version != kPrivate;
+    });
+}
+
+bool may_sleep(const ObjectFile& file, std::uint64_t address, int steps) {
+    const auto body = body_of(file, address);
+    std::vector<std::uint64_t> further;
+    Numbers numbers;
+    for (std::uint32_t offset = 0; offset < body.size();) {
+        const auto decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) return false;
+        const relocation::Instruction& instruction = *decoded.instruction;
+        numbers.follow(instruction);
+        if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_SYSCALL && numbers.eax_is(SYS_futex)) return true;
+        if (const auto target = leads_to(instruction, address, body.size());
+            target && !is_exported(file, *target))
+            further.push_back(*target);
+        offset = instruction.end();
+    }
+    return steps > 0 && std::ranges::any_of(further, [&](std::uint64_t target) {
+               return may_sleep(file, target, steps - 1);
+           });
+}
+
+/// Where a function can get to once it has run an atomic instruction.
+class BehindAtomics {
+  public:
+    explicit BehindAtomics(std::span<const std::uint8_t> body) : body_{body}, seen_(body.size()) {
+        for (std::uint32_t offset = 0; offset < body.size();) {
+            const auto decoded = relocation::decode_at(body, offset);
+            if (!decoded.instruction) return;
+            offset = decoded.instruction->end();
+            if (is_atomic(*decoded.instruction)) follow(offset);
+        }
+    }
+
+    bool has(std::uint32_t offset) const { return seen_[offset]; }
+
+  private:
+    void follow(std::uint32_t from) {
+        std::vector<std::uint32_t> ways{from};
+        while (!ways.empty()) {
+            std::uint32_t offset = ways.back();
+            ways.pop_back();
+            while (offset < body_.size() && !seen_[offset]) {
+                const auto decoded = relocation::decode_at(body_, offset);
+                if (!decoded.instruction) break;
+                const relocation::Instruction& instruction = *decoded.instruction;
+                seen_[offset] = true;
+                const bool branches = instruction.flow == relocation::Flow::jump ||
+                                      instruction.flow == relocation::Flow::conditional ||
+                                      instruction.flow == relocation::Flow::short_only;
+                if (const auto target = instruction.branch_target();
+                    branches && target && *target < body_.size())
+                    ways.push_back(static_cast<std::uint32_t>(*target));
+                if (!instruction.falls_through()) break;
+                offset = instruction.end();
+            }
+        }
+    }
+
+    std::span<const std::uint8_t> body_;
+    std::vector<bool> seen_;
+};
+
+}  // namespace
+
+std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function) {
+    if (function.size() > kLargest) return {};
+    const auto body = file.code(function.begin, function.size());
+    const BehindAtomics behind{body};
+    std::map<std::uint64_t, bool> sleeps;  // by target
+    std::vector<WaitSite> sites;
+    for (std::uint32_t offset = 0; offset < body.size();) {
+        const auto decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) return {};
+        const relocation::Instruction& instruction = *decoded.instruction;
+        const auto target = leads_to(instruction, function.begin, body.size());
+        if (target && instruction.decoded.length == plan::kPatchSize && behind.has(offset) &&
+            !is_exported(file, *target)) {
+            const auto [known, is_new] = sleeps.try_emplace(*target, false);
+            if (is_new) known->second = may_sleep(file, *target, kMostSteps);
+            if (known->second)
+                sites.push_back({.address = function.begin + offset,
+                                 .target = *target,
+                                 .call = instruction.flow == relocation::Flow::call});
+        }
+        offset = instruction.end();
+    }
+    return sites;
+}
+
+}  // namespace rdam

@@ -1,0 +1,26 @@
+// Where a lock, or another function that may have to wait, leaves its fast path.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// A direct call, or a jump in place of one, to another function of the same object that may sleep: glibc's
+/// pthread_mutex_lock calls __lll_lock_wait, libgomp's omp_set_lock jumps to gomp_mutex_lock_slow.
+struct WaitSite {
+    std::uint64_t address = 0;  ///< link-time, of an instruction of plan::kPatchSize bytes
+    std::uint64_t target = 0;   ///< link-time, of the function that waits
+    bool call = false;          ///< else a jump
+};
+
+/// Those of `function` that it can get to behind an atomic instruction, which is how one tries to get what
+/// may be taken: what it does for another kind of object (a robust mutex) is decided before. Code alone tells
+/// them: slow paths are internal functions, and symbols are not installed everywhere. What waits enters the
+/// kernel by futex(2), itself or in a function that it calls directly. What the object exports for others is
+/// no slow path. In the order of addresses.
+std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function);
+
+}  // namespace rdam
