@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -312,6 +313,13 @@ Body find_body(std::string_view name) {
     return nullptr;
 }
 
+/// How long the calling thread has waited for a processor so far, in nanoseconds; 0: the kernel does not say.
+std::uint64_t waited_for_processor() {
+    std::ifstream file("/proc/thread-self/schedstat");
+    std::uint64_t ran = 0, waited = 0;
+    return file >> ran >> waited ? waited : 0;
+}
+
 ThreadRecord run_thread(Shared& shared, Body body, std::uint64_t number) {
     const std::uint64_t begin = now();
     Worker worker(shared, number);
@@ -322,6 +330,7 @@ ThreadRecord run_thread(Shared& shared, Body body, std::uint64_t number) {
         if (FunctionCalls calls = log->take(); !calls.calls.empty())
             record.functions.push_back(std::move(calls));
     record.duration = now() - begin;
+    record.waited_ns = waited_for_processor();
     return record;
 }
 

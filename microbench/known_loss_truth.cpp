@@ -122,7 +122,10 @@ Json truth(const std::vector<ThreadRecord>& threads, double ticks_per_ns) {
             sum.self += loss.self;
             add_callers(function, ticks_per_ns, sum.callers);
         }
-        rows.push_back({{"tid", thread.tid}, {"duration_ns", duration}, {"functions", functions}});
+        rows.push_back({{"tid", thread.tid},
+                        {"duration_ns", duration},
+                        {"waited_ns", thread.waited_ns},
+                        {"functions", functions}});
     }
     Json functions = Json::object();
     for (const auto& [name, sum] : sums) {

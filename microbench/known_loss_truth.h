@@ -28,7 +28,8 @@ struct FunctionCalls {
 
 struct ThreadRecord {
     int tid = 0;
-    std::uint64_t duration = 0;  ///< T
+    std::uint64_t duration = 0;   ///< T
+    std::uint64_t waited_ns = 0;  ///< for a processor
     std::vector<FunctionCalls> functions;
 };
 
