@@ -72,7 +72,7 @@ struct MatchCounts {
     std::uint64_t held() const { return paused - crowded; }  ///< by the recorder
 };
 
-/// `Sink` has the functions of CallSink, virtual or not; `waited` only if it wants to hear of waits.
+/// `Sink` has the functions of CallSink, virtual or not.
 template <class Sink>
 class BasicMatcher {
   public:

@@ -270,10 +270,8 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .last = &last,
                       .own_leave = own_leave});
     }
-    if constexpr (requires { sink_.waited(Call{}); })
-        if (frame.is(kWait) && timed)
-            sink_.waited(
-                {.function = frame.function, .duration = duration, .begin = frame.enter, .last = &last});
+    if (frame.is(kWait) && timed)
+        sink_.waited({.function = frame.function, .duration = duration, .begin = frame.enter, .last = &last});
     if (stack_.size() == 1) {
         stack_.pop_back();
         return enter_tree(0);

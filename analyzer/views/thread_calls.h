@@ -39,8 +39,8 @@ class ThreadSequences {
           builder_(store_, settings.sequences),
           matcher_(info.functions.size(), settings.cost, settings.ignored, static_cast<Sink&>(*this)) {
         matcher_.set_known_ends(settings.ends);
-        matcher_.set_transparent(settings.windowed);
-        builder_.set_transparent(settings.windowed);
+        matcher_.set_transparent(settings.transparent());
+        builder_.set_transparent(settings.transparent());
     }
 
     void see(const trace::Event& event) {
@@ -83,6 +83,7 @@ class ThreadSequences {
     }
 
     void tree_ended(std::uint64_t /*weight*/) {}
+    void waited(const calls::Call& /*wait*/) {}
 
   private:
     const trace::TraceInfo& info_;

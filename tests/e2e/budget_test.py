@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The budget for overhead: functions that are too hot for it are recorded in windows, and counted."""
 
+import csv
 import json
 import os
 import subprocess
@@ -106,8 +107,16 @@ class Waits(Case):
 
     LOCKS = {"mutex": "pthread_mutex_lock", "rwlock": "pthread_rwlock_wrlock", "semaphore": "sem_wait", "omp": "omp_set_lock"}
 
-    # The program takes it for a wait as well when it loses its processor beside the lock.
+    # The program counts waits that are long, and no others.
     MOST = 0.5
+    # A thread that has no processor is preempted in a lock as anywhere, which it takes for waits, and windows see few of these times.
+    BUSY = 0.02
+
+    def is_busy(self, truth: dict[str, int]) -> bool:
+        delayed = truth["delayed"] / truth["life"]
+        if delayed > self.BUSY:
+            print(f"skipped: the machine is busy: the thread had no processor for {delayed:.0%} of its life")
+        return delayed > self.BUSY
 
     def record(self, kind: str, *options) -> tuple[dict[str, int], dict]:
         """What the program has measured itself, and the report."""
@@ -115,7 +124,7 @@ class Waits(Case):
                          env={"RDAM_MAX_OVERHEAD": ""})
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertIn(b"1 function was sampled in windows", done.stderr)
-        self.assertIn(f"of {self.LOCKS[kind]}, each wait is recorded".encode(), done.stderr)
+        self.assertIn(f"the waits of {self.LOCKS[kind]} are recorded".encode(), done.stderr)
         words = done.stdout.split()
         return {name.decode(): int(number) for name, number in zip(words[::2], words[1::2], strict=True)}, self.analyze()
 
@@ -128,6 +137,10 @@ class Waits(Case):
                 # Of the thread that holds it for long, the program knows nothing.
                 user = max(lock["threads"], key=lambda thread: thread["occurrences"])
                 self.assertGreaterEqual(user["occurrences"], truth["locks"])
+                self.assertGreater(lock["waits"]["ns"], 0)
+                self.assertNotIn("(waiting)", json.dumps(report))
+                if self.is_busy(truth):
+                    continue
                 waited = truth["waited"] / truth["life"]
                 self.assertGreater(waited, 0.01)
                 self.assertLess(waited - 0.03, user["rdam_high"])
@@ -135,11 +148,10 @@ class Waits(Case):
                 self.assertAlmostEqual(user["rdam"], waited, delta=0.05)
                 self.assertGreater(lock["waits"]["count"], truth["waits"] * self.MOST)
                 self.assertGreater(lock["waits"]["ns"], truth["waited"] * self.MOST)
-                self.assertNotIn("(waiting)", json.dumps(report))
 
     def test_context_switches_are_not_needed(self):
         truth, report = self.record("mutex", "--switches", "off")
-        self.assertGreater(report["functions"][0]["waits"]["ns"], truth["waited"] * self.MOST)
+        self.assertGreater(report["functions"][0]["waits"]["ns"], 0 if self.is_busy(truth) else truth["waited"] * self.MOST)
 
     def test_complete_recordings_have_each_wait_once(self):
         done = self.rdam("record", "--all-calls", "-o", "trace.bin", "-f", "pthread_mutex_lock", "--", PROGRAMS / "waits", "mutex", "200")
@@ -147,7 +159,16 @@ class Waits(Case):
         lock, = self.analyze()["functions"]
         self.assertEqual((lock["sampled"], lock.get("waits")), (False, None))
         words = done.stdout.split()
-        self.assertGreater(lock["lost_ns"], int(words[3]) * self.MOST)
+        truth = {name.decode(): int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+        self.assertGreater(lock["lost_ns"], 0 if self.is_busy(truth) else truth["waited"] * self.MOST)
+        # That a call waited makes it no other sequence, in exports neither, which show the waits.
+        exported = self.rdam("export", "--format", "csv", "trace.bin")
+        rows = list(csv.DictReader(exported.stdout.decode().splitlines()))
+        calls = [row for row in rows if row["function"] == "pthread_mutex_lock"]
+        of_locks = {(row["thread"], row["parameters"]) for row in calls}
+        self.assertEqual(len({(row["thread"], row["sequence"]) for row in calls}), len(of_locks))
+        self.assertAlmostEqual(sum(float(row["lost_ns"]) for row in calls), lock["lost_ns"], delta=lock["lost_ns"] * 0.01)
+        self.assertIn("pthread_mutex_lock (waiting)", {row["function"] for row in rows})
 
 
 if __name__ == "__main__":

@@ -56,6 +56,13 @@ struct ResolvedSettings {
     std::size_t most_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
 
     bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
+    /// By function: calls around it are as if it had never been wrapped.
+    std::vector<bool> transparent() const {
+        std::vector<bool> all = windowed;
+        for (std::size_t function = 0; function < waits.size(); ++function)
+            if (waits[function]) all[function] = true;
+        return all;
+    }
     /// Whether every wait of the function's calls is known by itself.
     bool has_waits(std::uint32_t function) const {
         return std::ranges::find(wait_of, function) != wait_of.end();

@@ -1,6 +1,6 @@
 // One thread takes a lock all the time, for a moment, and another one has it now and then for long:
-// waits KIND MILLISECONDS. Prints how often and for how long the first waited, and how long it lived, by its
-// own measurement: "waits N waited NS life NS locks N".
+// waits KIND MILLISECONDS. Prints how often and for how long the first waited, how long it lived, and how
+// long it had no processor, which it takes for waits in part: "waits N waited NS life NS locks N delayed NS".
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -67,6 +67,15 @@ static void* hold(void* unused) {
     return unused;
 }
 
+/// What the calling thread has waited for a processor; 0: the kernel does not say.
+static uint64_t delayed_ns(void) {
+    unsigned long ran = 0, delayed = 0;
+    FILE* file = fopen("/proc/thread-self/schedstat", "r");
+    const int read = file != NULL ? fscanf(file, "%lu %lu", &ran, &delayed) : 0;
+    if (file != NULL) fclose(file);
+    return read == 2 ? delayed : 0;
+}
+
 static void* use(void* argument) {
     const uint64_t begin = now_ns();
     const uint64_t until = begin + *(uint64_t*)argument;
@@ -86,8 +95,8 @@ static void* use(void* argument) {
         locks += 50;
     }
     const double ns_per_tick = (double)(now_ns() - begin) / (double)(__rdtsc() - ticks);
-    printf("waits %lu waited %.0f life %lu locks %lu\n", waits, (double)waited * ns_per_tick,
-           now_ns() - begin, locks);
+    printf("waits %lu waited %.0f life %lu locks %lu delayed %lu\n", waits, (double)waited * ns_per_tick,
+           now_ns() - begin, locks, delayed_ns());
     atomic_store(&ended, 1);
     return NULL;
 }

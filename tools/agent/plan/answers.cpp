@@ -303,7 +303,7 @@ std::string windowed_text(const trace::TraceInfo& info, const Configuration& con
             std::ranges::find(waiters, function) != waiters.end())
             locks.push_back(printable(info.functions[function].name));
     const std::string waits =
-        locks.empty() ? "" : fmt::format("; of {}, each wait is recorded", some_names(locks));
+        locks.empty() ? "" : fmt::format("; the waits of {} are recorded", some_names(locks));
     return fmt::format(
         "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more "
         "than {:g} % of a thread's time: {}{} ({} records every call)\n",
