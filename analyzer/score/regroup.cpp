@@ -127,6 +127,7 @@ class Regrouping {
         for (const auto& [function, calls] : from_.windowed)
             if (!wanted_.ignored[function]) out_->windowed[function] = calls;
         out_->waits = from_.waits;
+        out_->off_in_windows = from_.off_in_windows;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f) {
             if (!wanted_.ignored[f]) continue;
             const calls::FunctionCounts ignored = std::exchange(out_->per_function[f], {});

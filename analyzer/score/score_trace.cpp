@@ -28,6 +28,20 @@ namespace {
 constexpr std::size_t kDeep = std::size_t{1} << 14;
 
 /// Distributes the selected threads of the trace to the workers, longest first.
+/// What is no pause (calls/off_cpu_pauses.h) of the thread's times off the processors.
+void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const TickRange& life, std::uint64_t since,
+                        OffInWindows& times) {
+    for (const trace::OffCpu& each : intervals) {
+        if (each.by_recorder || each.by_program) continue;
+        const std::uint64_t begin = std::max({each.out, life.begin, since}),
+                            end = std::min(each.in, life.end);
+        if (begin >= end) continue;
+        const auto time = static_cast<double>(end - begin);
+        (each.preempted ? times.preempted : times.blocked) += time;
+        (each.preempted ? times.preempted_squares : times.blocked_squares) += time * time;
+    }
+}
+
 class Crew {
   public:
     Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu, const ResolvedSettings& settings,
@@ -101,6 +115,8 @@ class Crew {
                 std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
         }
         EventWindow* const window = out_.windows[thread].get();
+        const OffTimes off{*off_cpu};
+        if (reader_.info().switches.state == trace::SwitchInfo::State::recorded) analysis.set_off_times(&off);
         const auto consume = [&](std::span<const trace::Event> events) {
             if (window != nullptr) events = window->inside(events);
             pauses.note_pauses(events);
@@ -121,12 +137,17 @@ class Crew {
         auto read = reader_.read_thread(thread, sink, gap, ahead, &turn);
         consume(pauses.rest());
         out_.times[thread] = analysis.finish();
-        note_off_cpu(*off_cpu, pauses, *out_.times[thread]);
+        note_off_cpu(*off_cpu, off, pauses, *out_.times[thread]);
+        const TickRange life = life_in(reader_.info().threads[thread], window_.value_or(TickRange{}));
+        auto& all = out_.times[thread]->off_in_windows;
+        for (auto each = all.begin(); each != all.end(); ++each)
+            sum_off_in_windows(*off_cpu, life, reader_.info().functions[each->first].windowed_since,
+                               each.value());
         return read;
     }
 
-    void note_off_cpu(std::span<const trace::OffCpu> intervals, const calls::OffCpuPauses& pauses,
-                      ThreadTimes& times) const {
+    void note_off_cpu(std::span<const trace::OffCpu> intervals, const OffTimes& off,
+                      const calls::OffCpuPauses& pauses, ThreadTimes& times) const {
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
         if (state != State::recorded && state != State::stopped) return;
@@ -134,7 +155,6 @@ class Crew {
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(TickRange{}));
         times.off_cpu->in_pauses = pauses.off_cpu_in_pauses();
         if (settings_.most_sampled == 0) return;
-        const OffTimes off{intervals};
         for (samples::CallSample& sample : times.samples)
             sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });
     }

@@ -195,12 +195,34 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function))
         out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
+    if (counts && open.cluster != kComplete) note_off_cpu(call, open);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, out_->paths ? out_->paths->close() : 0, closed);
     if (counts && !call.timed)
         out_->untimed_callers[call.function].add(
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
     open_words_.resize(open.first_word);
     open_.pop_back();
+}
+
+/// Of a call in a window.
+void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open) {
+    if (off_ == nullptr || !call.timed || !call.outermost) return;
+    const OffTimes::Sum before = off_->until(call.begin), behind = off_->until(call.last->tsc);
+    const std::uint64_t preempted = behind.preempted - before.preempted;
+    const std::uint64_t blocked = behind.blocked - before.blocked;
+    OffInWindows& times = out_->off_in_windows[call.function];
+    times.on.add(open.cluster, 1,
+                 static_cast<double>(call.duration - std::min(preempted + blocked, call.duration)));
+    std::uint64_t besides = call.duration - std::min(open.waited, call.duration);
+    const auto add = [&](std::uint64_t off, ClusterSums& inside, double& squares) {
+        const auto time = static_cast<double>(std::min(off, besides));
+        besides -= std::min(off, besides);
+        if (time <= 0) return;
+        inside.add(open.cluster, 1, time);
+        squares += time * time;
+    };
+    add(preempted, times.preempted_inside, times.preempted_squares_inside);
+    add(blocked, times.blocked_inside, times.blocked_squares_inside);
 }
 
 /// What a call waited that was recorded, or would have been if all were, is in its duration.
@@ -217,6 +239,7 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
     waits.time += time;
     waits.squares += time * time;
     if (!seen || open_.back().cluster == ThreadWindows::kOutside) return;
+    open_.back().waited += wait.duration;
     waits.inside.add(open_.back().cluster, 1, time);
     waits.squares_inside += time * time;
 }

@@ -14,6 +14,7 @@
 #include "analyzer/score/thread/candidate_keys.h"
 #include "analyzer/score/thread/resolved_settings.h"
 #include "analyzer/score/thread/thread_times.h"
+#include "analyzer/score/time/off_times.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
@@ -35,6 +36,8 @@ class ThreadAnalysis final : private calls::CallSink {
     }
     /// The part of the thread's life that is analyzed.
     void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    /// When the thread was off the processors; null: it is not known of the whole run. Must outlive it.
+    void set_off_times(const OffTimes* off) { off_ = off; }
     /// The time that the course is about, if it is wanted; empty: there is none. Before the events.
     void set_course(const TickRange& range);
     void consume(std::span<const trace::Event> events);
@@ -61,6 +64,7 @@ class ThreadAnalysis final : private calls::CallSink {
         std::uint16_t cpu = 0;
         std::uint64_t instructions = 0;     ///< trace::Event
         std::uint32_t cluster = kComplete;  ///< of a function that is sampled in windows
+        std::uint64_t waited = 0;           ///< of that time: waited()
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
@@ -83,6 +87,7 @@ class ThreadAnalysis final : private calls::CallSink {
         return function < settings_.windowed.size() && settings_.windowed[function];
     }
     void note_overhead(std::span<const trace::Event> events);
+    void note_off_cpu(const calls::Call& call, const OpenCall& open);
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
     void note_repeats();
@@ -94,6 +99,7 @@ class ThreadAnalysis final : private calls::CallSink {
 
     const trace::TraceInfo& info_;
     const ResolvedSettings& settings_;
+    const OffTimes* off_ = nullptr;
     std::unique_ptr<ThreadTimes> out_;
     mining::ResultKeys results_;            // among the keys
     mining::ResultKeys result_candidates_;  // among the candidates

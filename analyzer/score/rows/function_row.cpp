@@ -27,26 +27,83 @@ struct Sums {
     Distribution flat;     ///< all calls that count for themselves
     Distribution flat_in_windows;
     std::vector<double> lost_in_clusters;
-    ClusterSums clusters;              ///< of the outermost calls in windows
-    const WaitTimes* waits = nullptr;  ///< what is known of them apart from the windows; null: nothing
-    double sampling_variance = 0;      ///< of the loss
-    GroupBases bases;                  ///< where it is not sampled in windows
+    ClusterSums clusters;               ///< of the outermost calls in windows
+    const WaitTimes* waits = nullptr;   ///< what is known of them apart from the windows; null: nothing
+    const OffInWindows* off = nullptr;  ///< likewise of the thread's times off the processors
+    double preempted_part = 0;          ///< … by time that calls have on processors
+    std::vector<double> blocked;        ///< … that began in each cluster of windows
+    double blocked_part = 0;            ///< … by what of that was in the function; below 0: not known
+    double sampling_variance = 0;       ///< of the loss
+    GroupBases bases;                   ///< where it is not sampled in windows
     double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
 
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
-    /// What the waits were beyond what the windows say of them, and by how much that changes a variance from
-    /// run to run.
-    double more_waits() const { return waits != nullptr ? waits->time - expansion() * in_windows() : 0; }
+    /// What is known of waits, and of times without a processor, beyond what the windows say of them, and by
+    /// how much that changes a variance from run to run.
+    double more_known() const { return more_waits() + more_preempted() + more_blocked(); }
     double more_variance() const {
+        return more_variance_of_waits() + more_variance_of_preempted() + more_variance_of_blocked();
+    }
+    double more_waits() const {
+        return waits != nullptr ? waits->time - expansion() * sum(waits->inside) : 0;
+    }
+    double more_variance_of_waits() const {
         return waits != nullptr ? waits->squares - expansion() * waits->squares_inside : 0;
+    }
+    /// … in each cluster of windows.
+    void add_more(std::vector<double>& to) const {
+        const auto add = [&](const ClusterSums& sums, double times) {
+            for (const ClusterSum& each : sums.sums())
+                if (each.cluster < to.size()) to[each.cluster] += times * each.time;
+        };
+        if (waits != nullptr) add(waits->inside, -1);
+        if (off == nullptr) return;
+        add(off->preempted_inside, -1);
+        add(off->on, preempted_part);
+        if (blocked_part < 0) return;
+        add(off->blocked_inside, blocked_times() - 1);
+        for (std::size_t cluster = 0; cluster < std::min(to.size(), blocked.size()); ++cluster)
+            to[cluster] -= blocked_times() * blocked_part * blocked[cluster];
+    }
+    /// With so many times blocked in windows, their part in the function is not known well, even where it is
+    /// all or nothing (Laplace's rule of succession).
+    double variance_of_few_blocked(std::size_t times) const {
+        if (off == nullptr || blocked_part <= 0) return 0;
+        const auto n = as_double(times);
+        const double part = (blocked_part * n + 1) / (n + 2);
+        return off->blocked * off->blocked * part * (1 - part) / (n + 3);
+    }
+    static double sum(const ClusterSums& sums) {
+        double all = 0;
+        for (const ClusterSum& each : sums.sums())
+            all += each.time;
+        return all;
     }
 
   private:
-    double in_windows() const {
-        double waited = 0;
-        for (const ClusterSum& sum : waits->inside.sums())
-            waited += sum.time;
-        return waited;
+    /// How many times as long the thread was blocked in all as in the extrapolated windows.
+    double blocked_times() const {
+        double in_windows = 0;
+        for (const double each : blocked)
+            in_windows += each;
+        return in_windows > 0 ? off->blocked / (expansion() * in_windows) : 0;
+    }
+    double more_preempted() const {
+        if (off == nullptr) return 0;
+        return expansion() * (preempted_part * sum(off->on) - sum(off->preempted_inside));
+    }
+    double more_variance_of_preempted() const {
+        if (off == nullptr || off->preempted <= 0) return 0;
+        const double squares = preempted_part * sum(off->on) * off->preempted_squares / off->preempted;
+        return expansion() * (squares - off->preempted_squares_inside);
+    }
+    double more_blocked() const {
+        if (off == nullptr || blocked_part < 0) return 0;
+        return blocked_part * off->blocked - expansion() * sum(off->blocked_inside);
+    }
+    double more_variance_of_blocked() const {
+        if (off == nullptr || blocked_part < 0) return 0;
+        return blocked_part * off->blocked_squares - expansion() * off->blocked_squares_inside;
     }
 };
 
@@ -104,19 +161,36 @@ void add_dependence(const RowContext& context, std::uint32_t function, std::size
     sums.self.scale_variance(sums.dependence);
 }
 
-/// Not in the single sequences: a wait that was not in a window says nothing of the call's key.
-void add_waits(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
-    const auto& waits = context.threads[thread]->waits;
-    const auto found = waits.find(function);
-    if (sums.estimate == nullptr || !sums.estimate->is_counted() || found == waits.end()) return;
-    sums.waits = &found->second;
-    sums.loss.add_known(sums.more_waits(), sums.more_variance());
-    sums.self.add_known(sums.more_waits(), sums.more_variance());
-    sums.time += sums.more_waits();
-    if (sums.outermost <= 0) sums.outermost = as_double(sums.waits->calls);
+void add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& off, Sums& sums) {
+    sums.off = &off;
+    // However small the parts are of which it is made up, it has no more than all of the thread's own time.
+    const double own = std::max(sums.estimate->own_left(), sums.expansion() * Sums::sum(off.on));
+    sums.preempted_part = own > 0 ? off.preempted / own : 0;
+    double all = 0;
+    for (std::size_t cluster = 0; cluster < sums.estimate->clusters(); ++cluster) {
+        sums.blocked.push_back(windows.blocked(group, cluster));
+        all += sums.blocked.back();
+    }
+    sums.blocked_part = all > 0 ? std::min(Sums::sum(off.blocked_inside) / all, 1.0) : -1;
+    sums.sampling_variance += sums.variance_of_few_blocked(windows.times_blocked(group));
+    sums.loss.add_variance(sums.variance_of_few_blocked(windows.times_blocked(group)));
+}
+
+/// Not in the single sequences: what was not in a window says nothing of the call's key.
+void add_known(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
+    if (sums.estimate == nullptr || !sums.estimate->is_counted()) return;
+    const ThreadTimes& times = *context.threads[thread];
+    if (const auto waits = times.waits.find(function); waits != times.waits.end())
+        sums.waits = &waits->second;
+    if (const auto off = times.off_in_windows.find(function); off != times.off_in_windows.end())
+        add_off(times.sampling_windows, context.info.functions[function].window_group, off->second, sums);
+    sums.loss.add_known(sums.more_known(), sums.more_variance());
+    // In which of the calls inside it a function was preempted is not known.
+    sums.self.add_known(sums.more_waits(), sums.more_variance_of_waits());
+    sums.time += sums.more_known();
+    if (sums.waits != nullptr && sums.outermost <= 0) sums.outermost = as_double(sums.waits->calls);
     sums.lost_in_clusters.resize(sums.estimate->clusters());
-    for (const ClusterSum& sum : sums.waits->inside.sums())
-        if (sum.cluster < sums.lost_in_clusters.size()) sums.lost_in_clusters[sum.cluster] -= sum.time;
+    sums.add_more(sums.lost_in_clusters);
 }
 
 /// The windows are the same for all groups.
@@ -133,9 +207,7 @@ double cluster_variance(const Sums& sums, double m) {
     std::vector<double> y(sums.estimate->clusters());
     for (const ClusterSum& sum : sums.clusters.sums())
         if (sum.cluster < y.size()) y[sum.cluster] = sum.time - m * sum.calls;
-    if (sums.waits != nullptr)
-        for (const ClusterSum& sum : sums.waits->inside.sums())
-            if (sum.cluster < y.size()) y[sum.cluster] -= sum.time;
+    sums.add_more(y);
     return sums.estimate->variance(y);
 }
 
@@ -159,7 +231,7 @@ void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process,
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
-    loss.add_known(sums.more_waits(), sums.more_variance());
+    loss.add_known(sums.more_known(), sums.more_variance());
     loss.scale_variance(sums.dependence);
     loss.add_variance(cluster_variance(sums, base.ticks));
     if (share(loss.lost(), life) < row.rdam_flat) return;
@@ -417,7 +489,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t) {
         Sums& sums = threads[t];
         add_dependence(context, function, t, sums);
-        add_waits(context, function, t, sums);
+        add_known(context, function, t, sums);
         add_window_variance(sums);
         losses.push_back(
             thread_loss(sums, count_entered(context, t, function, sums), as_double(context.lives[t])));

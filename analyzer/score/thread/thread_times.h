@@ -152,6 +152,23 @@ struct WaitTimes {
     double squares_inside = 0;
 };
 
+/// How long a thread has been off the processors since a function is sampled in windows is known, if context
+/// switches were recorded; in which function it was then, only of the calls in windows. It loses its
+/// processor as often in a function as that has of its time on processors. It blocks in one as much of its
+/// blocked time as of that which began in windows.
+struct OffInWindows {
+    double preempted = 0;  ///< Σ of all waits for a processor, wherever they were
+    double preempted_squares = 0;
+    double blocked = 0;  ///< Σ of all other times off
+    double blocked_squares = 0;
+    /// Of those in calls that were recorded in windows, without what is in their waits.
+    ClusterSums preempted_inside;
+    double preempted_squares_inside = 0;
+    ClusterSums blocked_inside;
+    double blocked_squares_inside = 0;
+    ClusterSums on;  ///< these calls' time on processors
+};
+
 /// Not movable: the sequences refer to themselves.
 struct ThreadTimes {
     explicit ThreadTimes(std::size_t functions)
@@ -176,7 +193,8 @@ struct ThreadTimes {
     tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
     /// For a function that is sampled in windows.
     const WindowedCalls& windowed_calls(std::uint32_t function) const;
-    tsl::robin_map<std::uint32_t, WaitTimes> waits;  ///< by function that is sampled in windows
+    tsl::robin_map<std::uint32_t, WaitTimes> waits;              ///< by function that is sampled in windows
+    tsl::robin_map<std::uint32_t, OffInWindows> off_in_windows;  ///< likewise; those with calls in them
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};

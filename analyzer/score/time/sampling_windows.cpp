@@ -103,6 +103,7 @@ ThreadWindows::Group* ThreadWindows::group_at(std::size_t window, std::size_t& c
     if (place < group.first || place >= group.first + group.count) return nullptr;
     group.inside.resize(group.clusters);
     group.probes.resize(group.clusters);
+    group.blocked.resize(group.clusters);
     cluster = group.cluster_of(place);
     return &group;
 }
@@ -152,9 +153,21 @@ void ThreadWindows::note_pause(std::uint64_t begin, std::uint64_t end) {
     pauses_.push_back({.begin = begin, .end = end});
 }
 
+void ThreadWindows::note_blocked(const trace::OffCpu& interval) {
+    if (!table_ || interval.preempted || interval.by_recorder || interval.by_program) return;
+    const std::size_t window = window_at(interval.out);
+    if (window == table_->all().size() || interval.out < table_->all()[window].begin) return;
+    std::size_t cluster = 0;
+    Group* const group = group_at(window, cluster);
+    if (group == nullptr) return;
+    group->blocked[cluster] += ticks(interval.out, std::min(interval.in, life_.end));
+    ++group->times_blocked;
+}
+
 void ThreadWindows::note_off_cpu(std::span<const trace::OffCpu> intervals) {
     auto pause = pauses_.begin();
     for (const trace::OffCpu& interval : intervals) {
+        note_blocked(interval);
         std::uint64_t from = interval.out;
         while (pause != pauses_.end() && pause->end <= from)
             ++pause;
@@ -188,6 +201,15 @@ double ThreadWindows::inside(std::uint32_t group, std::size_t cluster) const {
 
 double ThreadWindows::probes(std::uint32_t group, std::size_t cluster) const {
     return cluster < groups_[group].probes.size() ? groups_[group].probes[cluster] : 0;
+}
+
+double ThreadWindows::blocked(std::uint32_t group, std::size_t cluster) const {
+    if (group >= groups_.size() || cluster >= groups_[group].blocked.size()) return 0;
+    return groups_[group].blocked[cluster];
+}
+
+std::size_t ThreadWindows::times_blocked(std::uint32_t group) const {
+    return group < groups_.size() ? groups_[group].times_blocked : 0;
 }
 
 double ThreadWindows::taken_since(std::uint64_t since) const {
@@ -271,7 +293,8 @@ WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange l
         size = std::max(size - windows.inside(function.window_group, cluster), kMinOwn * size);
     }
     const double taken = windows.taken_since(std::max(function.windowed_since, life.begin));
-    estimate.expand_to(std::max(estimate.left_ - taken, kMinOwn * estimate.left_));
+    estimate.own_left_ = std::max(estimate.left_ - taken, kMinOwn * estimate.left_);
+    estimate.expand_to(estimate.own_left_);
     estimate.error_ = estimate.inside_ > 0 ? kCostError * probes / estimate.inside_ : 0;
     estimate.mostly_probes_ = estimate.error_ > kMaxError;
     return estimate;

@@ -95,6 +95,9 @@ class ThreadWindows {
     /// Time that was not the program's own in the windows of a cluster; the part of it that probes took.
     double inside(std::uint32_t group, std::size_t cluster) const;
     double probes(std::uint32_t group, std::size_t cluster) const;
+    /// What began in the windows of a cluster of the times in which the thread blocked, ticks, and how many.
+    double blocked(std::uint32_t group, std::size_t cluster) const;
+    std::size_t times_blocked(std::uint32_t group) const;
     /// Time that was not the program's own since `since`, in windows or not: to within a small part of the
     /// life.
     double taken_since(std::uint64_t since) const;
@@ -106,7 +109,8 @@ class ThreadWindows {
         std::size_t count = 0;
         std::size_t clusters = 0;
         std::size_t last = 0;  ///< that was found
-        std::vector<double> inside = {}, probes = {};
+        std::vector<double> inside = {}, probes = {}, blocked = {};
+        std::size_t times_blocked = 0;
 
         std::size_t first_of(std::size_t cluster) const { return first + cluster * count / clusters; }
         std::size_t cluster_of(std::size_t index) const;
@@ -115,6 +119,7 @@ class ThreadWindows {
 
     std::size_t window_at(std::uint64_t t);
     void take(std::uint64_t begin, std::uint64_t end);
+    void note_blocked(const trace::OffCpu& interval);
     void take_at(std::uint64_t t, double ticks);
     Group* group_at(std::size_t window, std::size_t& cluster);
 
@@ -188,6 +193,8 @@ class WindowEstimate {
     double calls_variance(const WindowedCalls& recorded) const;
     /// Whether the number of calls was counted, not estimated from the recorded ones.
     bool is_counted() const { return counted_.has_value(); }
+    /// The thread's own time on processors since the function is sampled, ticks.
+    double own_left() const { return own_left_; }
     /// The part of the life from which every call is known.
     double covered() const { return covered_; }
     /// Whether there is enough data if so many clusters have calls.
@@ -205,6 +212,7 @@ class WindowEstimate {
     double inside_ = 0;          ///< Σ of sizes_
     double whole_ = 0;           ///< all of the thread's life, or all calls
     double left_ = 0;            ///< … since the function is sampled
+    double own_left_ = 0;        ///< of that, by time: own_left()
     double error_ = 0;           ///< relative, of expansion_
     double expansion_ = 0;
     double covered_ = 0;

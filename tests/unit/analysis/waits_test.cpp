@@ -6,6 +6,7 @@
 
 #include "analyzer/score/regroup.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {
@@ -59,7 +60,74 @@ struct Lock {
     score::FunctionRow row() const { return test::row(analyze(recording), "a"); }
 };
 
+/// A thread calls `a` and `b` in turns, all the time, each of which takes half of it. Once in some thousand
+/// calls it loses its processor for long, whichever it is in, and as rarely `b` blocks. Calls are recorded in
+/// windows.
+struct OffCpu {
+    static constexpr std::uint64_t kWork = 100, kOff = 300'000;
+    Recording recording{2};
+    double lost[2] = {};  ///< shares of the life
+
+    explicit OffCpu(std::uint64_t seed) {
+        trace::TraceInfo& info = recording.info;
+        info.switches.state = trace::SwitchInfo::State::recorded;
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        std::mt19937_64 random{seed};
+        for (std::uint64_t at = kBegin + 200'000; at < kBegin + kLife; at += 2'000'000)
+            info.windows.push_back({at + random() % 100'000, at + 120'000});
+        std::uint64_t calls = 0;
+        for (std::uint64_t at = kBegin; at < kBegin + kLife - 2 * kOff; ++calls) {
+            const std::uint32_t function = calls % 2;
+            const bool preempted = random() % 2000 == 0;
+            const std::uint64_t off = preempted || (function == kB && random() % 2000 == 0) ? kOff : 0;
+            const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
+            if (next != info.windows.end() && next->begin <= at) thread.call(at, function, kWork + off);
+            if (off > 0) thread.off({.out = at + 10, .in = at + 10 + off, .cpu = 0, .preempted = preempted});
+            lost[function] += static_cast<double>(off) / static_cast<double>(kLife);
+            at += kWork + off;
+        }
+        for (trace::FunctionInfo& function : info.functions) {
+            function.windowed_since = kBegin;
+            function.counted = true;
+        }
+        info.threads[0].calls = {{kA, (calls + 1) / 2}, {kB, calls / 2}};
+        info.threads[0].calls_until = kBegin + kLife;
+    }
+
+    score::Report report() const {
+        const MemoryFile file;
+        write_file(recording, file.path());
+        const auto reader = trace::TraceReader::open(file.path());
+        REQUIRE(reader);
+        const auto report = score::score_trace(*reader, {}, {});
+        REQUIRE(report);
+        return *report;
+    }
+};
+
 }  // namespace
+
+TEST_CASE("times off the processors are not extrapolated from the few that windows see", "[waits]") {
+    double worst_without = 0, most = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        OffCpu program{seed};
+        const score::Report report = program.report();
+        const score::FunctionRow a = test::row(report, "a"), b = test::row(report, "b");
+        // Preempted in either alike.
+        CHECK(a.rdam_all == Approx(program.lost[kA]).margin(0.05));
+        CHECK(a.rdam_low <= program.lost[kA]);
+        CHECK(program.lost[kA] <= a.rdam_high);
+        CHECK(program.lost[kB] <= b.rdam_high);
+        CHECK(b.rdam_low <= program.lost[kB]);
+        CHECK(b.rdam_all > a.rdam_all);
+        most = std::max(most, program.lost[kB]);
+        program.recording.info.switches.state = trace::SwitchInfo::State::unavailable;
+        worst_without =
+            std::max(worst_without, std::abs(test::row(program.report(), "a").rdam_all - program.lost[kA]));
+    }
+    CHECK(most > 0.2);
+    CHECK(worst_without > 0.15);
+}
 
 TEST_CASE("a lock's loss is right though windows see few of its waits", "[waits]") {
     double worst_without = 0;
