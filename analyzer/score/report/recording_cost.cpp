@@ -15,7 +15,7 @@ struct Factors {
     double rest = 1;
 };
 constexpr Factors kLeast{.probes = 0.6, .gates = 0.2, .rest = 0.7};
-constexpr Factors kMost{.probes = 1.6, .gates = 2, .rest = 1.3};
+constexpr Factors kMost{.probes = 1.6, .gates = 1.2, .rest = 1.3};
 /// … and what no counter of events shows: other addresses of code and data, a start.
 constexpr double kUnseen = 0.02;
 
