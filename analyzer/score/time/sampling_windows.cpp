@@ -316,7 +316,6 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
 }
 
 void WindowEstimate::know_waits(std::size_t clusters_with_calls) {
-    mostly_probes_ = false;
     for_themselves_ = !enough(clusters_with_calls);
     if (for_themselves_) expansion_ = 1;
 }

@@ -181,9 +181,8 @@ class WindowEstimate {
                                    const trace::FunctionInfo& function, const WindowedCalls& recorded,
                                    const CountedCalls& counted);
 
-    /// What the calls wait is known of all of them (WaitTimes), and the rest of a call depends little on what
-    /// the probes cost. Where windows with calls are too few even so, the calls in them stand for themselves
-    /// alone, and the estimate is a lower bound.
+    /// What the calls wait is known of all of them (WaitTimes). Where windows with calls are too few, or show
+    /// rather the recorder, the calls in them stand for themselves alone, and the estimate is a lower bound.
     void know_waits(std::size_t clusters_with_calls);
 
     /// The number of calls that each call in a window stands for.
