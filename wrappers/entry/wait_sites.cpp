@@ -22,14 +22,6 @@ constexpr std::uint64_t kLargest = 4096;
 /// __futex_abstimed_wait64, which calls what all such waits have in common.
 constexpr int kMostSteps = 3;
 
-/// Whether other processors see its effect at once.
-bool is_atomic(const relocation::Instruction& instruction) {
-    if ((instruction.decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0) return true;
-    return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_XCHG &&
-           (instruction.decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 &&
-           instruction.decoded.raw.modrm.mod != 3;
-}
-
 /// Which register has which number, as far as instructions in the order of addresses tell: enough for what a
 /// function passes to the kernel.
 class Numbers {
@@ -112,7 +104,7 @@ class BehindAtomics {
             const auto decoded = relocation::decode_at(body, offset);
             if (!decoded.instruction) return;
             offset = decoded.instruction->end();
-            if (is_atomic(*decoded.instruction)) follow(offset);
+            if (decoded.instruction->is_atomic()) follow(offset);
         }
     }
 

@@ -24,13 +24,8 @@ bool enters_kernel(const Instruction& instruction) {
 }
 
 bool synchronizes(const Instruction& instruction) {
-    constexpr unsigned kRegisterForm = 3;
-    const ZydisDecodedInstruction& decoded = instruction.decoded;
-    if ((decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0) return true;
-    switch (decoded.mnemonic) {
-        case ZYDIS_MNEMONIC_XCHG:  // with memory: locked without saying so
-            return (decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 &&
-                   decoded.raw.modrm.mod != kRegisterForm;
+    if (instruction.is_atomic()) return true;
+    switch (instruction.decoded.mnemonic) {
         case ZYDIS_MNEMONIC_PAUSE:
         case ZYDIS_MNEMONIC_MFENCE:
         case ZYDIS_MNEMONIC_MWAIT:

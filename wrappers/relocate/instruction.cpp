@@ -71,6 +71,13 @@ std::optional<std::uint64_t> Instruction::memory_target() const {
     return std::uint64_t{end()} + static_cast<std::uint64_t>(raw.disp.value);
 }
 
+bool Instruction::is_atomic() const {
+    constexpr unsigned kRegisterForm = 3;
+    if ((decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0) return true;
+    return decoded.mnemonic == ZYDIS_MNEMONIC_XCHG && (decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 &&
+           decoded.raw.modrm.mod != kRegisterForm;
+}
+
 bool Instruction::is_nop() const {
     return decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
 }

@@ -37,6 +37,10 @@ struct Instruction {
     /// What its RIP-relative memory operand refers to, from the function's first byte; modulo 2^64.
     std::optional<std::uint64_t> memory_target() const;
 
+    /// Other processors see its effect on memory at once: with a `lock` prefix, or an exchange with memory,
+    /// which is locked without saying so.
+    bool is_atomic() const;
+
     /// RIP-relative memory operand without effect on what the instruction does (a long nop).
     bool is_nop() const;
 };
