@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kNanoseconds = 9;
 constexpr int kMilliseconds = 3;  ///< 10^-3 of a second
-constexpr int kMaxScale = 18;
+constexpr int kMaxScale = 18;     ///< 10^-18 of a second
 
 }  // namespace
 
 /// As fine as the times are printed, and not coarser than nanoseconds, if the latest has room for that.
 int Parser::wanted_scale() const {
-    int scale = std::max(producer_.milliseconds() ? kNanoseconds - kMilliseconds : kNanoseconds, decimals_);
-    scale = std::min(scale, kMaxScale);
+    const int unit = producer_.milliseconds() ? kMilliseconds : 0;
+    int scale = std::min(std::max(kNanoseconds - unit, decimals_), kMaxScale - unit);
     while (scale > 0 && latest_.value() * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
         --scale;
     return scale;

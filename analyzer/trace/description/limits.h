@@ -24,11 +24,19 @@ inline void check(ProcessInfo& process) {
 
 inline void check(ClockInfo& clock) {
     constexpr std::uint64_t kMaxStep = 1'000'000'000;  // ticks; other tools' clocks move by up to a second
-    constexpr std::uint64_t kMaxError = 0xffff;        // ticks, more than the recorder measures
+    constexpr double kMaxRate = 1e18;                  // ticks of an attosecond; below 1, all ticks are one
+    constexpr double kMaxError = 0xffff;               // ticks, more than the recorder measures
     constexpr double kMaxProbe = 1e9;
+    const auto keep_within = [](double& value, double least, double most) {
+        if (!(value >= least && value <= most)) value = 0;
+    };
     if (clock.step_ticks > kMaxStep) clock.step_ticks = 0;
-    if (!(clock.flow_ticks >= 0 && clock.flow_ticks <= kMaxProbe)) clock.flow_ticks = 0;
-    if (!(clock.error_ticks >= 0 && clock.error_ticks <= double{kMaxError})) clock.error_ticks = 0;
+    keep_within(clock.ticks_per_second, 1, kMaxRate);
+    keep_within(clock.probe_ticks, 0, kMaxProbe);
+    keep_within(clock.probe_inner_ticks, 0, kMaxProbe);
+    keep_within(clock.floor_ticks, 0, kMaxProbe);
+    keep_within(clock.flow_ticks, 0, kMaxProbe);
+    keep_within(clock.error_ticks, 0, kMaxError);
 }
 
 inline void check(AgentInfo& agent) {

@@ -1,5 +1,6 @@
 // Chunks whose checksums are right and whose content is not: each is dropped as a whole.
 #include <functional>
+#include <limits>
 #include <protozero/pbf_writer.hpp>
 
 #include "analyzer/trace/description/schema.h"
@@ -345,6 +346,25 @@ TEST_CASE("indices in a description are in range, whatever it says") {
     CHECK(read.functions[0].result.size() == 1);
     CHECK(read.stacks[0].function < read.functions.size());
     CHECK(read.threads.size() == 1);
+    CHECK(replay(*reader, 0).events.size() == 3);
+}
+
+TEST_CASE("a measurement of the clock that cannot be is not known") {
+    const double value = GENERATE(-1.0, 1e153, 1e-150, std::numeric_limits<double>::infinity(),
+                                  std::numeric_limits<double>::quiet_NaN());
+    TraceInfo info = info_of_one_function();
+    ClockInfo& clock = info.clock;
+    for (double* each : {&clock.ticks_per_second, &clock.probe_ticks, &clock.probe_inner_ticks,
+                         &clock.floor_ticks, &clock.flow_ticks, &clock.error_ticks})
+        *each = value;
+    const MemoryFile memory(file_header() + description(info) + EventChunk().bytes());
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    const ClockInfo& read = reader->info().clock;
+    CHECK(read.ticks_per_second == 0);
+    for (const double each : {read.probe_ticks, read.probe_inner_ticks, read.floor_ticks, read.flow_ticks,
+                              read.error_ticks})
+        CHECK(each == (value == 1e-150 ? value : 0));
     CHECK(replay(*reader, 0).events.size() == 3);
 }
 
