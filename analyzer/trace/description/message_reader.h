@@ -103,19 +103,22 @@ class MessageReader {
         const auto range = message_.get_packed_fixed64();
         to.assign(range.begin(), range.end());
     }
-    /// A later message replaces an earlier one as a whole.
+    /// A later message replaces an earlier one as a whole; one that is broken replaces nothing.
     template <class Structure>
     void message(std::uint32_t tag, const char*, Structure& to) {
         if (!take(tag, protozero::pbf_wire_type::length_delimited)) return;
-        to = {};
-        MessageReader(message_.get_view(), budget_).read(to);
-        check(to);
+        Structure whole;
+        MessageReader(message_.get_view(), budget_).read(whole);
+        check(whole);
+        to = std::move(whole);
     }
     template <class Item>
     void messages(std::uint32_t tag, const char*, std::vector<Item>& items) {
         if (!take(tag, protozero::pbf_wire_type::length_delimited)) return;
         budget_.spend();
-        MessageReader(message_.get_view(), budget_).read(items.emplace_back());
+        Item item;
+        MessageReader(message_.get_view(), budget_).read(item);
+        items.push_back(std::move(item));
     }
     /// A later item of the same index replaces the earlier one.
     template <class Item>

@@ -368,6 +368,25 @@ TEST_CASE("a measurement of the clock that cannot be is not known") {
     CHECK(replay(*reader, 0).events.size() == 3);
 }
 
+TEST_CASE("a message that breaks off replaces nothing") {
+    constexpr protozero::pbf_tag_type kClock = 2, kTicksPerSecond = 2;
+    std::string clock;
+    protozero::pbf_writer(clock).add_double(kTicksPerSecond, 1e9);
+    std::string message;
+    protozero::pbf_writer(message).add_message(kClock, clock + "\x1a\x7f");
+    format::ChunkHeader header;
+    header.type = static_cast<std::uint8_t>(format::ChunkType::description);
+    TraceInfo info = info_of_one_function();
+    info.clock.ticks_per_second = 2e9;
+    const MemoryFile memory(file_header() + description(info) +
+                            chunk(header, {message.begin(), message.end()}) + EventChunk().bytes());
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    CHECK(reader->damage().bad_chunks == 1);
+    CHECK(reader->info().clock.ticks_per_second == info.clock.ticks_per_second);
+    CHECK(replay(*reader, 0).events.size() == 3);
+}
+
 TEST_CASE("a description cannot ask for more memory than its size is worth") {
     std::string message;
     std::string item;
