@@ -42,6 +42,8 @@
 #include "tools/agent/switches/switch_recorder.h"
 #include "tools/agent/watch.h"
 #include "tools/agent/write/output_file.h"
+#include "wrappers/cache/plan_store.h"
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
@@ -291,7 +293,7 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     info.process = describe(process, configuration, shared.start());
     trace::NameLock name(configuration.output,
                          configuration.run.empty() ? name_of_run(info.process) : configuration.whole_run);
-    const bool launcher = Catalogue::builtin().is_launcher(process.executable);
+    const bool launcher = KnownPrograms::builtin().is_launcher(process.executable);
     tell_run(name, configuration, [&](trace::NameLock& told) {
         told.tell_loaded(launcher ? file_name(process.executable) : std::string_view{});
     });
@@ -301,7 +303,8 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
     MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
-                                                        : std::vector<std::uint32_t>{});
+                                                        : std::vector<std::uint32_t>{},
+                         PlanStore{plan_folder()});
     Planning planning(shared, process, configuration, info, has_ended);
     const Job job{shared,    process,  configuration, rate, info,   watch,   priorities,
                   attendant, planning, numbers,       name, output, rationed};

@@ -36,7 +36,9 @@
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
 #include "tools/agent/processors/priorities.h"
+#include "wrappers/cache/plan_store.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/known_programs.h"
 
 namespace rdam::agent {
 namespace {
@@ -394,8 +396,9 @@ std::optional<Served> serve_run(char** arguments) {
     for (const int fd : {listening, first})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, kTitle.data());
-    // Once for all agents.
-    Catalogue::builtin();
+    // Once for all agents. Where plans are kept, hardly one of them asks the catalogue.
+    KnownPrograms::builtin();
+    if (plan_folder().empty()) Catalogue::builtin();
     describe_machine(static_cast<std::uint32_t>(getpid()));
     try_priorities();
     share_measurements();

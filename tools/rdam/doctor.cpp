@@ -21,7 +21,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
-#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/runtime/managed_code.h"
 #include "wrappers/support/child_process.h"
@@ -201,7 +201,7 @@ Finding describe_starter(const Program& program) {
                 fmt::format("start rdam behind it: {} rdam record … -- PROGRAM", name)};
     const std::string subject =
         program.is_script ? fmt::format("{} is a script for {}", program.path, program.judged) : program.path;
-    if (Catalogue::builtin().is_launcher(program.judged))
+    if (KnownPrograms::builtin().is_launcher(program.judged))
         return {kWhat, Finding::State::works,
                 fmt::format("{}{}: {}", subject, program.is_script ? "" : " starts other programs", kOthers)};
     return {

@@ -48,10 +48,11 @@ bool add_split_files(PlanRecord& record, std::chrono::system_clock::time_point b
 
 }  // namespace
 
-Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, const PlanStore& store) {
+Plan make_cached_plan(const PlanRequest& request, std::uint64_t catalogue, const PlanStore& store,
+                      const PlanMaker& make) {
     const bool all_named = std::ranges::all_of(
         request.objects, [](const LoadedObject& object) { return object.open_at.empty(); });
-    if (!store.is_on() || !all_named) return make_plan(request, catalogue);
+    if (!store.is_on() || !all_named) return make(request);
     PlanRecord record;
     record.key = plan_key(request, catalogue);
     if (auto known = known_plan(request, record.key, store)) return std::move(*known);
@@ -67,7 +68,7 @@ Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, co
         };
     }
     const auto began = std::chrono::system_clock::now();
-    record.plan = make_plan(listening, catalogue);
+    record.plan = make(listening);
     const bool settled = add_split_files(record, began);
     if (record.plan.complete && settled) store.save(record.key, encode(record));
     return std::move(record.plan);

@@ -113,9 +113,9 @@ bool are_confirmed(const std::vector<IfuncChoice>& choices, const PlanRequest& r
     });
 }
 
-std::string plan_key(const PlanRequest& request, const Catalogue& catalogue) {
+std::string plan_key(const PlanRequest& request, std::uint64_t catalogue) {
     KeyText key;
-    key << RDAM_VERSION << plan::kVersion << catalogue.fingerprint();
+    key << RDAM_VERSION << plan::kVersion << catalogue;
     add_processor(key);
     key << std::uint64_t{request.has_executable} << std::uint64_t{request.record_arguments}
         << std::uint64_t{request.resolve_ifunc != nullptr};

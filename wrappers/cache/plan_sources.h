@@ -57,8 +57,8 @@ CodePlace place_of(const std::vector<LoadedObject>& objects, std::uint64_t run_t
 bool are_confirmed(const std::vector<IfuncChoice>& choices, const PlanRequest& request);
 
 /// All that a plan depends on besides sources and choices: the list (but not which file it came from), the
-/// objects and their build-ids, the request's options, the catalogue, rdam's version, the processor's
-/// features.
-std::string plan_key(const PlanRequest& request, const Catalogue& catalogue);
+/// objects and their build-ids, the request's options, the catalogue (its fingerprint), rdam's version, the
+/// processor's features.
+std::string plan_key(const PlanRequest& request, std::uint64_t catalogue);
 
 }  // namespace rdam

@@ -1,4 +1,4 @@
-// The directory that keeps finished plans from one run to the next.
+// The directory that keeps finished plans, and what was measured of the machine, from one run to the next.
 #pragma once
 
 #include <cstdint>

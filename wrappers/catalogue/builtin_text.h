@@ -1,4 +1,4 @@
-// The text of catalogue.toml, compiled in.
+// The data files, compiled in.
 #pragma once
 
 #include <string_view>
@@ -6,5 +6,6 @@
 namespace rdam {
 
 std::string_view builtin_catalogue_text();
+std::string_view builtin_programs_text();
 
 }  // namespace rdam

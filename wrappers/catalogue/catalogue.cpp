@@ -12,7 +12,6 @@
 
 #include "wrappers/catalogue/builtin_text.h"
 #include "wrappers/catalogue/signature.h"
-#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
@@ -21,10 +20,6 @@ struct Parts {
     std::vector<CatalogueFunction> functions;
     std::vector<CatalogueFunction> refused_globs;
     std::vector<CallerTeller> caller_tellers;
-    std::vector<std::string> launchers;
-    std::vector<std::string> interpreters;
-    std::vector<std::string> utilities;
-    std::map<std::string, std::string, std::less<>> strips;
 };
 
 bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
@@ -120,15 +115,6 @@ Result<void> for_each_table(const toml::table& root, std::string_view name, Add 
     return {};
 }
 
-std::vector<std::string> sorted_names(const toml::table& root, std::string_view key) {
-    std::vector<std::string> names;
-    if (const auto* array = root[key].as_array())
-        for (const auto& node : *array)
-            names.push_back(node.value_or(std::string{}));
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 Result<void> collect(const toml::table& root, Parts& parts) {
     if (auto done = for_each_table(root, "group", [&](const auto& t) { return add_group(t, parts); }); !done)
         return done;
@@ -144,12 +130,6 @@ Result<void> collect(const toml::table& root, Parts& parts) {
             for_each_table(root, "tells-caller", [&](const auto& t) { return add_caller_teller(t, parts); });
         !done)
         return done;
-    parts.launchers = sorted_names(root, "launchers");
-    parts.interpreters = sorted_names(root, "interpreters");
-    parts.utilities = sorted_names(root, "utilities");
-    if (const auto* strips = root["strips"].as_table())
-        for (const auto& [key, value] : *strips)
-            parts.strips.emplace(key.str(), value.value_or(std::string{}));
     std::sort(parts.functions.begin(), parts.functions.end(), by_name);
     const auto twice = std::adjacent_find(parts.functions.begin(), parts.functions.end(),
                                           [](const auto& a, const auto& b) { return a.name == b.name; });
@@ -178,11 +158,6 @@ Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origi
     catalogue.functions_ = std::move(parts->functions);
     catalogue.refused_globs_ = std::move(parts->refused_globs);
     catalogue.caller_tellers_ = std::move(parts->caller_tellers);
-    catalogue.launchers_ = std::move(parts->launchers);
-    catalogue.interpreters_ = std::move(parts->interpreters);
-    catalogue.utilities_ = std::move(parts->utilities);
-    catalogue.strips_ = std::move(parts->strips);
-    catalogue.fingerprint_ = XXH3_64bits(text.data(), text.size());
     return catalogue;
 }
 
@@ -194,6 +169,11 @@ const Catalogue& Catalogue::builtin() {
         return std::move(*parsed);
     }();
     return catalogue;
+}
+
+std::uint64_t Catalogue::builtin_fingerprint() {
+    const std::string_view text = builtin_catalogue_text();
+    return XXH3_64bits(text.data(), text.size());
 }
 
 const CatalogueFunction* Catalogue::find(std::string_view name) const {
@@ -217,25 +197,6 @@ bool Catalogue::only_tells_caller(std::string_view name,
         });
         return named && defines(teller.marker);
     });
-}
-
-bool Catalogue::is_launcher(std::string_view program) const {
-    return std::binary_search(launchers_.begin(), launchers_.end(), file_name(program), std::less<>{});
-}
-
-bool Catalogue::is_interpreter(std::string_view program) const {
-    const std::string name(file_name(program));
-    return std::any_of(interpreters_.begin(), interpreters_.end(),
-                       [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
-}
-
-bool Catalogue::is_utility(std::string_view program) const {
-    return std::binary_search(utilities_.begin(), utilities_.end(), file_name(program), std::less<>{});
-}
-
-std::string Catalogue::how_it_strips(std::string_view program) const {
-    const auto found = strips_.find(file_name(program));
-    return found == strips_.end() ? std::string{} : found->second;
 }
 
 }  // namespace rdam

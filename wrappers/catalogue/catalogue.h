@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +60,10 @@ class Catalogue {
     /// Parses catalogue text (TOML). `origin` names it in messages.
     static Result<Catalogue> parse(std::string_view text, std::string_view origin);
     /// The catalogue that was compiled in from catalogue.toml (so that no file need be found at run time).
+    /// Parsed when it is first asked for, which takes some milliseconds.
     static const Catalogue& builtin();
+    /// Differs where the text of the built-in catalogue does. Parses nothing.
+    static std::uint64_t builtin_fingerprint();
 
     /// By linkage name without version. A name that only a glob of the refused ones matches gets the entry of
     /// that glob (its `name` is the glob). nullptr when the function is not known.
@@ -69,32 +71,14 @@ class Catalogue {
     /// The functions with a name of their own, sorted by name; without the globs of refused names.
     const std::vector<CatalogueFunction>& functions() const { return functions_; }
 
-    /// Whether a program (file name or path) merely starts the real one: a shell, `env`, `taskset`, `mpirun`,
-    /// ….
-    bool is_launcher(std::string_view program) const;
-    /// A program that runs a script, which may start the one that the user means.
-    bool is_interpreter(std::string_view program) const;
-    /// A program that scripts call on their way (dirname).
-    bool is_utility(std::string_view program) const;
-    /// What a launcher that starts programs without the recorder does to them; empty: it does not.
-    std::string how_it_strips(std::string_view program) const;
-
     /// Whether the function of this linkage name looks at its return address only to tell it to tools, so
     /// that it may be wrapped. `defines`: whether the object with the function defines one of that name.
     bool only_tells_caller(std::string_view name, const std::function<bool(std::string_view)>& defines) const;
 
-    /// Differs where the text it was parsed from does.
-    std::uint64_t fingerprint() const { return fingerprint_; }
-
   private:
-    std::uint64_t fingerprint_ = 0;
     std::vector<CatalogueFunction> functions_;      // sorted by name
     std::vector<CatalogueFunction> refused_globs_;  // in the order of the file
     std::vector<CallerTeller> caller_tellers_;
-    std::vector<std::string> launchers_;     // sorted
-    std::vector<std::string> interpreters_;  // globs
-    std::vector<std::string> utilities_;     // sorted
-    std::map<std::string, std::string, std::less<>> strips_;
 };
 
 }  // namespace rdam

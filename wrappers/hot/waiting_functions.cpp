@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/hot/kernel_frames.h"
 
 namespace rdam {
@@ -74,7 +75,7 @@ WaitingFunctions waiting_functions(const std::vector<std::string>& objects, cons
     WaitingFunctions result;
     std::set<std::string> found;
     for (const auto& object : objects) {
-        if (catalogue.is_launcher(object)) continue;
+        if (KnownPrograms::builtin().is_launcher(object)) continue;
         const auto names = callable_names(object);
         if (!names) {
             result.unreadable.push_back(names.error().message);

@@ -4,8 +4,10 @@
 
 #include "tests/unit/catch.h"
 #include "wrappers/catalogue/builtin_text.h"
+#include "wrappers/catalogue/known_programs.h"
 
 using rdam::Catalogue;
+using rdam::KnownPrograms;
 using rdam::ValueKind;
 
 namespace {
@@ -27,6 +29,7 @@ std::string error_of(std::string_view text) {
 
 TEST_CASE("the compiled-in catalogue parses and is sorted") {
     REQUIRE(Catalogue::parse(rdam::builtin_catalogue_text(), "catalogue.toml").has_value());
+    REQUIRE(KnownPrograms::parse(rdam::builtin_programs_text(), "programs.toml").has_value());
     const auto& functions = Catalogue::builtin().functions();
     CHECK(functions.size() > 300);
     CHECK(std::is_sorted(functions.begin(), functions.end(),
@@ -178,30 +181,33 @@ TEST_CASE("what cannot be wrapped is refused with a reason, also through globs")
 }
 
 TEST_CASE("interpreters, utilities and launchers that lose the recorder are known by their file name") {
-    const Catalogue& catalogue = Catalogue::builtin();
+    const KnownPrograms& programs = KnownPrograms::builtin();
     for (const char* name : {"perl", "/usr/bin/perl5.36.0", "python3.11", "ruby3.1", "tclsh8.6"})
-        CHECK(catalogue.is_interpreter(name));
+        CHECK(programs.is_interpreter(name));
     for (const char* name : {"perldoc", "pythonize", "sh", ""})
-        CHECK_FALSE(catalogue.is_interpreter(name));
-    CHECK(catalogue.is_utility("/usr/bin/dirname"));
-    CHECK_FALSE(catalogue.is_utility("sysbench"));
-    CHECK(catalogue.how_it_strips("/usr/bin/sudo") == "removes LD_PRELOAD from what it starts");
-    CHECK(catalogue.how_it_strips("env").empty());
-    CHECK(catalogue.is_launcher("tini"));
+        CHECK_FALSE(programs.is_interpreter(name));
+    CHECK(programs.is_utility("/usr/bin/dirname"));
+    CHECK_FALSE(programs.is_utility("sysbench"));
+    CHECK(programs.how_it_strips("/usr/bin/sudo") == "removes LD_PRELOAD from what it starts");
+    CHECK(programs.how_it_strips("env").empty());
+    CHECK(programs.is_launcher("tini"));
 }
 
 TEST_CASE("launchers are known by their file name") {
-    const auto& catalogue = Catalogue::builtin();
-    CHECK(catalogue.is_launcher("sh"));
-    CHECK(catalogue.is_launcher("/usr/bin/taskset"));
-    CHECK(catalogue.is_launcher("mpirun"));
-    CHECK(catalogue.is_launcher("/usr/bin/mpirun.openmpi"));
-    CHECK_FALSE(catalogue.is_launcher("xz"));
-    CHECK_FALSE(catalogue.is_launcher(""));
+    const auto& programs = KnownPrograms::builtin();
+    CHECK(programs.is_launcher("sh"));
+    CHECK(programs.is_launcher("/usr/bin/taskset"));
+    CHECK(programs.is_launcher("mpirun"));
+    CHECK(programs.is_launcher("/usr/bin/mpirun.openmpi"));
+    CHECK_FALSE(programs.is_launcher("xz"));
+    CHECK_FALSE(programs.is_launcher(""));
 }
 
 TEST_CASE("a broken catalogue is named with what is wrong") {
     CHECK(error_of("= nonsense").find("my.toml:1: ") == 0);
+    const auto programs = KnownPrograms::parse("launchers = [", "my.toml");
+    REQUIRE_FALSE(programs.has_value());
+    CHECK(programs.error().message.find("my.toml:1: ") == 0);
     CHECK(error_of("[[group]]\nwaits = true") == "my.toml: a group has no functions; mend the file");
     CHECK(error_of("[[group]]\nbusy_waits = true\n[group.functions]\nf = ''") ==
           "my.toml: a group has 'busy_waits', which means nothing; mend the file");

@@ -3,12 +3,16 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <vector>
 
 #include "tests/unit/catch.h"
+#include "tests/unit/temporary_folder.h"
 #include "tools/agent/processors/placement.h"
 
 using namespace rdam::agent;
+using rdam::PlanStore;
+using rdam::test::TemporaryFolder;
 
 namespace {
 
@@ -85,7 +89,7 @@ TEST_CASE("what the first milliseconds were like does not stand for the run", "[
 
 TEST_CASE("what the machine takes is a share, and nobody is bound to a processor for it", "[machine]") {
     const auto before = processors_of(0);
-    MachineShare machine(before);
+    MachineShare machine(before, PlanStore{""});
     const double share = machine.result();
     CHECK(share >= 0);
     CHECK(share < 1);
@@ -93,7 +97,32 @@ TEST_CASE("what the machine takes is a share, and nobody is bound to a processor
 }
 
 TEST_CASE("without a processor nothing is known of the machine", "[machine]") {
-    CHECK(MachineShare{{}}.result() == 0);
-    CHECK(MachineShare{{CPU_SETSIZE - 1}}.result() == 0);
-    CHECK(MachineShare{{CPU_SETSIZE + 7}}.result() == 0);
+    CHECK(MachineShare({}, PlanStore{""}).result() == 0);
+    CHECK(MachineShare({CPU_SETSIZE - 1}, PlanStore{""}).result() == 0);
+    CHECK(MachineShare({CPU_SETSIZE + 7}, PlanStore{""}).result() == 0);
+}
+
+TEST_CASE("a measured share is kept for an hour, for the same processors", "[machine]") {
+    const TemporaryFolder folder;
+    const PlanStore store{folder.path() / "cache"};
+    const KeptShare kept(store, {0, 1});
+    CHECK(kept.load(1000) == 0);
+    kept.save(0.02, 1000);
+    CHECK(kept.load(1000) == 0.02);
+    CHECK(kept.load(4000) == 0.02);
+    CHECK(kept.load(4700) == 0);
+    CHECK(kept.load(999) == 0);
+    CHECK(KeptShare(store, {0, 1, 2}).load(1000) == 0);
+    kept.save(7, 1000);
+    CHECK(kept.load(1000) == 0);
+}
+
+TEST_CASE("what is kept is believed without a measurement", "[machine]") {
+    const TemporaryFolder folder;
+    const PlanStore store{folder.path() / "cache"};
+    const auto processors = processors_of(0);
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    KeptShare(store, processors).save(0.75, static_cast<double>(now.tv_sec));
+    CHECK(MachineShare(processors, store).result() == 0.75);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/trace/waiters.h"
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/support/known_variables.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/text/plural.h"
@@ -99,7 +100,7 @@ std::string awaited_text(const Plan& plan) {
 }
 
 bool is_launcher(const ProcessDescription& process) {
-    return Catalogue::builtin().is_launcher(process.executable);
+    return KnownPrograms::builtin().is_launcher(process.executable);
 }
 
 /// What is wrapped of the list, without the ways into functions' waits.
@@ -250,7 +251,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
                std::ranges::none_of(plan.answers, [](const Answer& each) { return each.awaits_module; })) {
         text += fmt::format("rdam: none of the functions on the list can be wrapped in {}: {}\n",
                             printable(process.executable),
-                            Catalogue::builtin().is_interpreter(process.executable)
+                            KnownPrograms::builtin().is_interpreter(process.executable)
                                 ? "only what it starts is recorded"
                                 : "nothing is recorded");
     }

@@ -9,7 +9,7 @@
 
 #include "analyzer/trace/write/trace_name.h"
 #include "tools/agent/process/process_facts.h"
-#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/known_programs.h"
 
 namespace rdam::agent {
 namespace {
@@ -38,8 +38,8 @@ void place_in_tree(std::uint32_t pid, Configuration& configuration) {
     const bool same_run = stat && is_of_run(stat->parent, configuration.run);
     configuration.top = !same_run;
     const std::string parent = configuration.top ? std::string{} : program_name(stat->parent);
-    configuration.first = configuration.top || Catalogue::builtin().is_launcher(parent);
-    configuration.called = is_shell(parent) && Catalogue::builtin().is_utility(program_name(pid));
+    configuration.first = configuration.top || KnownPrograms::builtin().is_launcher(parent);
+    configuration.called = is_shell(parent) && KnownPrograms::builtin().is_utility(program_name(pid));
 }
 
 std::string expand(std::string_view pattern, std::uint32_t pid) {

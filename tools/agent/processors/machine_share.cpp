@@ -9,12 +9,16 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
+#include <ctime>
 #include <fstream>
 #include <mutex>
 #include <numeric>
 #include <sstream>
 #include <system_error>
 #include <thread>
+
+#include "wrappers/support/read_file.h"
 
 namespace rdam::agent {
 namespace {
@@ -28,6 +32,14 @@ constexpr int kSlices = 5;
 constexpr milliseconds kLongestSpin{15};
 /// If a reading takes longer than this, it cannot be distinguished from an interrupt.
 constexpr nanoseconds kSlowClock{200};
+constexpr double kKeptSeconds = 3600;
+constexpr std::size_t kBootId = 64;  // bytes
+
+double seconds_since_boot() {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 std::int64_t between(Clock::time_point from, Clock::time_point to) {
     return nanoseconds(to - from).count();
@@ -158,8 +170,36 @@ struct MachineShare::Shared {
     }
 };
 
-MachineShare::MachineShare(const std::vector<std::uint32_t>& processors)
-    : shared_(std::make_shared<Shared>()) {
+KeptShare::KeptShare(PlanStore store, const std::vector<std::uint32_t>& processors)
+    : store_(std::move(store)),
+      key_("share of the machine " + read_whole_file("/proc/sys/kernel/random/boot_id", kBootId).value_or("")) {
+    for (const std::uint32_t processor : processors)
+        key_ += std::to_string(processor) + ' ';
+}
+
+double KeptShare::load(double now) const {
+    const auto bytes = store_.load(key_);
+    std::array<double, 2> kept{};
+    if (!bytes || bytes->size() != sizeof kept) return 0;
+    std::memcpy(kept.data(), bytes->data(), sizeof kept);
+    const auto [share, measured] = kept;
+    const bool fresh = now >= measured && now - measured < kKeptSeconds;
+    return fresh && share > 0 && share <= 1 ? share : 0;
+}
+
+void KeptShare::save(double share, double now) const {
+    const std::array<double, 2> kept{share, now};
+    std::array<std::uint8_t, sizeof kept> bytes{};
+    std::memcpy(bytes.data(), kept.data(), sizeof kept);
+    store_.save(key_, bytes);
+}
+
+MachineShare::MachineShare(const std::vector<std::uint32_t>& processors, PlanStore store)
+    : kept_(std::move(store), processors) {
+    if (processors.empty()) return;
+    known_ = kept_.load(seconds_since_boot());
+    if (known_ > 0) return;
+    shared_ = std::make_shared<Shared>();
     shared_->working = processors.size();
     for (const std::uint32_t processor : processors) {
         try {
@@ -175,14 +215,19 @@ MachineShare::MachineShare(const std::vector<std::uint32_t>& processors)
 }
 
 MachineShare::~MachineShare() {
-    shared_->stop.store(true);
+    if (shared_) shared_->stop.store(true);
 }
 
 double MachineShare::result() {
+    if (!shared_) return known_;
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait_until(lock, shared_->end, [&] { return shared_->working == 0; });
     shared_->stop.store(true);
-    return share_of(shared_->slices);
+    known_ = share_of(shared_->slices);
+    lock.unlock();
+    shared_.reset();
+    if (known_ > 0) kept_.save(known_, seconds_since_boot());
+    return known_;
 }
 
 }  // namespace rdam::agent

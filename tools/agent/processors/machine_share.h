@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "wrappers/cache/plan_store.h"
+
 namespace rdam::agent {
 
 /// What consecutive readings of a clock tell about their thread. Nanoseconds.
@@ -58,13 +60,27 @@ ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors);
 /// the kernel counts in ticks, which miss most interrupts and the time that leaving a virtual machine takes.
 double share_of_run(double spun, const ProcessorTimes& during);
 
+/// A measured share that the next runs may use: for an hour, until the machine starts anew.
+class KeptShare {
+  public:
+    explicit KeptShare(PlanStore store, const std::vector<std::uint32_t>& processors);
+
+    /// Of the same processors; 0: none is kept. `now`: seconds since the machine started.
+    double load(double now) const;
+    void save(double share, double now) const;
+
+  private:
+    PlanStore store_;
+    std::string key_;
+};
+
 /// A spin of some milliseconds on each processor. Reads the clock repeatedly: if two readings are far apart,
 /// an interrupt came between. Time in which the kernel let another thread run, or the host something else,
-/// does not count. Not done if a reading takes too long to show anything.
+/// does not count. Not done if a reading takes too long to show anything, nor where a share is kept.
 class MachineShare {
   public:
     /// Begins at once, on threads of its own; no processors: nothing is measured.
-    explicit MachineShare(const std::vector<std::uint32_t>& processors);
+    MachineShare(const std::vector<std::uint32_t>& processors, PlanStore store);
     ~MachineShare();
     MachineShare(const MachineShare&) = delete;
     MachineShare& operator=(const MachineShare&) = delete;
@@ -76,6 +92,8 @@ class MachineShare {
 
   private:
     struct Shared;
+    KeptShare kept_;
+    double known_ = 0;
     std::shared_ptr<Shared> shared_;
 };
 

@@ -16,7 +16,7 @@
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/run_traces.h"
-#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/support/file_name.h"
 
 namespace rdam {
@@ -131,8 +131,8 @@ void say_trace(const RunTrace& trace, bool replaced, const std::string& missing)
 void name_after_run(const Output& output, std::vector<RunTrace>& traces) {
     if (output.is_pattern || traces.empty()) return;
     const auto rank = [](const RunTrace& trace) {
-        const Catalogue& catalogue = Catalogue::builtin();
-        return catalogue.is_launcher(trace.program) ? 2 : catalogue.is_utility(trace.program) ? 1 : 0;
+        const KnownPrograms& programs = KnownPrograms::builtin();
+        return programs.is_launcher(trace.program) ? 2 : programs.is_utility(trace.program) ? 1 : 0;
     };
     const auto has_name = [&](const RunTrace& trace) { return trace.path == output.shown; };
     if (std::ranges::any_of(traces, has_name)) return;

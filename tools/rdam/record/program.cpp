@@ -16,7 +16,7 @@
 #include <iterator>
 
 #include "libprobe/format/run_mark.h"
-#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/known_programs.h"
 #include "wrappers/object/executable_facts.h"
 #include "wrappers/support/file_name.h"
 
@@ -80,7 +80,7 @@ std::string why_not(const Program& program, const ExecutableFacts& facts) {
     const std::string why = why_not_recordable(facts);
     const bool other_rights = facts.set_user_id || facts.set_group_id || facts.has_capabilities;
     const std::string_view name = file_name(program.judged);
-    if (why.empty() || !other_rights || !Catalogue::builtin().is_launcher(name)) return why;
+    if (why.empty() || !other_rights || !KnownPrograms::builtin().is_launcher(name)) return why;
     return fmt::format(
         "{}: runs with other rights than its user's, which excludes LD_PRELOAD, and so does not pass it on: "
         "start rdam behind it: {} rdam record … -- PROGRAM",
@@ -192,12 +192,12 @@ Result<Program> find_program(std::vector<std::string> arguments) {
         program.is_script = true;
         program.judged = facts->interpreter;
     }
-    const Catalogue& catalogue = Catalogue::builtin();
+    const KnownPrograms& known = KnownPrograms::builtin();
     // Debian 12's mpirun.openmpi is a link to orterun; an alternative of another name may lead to a known
     // one.
     for (const std::string& name : {program.judged, real_path(program.judged)}) {
-        if (catalogue.is_launcher(name) || catalogue.is_interpreter(name)) program.starts_others = true;
-        if (program.strips.empty()) program.strips = catalogue.how_it_strips(name);
+        if (known.is_launcher(name) || known.is_interpreter(name)) program.starts_others = true;
+        if (program.strips.empty()) program.strips = known.how_it_strips(name);
     }
     program.starts_others = program.starts_others || program.is_script;
     return program;

@@ -38,10 +38,10 @@ std::string read_if_there(const fs::path& path) {
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string arguments = read_if_there(process / "cmdline");
-    if (read_if_there(process / "comm") == std::string{agent_process::kWindowsTitle} + '\n') return 0;
     // rdam-agent\0FD\0PID\0 and, of one that the starter has made, its run
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
+    if (read_if_there(process / "comm") == std::string{agent_process::kWindowsTitle} + '\n') return 0;
     const std::size_t second = arguments.find('\0', first + 1);
     if (second == std::string::npos) return 0;
     const std::size_t third = arguments.find('\0', second + 1);
