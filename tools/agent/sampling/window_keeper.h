@@ -52,6 +52,7 @@ class WindowKeeper {
     bool any() const;
     Group& group_of(std::uint32_t number);
     Group& next_group();
+    std::uint64_t ticks(double ns) const;
     bool sleep_until(Clock::time_point time) const;
     void set_gates(const Group& group, std::uint8_t open) const;
     void open_window(std::uint32_t number);
@@ -66,6 +67,7 @@ class WindowKeeper {
     bool open_ = false;               ///< a window is
     std::uint32_t open_group_ = 0;    ///< its group's number
     std::uint64_t opened_;            ///< ticks
+    std::uint64_t ends_ = 0;          ///< ticks: until then at most, however late it is closed
     std::uint64_t started_ = 0;       ///< ticks: the schedules know nothing of what was before
     std::uint64_t spent_before_ = 0;  ///< Control::spent, then
     std::uint32_t seen_ = 0;          ///< Control::windowed_futex, when functions were looked for
