@@ -116,8 +116,9 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     find_off_processor(whole, hints);
     find_concurrent_functions(whole, hints);
     LossPart on = loss_part(run.info, run.report, run.activities, row, true);
-    on.share = on.lost_ns / whole.lost_ns;
-    const bool on_is_known = on.share == 1 || (on.share >= kMinOnProcessor && mostly_known(whole));
+    on.share = on_processor_share(whole, on);
+    const bool on_is_known =
+        on.share == 1 || (on.lost_ns > 0 && on.share >= kMinOnProcessor && mostly_known(whole));
     if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
     drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);

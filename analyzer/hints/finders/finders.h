@@ -40,7 +40,9 @@ void find_off_processor(const LossPart& loss, Hints& hints);
 /// `waits` or `no_parameter`: the variables that were examined and explain less than half. `hints`: the other
 /// findings. Needs LossPart::explained, as the other finders filled it.
 score::Hint unexplained(const LossPart& loss, const Hints& hints);
-/// How much of the loss that was; nothing: too few calls during which context switches were recorded.
+/// The part of the loss `whole` that was lost on processors, which is what `on` is about; 0…1.
+double on_processor_share(const LossPart& whole, const LossPart& on);
+/// How much of the loss was off the processors; nothing: too few calls during which context switches were recorded.
 std::optional<score::OffShare> off_share(const LossPart& loss);
 
 }  // namespace rdam::hints

@@ -9,29 +9,55 @@
 namespace rdam::hints {
 namespace {
 
-/// Shares of what the calls lost during which context switches were recorded.
+/// Of calls during which context switches were recorded. Nanoseconds.
+struct OffSums {
+    double lost = 0;
+    double blocked = 0, preempted = 0;            ///< of it: time off the processors beyond that of the fastest
+    double all_blocked = 0, all_preempted = 0;  ///< that of the fastest, too
+
+    void add(const score::ScoredCall& call) {
+        lost += call.lost_ns * call.weight;
+        const double off = call.blocked_ns + call.preempted_ns;
+        if (!(off > 0)) return;
+        all_blocked += call.blocked_ns * call.weight;
+        all_preempted += call.preempted_ns * call.weight;
+        // The fastest calls may have waited as well: only time beyond theirs was lost.
+        const double part = std::min(off, call.lost_ns) * call.weight / off;
+        blocked += part * call.blocked_ns;
+        preempted += part * call.preempted_ns;
+    }
+    /// The calls are a sample, and so is how much of such time is lost; how much there was is known.
+    void correct(const score::OffTime& known) {
+        blocked = known.blocked_ns * (all_blocked > 0 ? blocked / all_blocked : 1);
+        preempted = known.preempted_ns * (all_preempted > 0 ? preempted / all_preempted : 1);
+    }
+};
+
 struct OffShares {
     double blocked = 0, preempted = 0;
     std::size_t calls = 0;
 };
 
 OffShares off_shares(const LossPart& loss) {
+    const score::FunctionRow& row = loss.row;
     OffShares shares;
-    double lost_ns = 0;
-    for (const score::ScoredCall& call : loss.row.sample.calls) {
+    OffSums all, in_windows;
+    for (const score::ScoredCall& call : row.sample.calls) {
         if (!switches_known(loss.report, call.end)) continue;
         ++shares.calls;
-        lost_ns += call.lost_ns * call.weight;
-        const double off = call.blocked_ns + call.preempted_ns;
-        if (!(off > 0)) continue;
-        // The fastest calls may have waited as well: only time beyond theirs was lost.
-        const double lost = std::min(off, call.lost_ns) * call.weight;
-        shares.blocked += lost * call.blocked_ns / off;
-        shares.preempted += lost * call.preempted_ns / off;
+        const bool is_sample = row.off_in_windows && call.end > loss.function.windowed_since;
+        (is_sample ? in_windows : all).add(call);
     }
-    if (!(lost_ns > 0)) return {};
-    shares.blocked /= lost_ns;
-    shares.preempted /= lost_ns;
+    if (row.off_in_windows) {
+        in_windows.correct(*row.off_in_windows);
+        all.lost = row.lost_ns;
+        all.blocked += in_windows.blocked;
+        all.preempted += in_windows.preempted;
+    }
+    if (!(all.lost > 0)) return {};
+    const double most = std::max(all.lost, all.blocked + all.preempted);
+    shares.blocked = all.blocked / most;
+    shares.preempted = all.preempted / most;
     return shares;
 }
 
@@ -68,6 +94,12 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
                                          waits ? "it waits for a lock, a file, memory or another thread"
                                                : "something else runs on its processor"),
                      .share = off});
+}
+
+double on_processor_share(const LossPart& whole, const LossPart& on) {
+    if (!whole.row.off_in_windows) return on.lost_ns / whole.lost_ns;
+    const OffShares shares = off_shares(whole);
+    return std::max(1 - shares.blocked - shares.preempted, 0.0);
 }
 
 std::optional<score::OffShare> off_share(const LossPart& loss) {

@@ -228,15 +228,22 @@ void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open)
 /// What a call waited that was recorded, or would have been if all were, is in its duration.
 void ThreadAnalysis::waited(const calls::Call& wait) {
     const std::uint32_t function = settings_.wait_of[wait.function];
-    if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function] ||
-        wait.begin < info_.functions[function].windowed_since)
-        return;
+    if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
     const bool seen = !open_.empty() && open_.back().function == function;
-    if (seen && open_.back().cluster == kComplete) return;
     const auto time = static_cast<double>(wait.duration);
     WaitTimes& waits = out_->waits[function];
+    if (wait.begin < info_.functions[function].windowed_since || (seen && open_.back().cluster == kComplete)) {
+        ++waits.complete;
+        waits.complete_time += time;
+        return;
+    }
     ++waits.calls;
     waits.time += time;
+    if (off_ != nullptr) {
+        const OffTimes::Sum before = off_->until(wait.begin), behind = off_->until(wait.last->tsc);
+        waits.blocked += static_cast<double>(behind.blocked - before.blocked);
+        waits.preempted += static_cast<double>(behind.preempted - before.preempted);
+    }
     waits.squares += time * time;
     if (!seen || open_.back().cluster == ThreadWindows::kOutside) return;
     open_.back().waited += wait.duration;

@@ -165,6 +165,12 @@ struct OffShare {
     double preempted = 0;
 };
 
+/// For how long threads were on no processor.
+struct OffTime {
+    double blocked_ns = 0;    ///< by their own doing
+    double preempted_ns = 0;  ///< because others were to run
+};
+
 /// What a call has that may go with its time.
 struct Variable {
     enum class Of : std::uint8_t {
@@ -248,8 +254,11 @@ struct FunctionRow {
         false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
     bool windowed = false;       ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
     bool counted = false;        ///< `windowed`, and every call was counted, recorded or not
-    std::uint64_t waits = 0;     ///< `windowed`: so many times its calls had to wait, recorded or not …
-    double waited_ns = 0;        ///< … and for how long in all: that much of `lost_ns` is no estimate
+    std::uint64_t waits = 0;     ///< `windowed`: so many times its calls had to wait, recorded or not,
+    double waited_ns = 0;        ///< … for so long in all: that much of `lost_ns` is no estimate
+    /// `counted`: the time off the processors in its calls since it is sampled in windows, from what context
+    /// switches tell of its threads, not of the windows alone; nothing: not known.
+    std::optional<OffTime> off_in_windows = {};
     double windows_cover = 0;    ///< the part of its threads' lives from which all of its calls are recorded
     bool few_windows = false;    ///< in no thread was enough seen in windows: no score, 0 within 0…1
     bool never_scored = false;   ///< no call was seen to begin and end: likewise no score

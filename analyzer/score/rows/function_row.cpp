@@ -65,6 +65,20 @@ struct Sums {
         for (std::size_t cluster = 0; cluster < std::min(to.size(), blocked.size()); ++cluster)
             to[cluster] -= blocked_times() * blocked_part * blocked[cluster];
     }
+    /// How long the thread was off the processors in the function's calls since that is sampled in windows.
+    OffTime off_known(double ns_per_tick) const {
+        double blocked_ticks = 0, preempted_ticks = 0;
+        if (waits != nullptr) {
+            blocked_ticks += waits->blocked;
+            preempted_ticks += waits->preempted;
+        }
+        if (off != nullptr) {
+            preempted_ticks += expansion() * preempted_part * sum(off->on);
+            blocked_ticks +=
+                blocked_part < 0 ? expansion() * sum(off->blocked_inside) : blocked_part * off->blocked;
+        }
+        return {blocked_ticks * ns_per_tick, preempted_ticks * ns_per_tick};
+    }
     /// With so many times blocked in windows, their part in the function is not known well, even where it is
     /// all or nothing (Laplace's rule of succession).
     double variance_of_few_blocked(std::size_t times) const {
@@ -394,8 +408,9 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
         time += time_at_most(threads[t], as_double(context.lives[t]));
         if (!losses[t].unknown) lost_variance += threads[t].sampling_variance;
         if (threads[t].waits == nullptr) continue;
-        row.waits += threads[t].waits->calls;
-        row.waited_ns += threads[t].waits->time * context.ns_per_tick;
+        const WaitTimes& waits = *threads[t].waits;
+        row.waits += waits.calls + waits.complete;
+        row.waited_ns += (waits.time + waits.complete_time) * context.ns_per_tick;
     }
     const double mean = calls > 0 ? time / calls : 0;
     double mean_variance = times.variance(mean);
@@ -420,6 +435,20 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
         row.switched_off_ns = info.switched_off > context.run_begin
                                   ? as_double(info.switched_off - context.run_begin) * context.ns_per_tick
                                   : 0;
+}
+
+/// Σ over the threads that are believed.
+void fill_off(const RowContext& context, std::span<const Sums> threads, std::span<const ThreadLoss> losses,
+              FunctionRow& row) {
+    if (!row.counted || context.info.switches.state != trace::SwitchInfo::State::recorded) return;
+    OffTime all;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        if (losses[t].unknown || threads[t].estimate == nullptr) continue;
+        const OffTime time = threads[t].off_known(context.ns_per_tick);
+        all.blocked_ns += losses[t].said * time.blocked_ns;
+        all.preempted_ns += losses[t].said * time.preempted_ns;
+    }
+    row.off_in_windows = all;
 }
 
 /// Where no thread has enough windows, or no call was scored, there is no score.
@@ -534,6 +563,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.rdam_self_low = share(self.low(), context.all_lives);
     row.rdam_self_high = share(self.high() + unknown, context.all_lives);
     fill_sampling(context, threads, losses, row);
+    fill_off(context, threads, losses, row);
     row.few_occurrences = few_time > kFewShare * time;
     row.coarse_clock = coarse > 0;
     row.lower_bound =

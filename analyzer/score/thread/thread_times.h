@@ -146,10 +146,14 @@ struct WindowedTimes {
 /// 7), in which what is known of all calls need not be extrapolated.
 struct WaitTimes {
     std::uint64_t calls = 0;
-    double time = 0;     ///< Σ of the waits
-    double squares = 0;  ///< Σ of their squares
+    double time = 0;       ///< Σ of the waits; of that,
+    double blocked = 0;    ///< … the thread was on no processor by its own doing,
+    double preempted = 0;  ///< … because another was to run
+    double squares = 0;    ///< Σ of their squares
     ClusterSums inside;  ///< of those in calls that were recorded in windows
     double squares_inside = 0;
+    std::uint64_t complete = 0;  ///< besides: waits while all of the function's calls were recorded
+    double complete_time = 0;
 };
 
 /// How long a thread has been off the processors since a function is sampled in windows is known, if context

@@ -20,7 +20,7 @@ struct Lock {
     Recording recording{2};
     double truth = 0;  ///< the score
     std::uint64_t waits = 0;
-    double waited = 0;  ///< … since `since`
+    double waited = 0;
 
     explicit Lock(std::uint64_t since, std::uint64_t seed = 1, std::uint64_t window_every = 1'000'000) {
         trace::TraceInfo& info = recording.info;
@@ -45,7 +45,7 @@ struct Lock {
             if (seen) thread.enter(at, kA);
             if (wait > 0) thread.call(at + kFast / 2, kB, wait);
             if (seen) thread.leave(end, kA);
-            if (wait > 0 && since != 0 && at >= since) {
+            if (wait > 0 && since != 0) {
                 ++waits;
                 waited += static_cast<double>(wait);
             }
@@ -120,10 +120,17 @@ TEST_CASE("times off the processors are not extrapolated from the few that windo
         CHECK(program.lost[kB] <= b.rdam_high);
         CHECK(b.rdam_low <= program.lost[kB]);
         CHECK(b.rdam_all > a.rdam_all);
+        REQUIRE(a.off_in_windows);
+        CHECK(a.off_in_windows->preempted_ns == Approx(a.lost_ns).epsilon(0.1));
+        CHECK(a.off_in_windows->blocked_ns == 0);
+        REQUIRE(b.off_in_windows);
+        CHECK(b.off_in_windows->blocked_ns + b.off_in_windows->preempted_ns ==
+              Approx(b.lost_ns).epsilon(0.1));
         most = std::max(most, program.lost[kB]);
         program.recording.info.switches.state = trace::SwitchInfo::State::unavailable;
         worst_without =
             std::max(worst_without, std::abs(test::row(program.report(), "a").rdam_all - program.lost[kA]));
+        CHECK_FALSE(test::row(program.report(), "a").off_in_windows);
     }
     CHECK(most > 0.2);
     CHECK(worst_without > 0.15);

@@ -330,6 +330,39 @@ TEST_CASE("Where recording of switches stopped, waiting is a share of what was l
         CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
 }
 
+TEST_CASE("What windows saw of times off the processors is corrected by what is known of the thread") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(i % 2 == 0 ? 100 : made.noise());
+    made.call(1000).preempted_ns = 1000;
+    made.row().lost_ns = 1e6;
+    SECTION("seldom seen") {
+        made.row().off_in_windows = {.blocked_ns = 0, .preempted_ns = 9e5};
+        CHECK(made.kinds().front() == "preempted");
+        CHECK_THAT(made.row().hints.front().text, Catch::Contains("for 90 % of the time lost"));
+    }
+    SECTION("never seen") {
+        made.row().off_in_windows = {.blocked_ns = 8e5, .preempted_ns = 0};
+        CHECK(made.kinds().front() == "blocked");
+        CHECK(made.row().off_share->blocked == Approx(0.8));
+    }
+    SECTION("seen, and not so in the whole run") {
+        for (std::size_t i = 0; i < 100; ++i)
+            made.call(10000).blocked_ns = 10000;
+        made.row().off_in_windows = {.blocked_ns = 1e5, .preempted_ns = 1e5};
+        const Kinds kinds = made.kinds();
+        CHECK(std::ranges::find(kinds, "blocked") == kinds.end());
+        CHECK(made.row().off_share->blocked == Approx(0.1));
+    }
+    SECTION("all that was lost, and more") {
+        made.row().off_in_windows = {.blocked_ns = 3e6, .preempted_ns = 1e6};
+        made.kinds();
+        CHECK(made.row().off_share->blocked == Approx(0.75));
+        for (const score::Hint& each : made.row().hints)
+            CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
+    }
+}
+
 TEST_CASE("What is not known to be off the processor is not said to be on it") {
     Made made;
     made.report.switches.state = trace::SwitchInfo::State::unavailable;
