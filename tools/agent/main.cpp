@@ -302,9 +302,9 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
-    MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
-                                                        : std::vector<std::uint32_t>{},
-                         PlanStore{plan_folder()});
+    MachineShare machine(
+        configuration.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{},
+        PlanStore{plan_folder(), PlanStore::kMeasurements});
     Planning planning(shared, process, configuration, info, has_ended);
     const Job job{shared,    process,  configuration, rate, info,   watch,   priorities,
                   attendant, planning, numbers,       name, output, rationed};

@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kSuffix = ".plan";
 constexpr std::string_view kUnfinished = ".new-";
 constexpr std::size_t kDigits = 32;
 constexpr auto kLongestWrite = std::chrono::hours{1};
@@ -69,12 +68,6 @@ std::optional<std::vector<std::uint8_t>> read_all(int fd, std::size_t size) {
     return bytes;
 }
 
-/// The user may have named a folder with other things in it.
-bool is_plan_name(std::string_view name) {
-    return name.size() == kDigits + kSuffix.size() && name.ends_with(kSuffix) &&
-           name.substr(0, kDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 struct KeptFile {
     fs::path path;
     fs::file_time_type used;
@@ -90,7 +83,13 @@ std::string variable(const char* name) {
 
 std::string PlanStore::file_for(std::string_view key) const {
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-    return fmt::format("{}/{:016x}{:016x}{}", folder_, hash.high64, hash.low64, kSuffix);
+    return fmt::format("{}/{:016x}{:016x}{}", folder_, hash.high64, hash.low64, suffix_);
+}
+
+/// The user may have named a folder with other things in it.
+bool PlanStore::is_own_name(std::string_view name) const {
+    return name.size() == kDigits + suffix_.size() && name.ends_with(suffix_) &&
+           name.substr(0, kDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 bool PlanStore::is_ours() const {
@@ -135,7 +134,7 @@ void PlanStore::shrink() const {
         KeptFile file{entry->path(), entry->last_write_time(gone), entry->file_size(gone)};
         if (gone) continue;
         if (name.starts_with(kUnfinished) && now - file.used > kLongestWrite) fs::remove(file.path, gone);
-        if (!is_plan_name(name)) continue;
+        if (!is_own_name(name)) continue;
         bytes += file.size;
         files.push_back(std::move(file));
     }

@@ -19,8 +19,13 @@ class PlanStore {
     static constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
     static constexpr std::uint64_t kLargestFile = std::uint64_t{16} << 20;
 
+    static constexpr std::string_view kPlans = ".plan";
+    static constexpr std::string_view kMeasurements = ".measured";
+
     /// Empty: nothing is ever kept. The folder is made, for us alone, when there is something to keep.
-    explicit PlanStore(std::string folder) : folder_{std::move(folder)} {}
+    /// `suffix`, of the files' names: stores of different ones know nothing of each other.
+    explicit PlanStore(std::string folder, std::string_view suffix = kPlans)
+        : folder_{std::move(folder)}, suffix_{suffix} {}
 
     bool is_on() const { return !folder_.empty(); }
     std::optional<std::vector<std::uint8_t>> load(std::string_view key) const;
@@ -30,10 +35,12 @@ class PlanStore {
 
   private:
     std::string file_for(std::string_view key) const;
+    bool is_own_name(std::string_view name) const;
     bool is_ours() const;
     void shrink() const;
 
     std::string folder_;
+    std::string suffix_;
 };
 
 /// RDAM_CACHE (empty or 0: none), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam, unless that place is

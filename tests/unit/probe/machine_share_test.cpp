@@ -104,7 +104,7 @@ TEST_CASE("without a processor nothing is known of the machine", "[machine]") {
 
 TEST_CASE("a measured share is kept for an hour, for the same processors", "[machine]") {
     const TemporaryFolder folder;
-    const PlanStore store{folder.path() / "cache"};
+    const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};
     const KeptShare kept(store, {0, 1});
     CHECK(kept.load(1000) == 0);
     kept.save(0.02, 1000);
@@ -119,7 +119,7 @@ TEST_CASE("a measured share is kept for an hour, for the same processors", "[mac
 
 TEST_CASE("what is kept is believed without a measurement", "[machine]") {
     const TemporaryFolder folder;
-    const PlanStore store{folder.path() / "cache"};
+    const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};
     const auto processors = processors_of(0);
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);

@@ -167,9 +167,9 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.unwanted = unwanted_;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
-    Plan plan = make_cached_plan(
-        request, Catalogue::builtin_fingerprint(), store_,
-        [](const PlanRequest& asked) { return make_plan(asked, Catalogue::builtin()); });
+    Plan plan =
+        make_cached_plan(request, Catalogue::builtin_fingerprint(), store_,
+                         [](const PlanRequest& asked) { return make_plan(asked, Catalogue::builtin()); });
     for (FunctionPlan& function : plan.functions)
         function.object += first;
     return plan;

@@ -172,7 +172,8 @@ struct MachineShare::Shared {
 
 KeptShare::KeptShare(PlanStore store, const std::vector<std::uint32_t>& processors)
     : store_(std::move(store)),
-      key_("share of the machine " + read_whole_file("/proc/sys/kernel/random/boot_id", kBootId).value_or("")) {
+      key_("share of the machine " +
+           read_whole_file("/proc/sys/kernel/random/boot_id", kBootId).value_or("")) {
     for (const std::uint32_t processor : processors)
         key_ += std::to_string(processor) + ' ';
 }
