@@ -90,6 +90,11 @@ class BasicMatcher {
     /// ignored, except that `waited` hears of those that end.
     void set_waits(const std::vector<bool>& waits);
 
+    /// Of these functions, which are sampled in windows, it depends on the time whether the calls inside are
+    /// recorded. A call that takes less than the probes inside it may cost more or less has Call::held: its
+    /// duration is not like that of the calls without them.
+    void set_sampled(const std::vector<bool>& sampled);
+
     /// Default: all are.
     void set_known_ends(const KnownEnds& ends) { ends_ = ends; }
 
@@ -129,11 +134,12 @@ class BasicMatcher {
         kOutermost = 1U << 3U,
         kSelfKnown = 1U << 4U,
         kWait = 1U << 5U,
+        kSampled = 1U << 6U,
     };
     struct PerOpen {
         std::uint32_t calls = 0;   ///< open calls of the function
         std::uint32_t frames = 0;  ///< the number that opened a frame
-        std::uint8_t flags = 0;    ///< those of the function's frames: kIgnored, kTransparent, kWait
+        std::uint8_t flags = 0;  ///< those of the function's frames: kIgnored, kTransparent, kWait, kSampled
     };
     struct Interval {
         std::uint64_t begin = 0, end = 0;
@@ -148,6 +154,7 @@ class BasicMatcher {
                               bool timed);
     std::uint64_t abandon_down_to(std::size_t keep);
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc, std::uint64_t held) const;
+    bool is_doubtful(const Frame& frame, std::uint64_t duration) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;
     void see(std::uint64_t tsc);
     std::uint8_t rate_of(const trace::Event& event) const;

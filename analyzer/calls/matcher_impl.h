@@ -55,6 +55,11 @@ void BasicMatcher<Sink>::set_transparent(const std::vector<bool>& transparent) {
 }
 
 template <class Sink>
+void BasicMatcher<Sink>::set_sampled(const std::vector<bool>& sampled) {
+    mark(sampled, kSampled);
+}
+
+template <class Sink>
 void BasicMatcher<Sink>::set_waits(const std::vector<bool>& waits) {
     mark(waits, kIgnored | kWait);
 }
@@ -229,6 +234,14 @@ std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t
     return detail::subtract(detail::subtract(tsc - frame.enter, held), probe_ticks);
 }
 
+// What a probe costs between others is known to about a quarter.
+template <class Sink>
+bool BasicMatcher<Sink>::is_doubtful(const Frame& frame, std::uint64_t duration) const {
+    constexpr double kUncertain = 0.25;
+    return frame.is(kSampled) && frame.nested > 0 &&
+           static_cast<double>(duration) < kUncertain * cost_.total * static_cast<double>(frame.nested);
+}
+
 template <class Sink>
 std::uint64_t BasicMatcher<Sink>::net_end() const {
     const double probes = cost_.inner + cost_.total * static_cast<double>(entered_ - 1);
@@ -262,7 +275,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .timed = timed,
                       .self_timed = timed && frame.is(kSelfKnown),
                       .duration = duration,
-                      .held = held > 0,
+                      .held = held > 0 || is_doubtful(frame, duration),
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,

@@ -40,6 +40,7 @@ class ThreadSequences {
           matcher_(info.functions.size(), settings.cost, settings.ignored, static_cast<Sink&>(*this)) {
         matcher_.set_known_ends(settings.ends);
         matcher_.set_transparent(settings.transparent());
+        matcher_.set_sampled(settings.windowed);
         builder_.set_transparent(settings.transparent());
     }
 

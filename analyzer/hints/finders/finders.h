@@ -42,7 +42,8 @@ void find_off_processor(const LossPart& loss, Hints& hints);
 score::Hint unexplained(const LossPart& loss, const Hints& hints);
 /// The part of the loss `whole` that was lost on processors, which is what `on` is about; 0…1.
 double on_processor_share(const LossPart& whole, const LossPart& on);
-/// How much of the loss was off the processors; nothing: too few calls during which context switches were recorded.
+/// How much of the loss was off the processors; nothing: too few calls during which context switches were
+/// recorded.
 std::optional<score::OffShare> off_share(const LossPart& loss);
 
 }  // namespace rdam::hints

@@ -12,7 +12,7 @@ namespace {
 /// Of calls during which context switches were recorded. Nanoseconds.
 struct OffSums {
     double lost = 0;
-    double blocked = 0, preempted = 0;            ///< of it: time off the processors beyond that of the fastest
+    double blocked = 0, preempted = 0;          ///< of it: time off the processors beyond that of the fastest
     double all_blocked = 0, all_preempted = 0;  ///< that of the fastest, too
 
     void add(const score::ScoredCall& call) {

@@ -29,6 +29,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       batches_wanted_(!candidates_.wanted() && !settings.windows) {
     matcher_.set_known_ends(settings.ends);
     matcher_.set_transparent(settings.windowed);
+    matcher_.set_sampled(settings.windowed);
     matcher_.set_waits(settings.waits);
     builder_.set_transparent(settings.windowed);
     out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
@@ -232,7 +233,8 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
     const bool seen = !open_.empty() && open_.back().function == function;
     const auto time = static_cast<double>(wait.duration);
     WaitTimes& waits = out_->waits[function];
-    if (wait.begin < info_.functions[function].windowed_since || (seen && open_.back().cluster == kComplete)) {
+    if (wait.begin < info_.functions[function].windowed_since ||
+        (seen && open_.back().cluster == kComplete)) {
         ++waits.complete;
         waits.complete_time += time;
         return;

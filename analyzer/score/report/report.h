@@ -252,10 +252,10 @@ struct FunctionRow {
     std::uint64_t recorded = 0;     ///< those that are in the trace
     bool sampled =
         false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
-    bool windowed = false;       ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
-    bool counted = false;        ///< `windowed`, and every call was counted, recorded or not
-    std::uint64_t waits = 0;     ///< `windowed`: so many times its calls had to wait, recorded or not,
-    double waited_ns = 0;        ///< … for so long in all: that much of `lost_ns` is no estimate
+    bool windowed = false;    ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
+    bool counted = false;     ///< `windowed`, and every call was counted, recorded or not
+    std::uint64_t waits = 0;  ///< `windowed`: so many times its calls had to wait, recorded or not,
+    double waited_ns = 0;     ///< … for so long in all: that much of `lost_ns` is no estimate
     /// `counted`: the time off the processors in its calls since it is sampled in windows, from what context
     /// switches tell of its threads, not of the windows alone; nothing: not known.
     std::optional<OffTime> off_in_windows = {};

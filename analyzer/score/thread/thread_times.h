@@ -150,7 +150,7 @@ struct WaitTimes {
     double blocked = 0;    ///< … the thread was on no processor by its own doing,
     double preempted = 0;  ///< … because another was to run
     double squares = 0;    ///< Σ of their squares
-    ClusterSums inside;  ///< of those in calls that were recorded in windows
+    ClusterSums inside;    ///< of those in calls that were recorded in windows
     double squares_inside = 0;
     std::uint64_t complete = 0;  ///< besides: waits while all of the function's calls were recorded
     double complete_time = 0;

@@ -266,4 +266,26 @@ TEST_CASE("a hundred thousand calls deep", "[calls]") {
     CHECK(heard.text.ends_with("a:" + std::to_string(2 * kDepth - 1) + "/2"));
 }
 
+TEST_CASE("a sampled function's call is doubted if the probes inside it took nearly all of it", "[calls]") {
+    struct Doubts : Listener {
+        std::vector<bool> held;
+        void closed(const calls::Call& call) override {
+            if (call.function == kA) held.push_back(call.held);
+        }
+    };
+    ThreadRecording thread;
+    thread.enter(100, kA).call(110, kB, 5).leave(224, kA);                   // 24 beside one probe of 100
+    thread.enter(300, kA).call(310, kB, 5).leave(425, kA);                   // 25
+    thread.enter(500, kA).leave(501, kA);                                    // no probe inside
+    thread.enter(600, kA).call(610, kB, 5).call(620, kB, 5).leave(849, kA);  // 49 beside two
+    for (const bool sampled : {true, false}) {
+        Doubts doubts;
+        calls::Matcher matcher{3, {.total = 100}, {}, doubts};
+        if (sampled) matcher.set_sampled({true});
+        for (const ThreadRecording::Piece& piece : thread.pieces())
+            matcher.consume(piece.events);
+        CHECK(doubts.held == std::vector<bool>{sampled, false, false, sampled});
+    }
+}
+
 }  // namespace rdam::test

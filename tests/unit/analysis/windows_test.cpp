@@ -175,6 +175,37 @@ double number(std::uint64_t value) {
 
 }  // namespace
 
+TEST_CASE("a call that seems to take nothing beside the probe inside it is no baseline", "[windows]") {
+    constexpr std::uint64_t kProbe = 40, kLeft = 36, kGap = 20, kSince = kStart + 100'000;
+    Recording recording{2};
+    recording.info.clock.probe_ticks = kProbe;
+    recording.info.windows = random_windows(1);
+    for (trace::FunctionInfo& function : recording.info.functions)
+        function.windowed_since = kSince;
+    recording.info.functions[kB].window_group = 1;  // it has no window
+    recording.info.functions[kA].counted = recording.info.functions[kB].counted = true;
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
+    std::uint64_t calls = 0, window = 0;
+    for (std::uint64_t at = kStart; at < kStart + kDisturbedLife - 1000; ++calls) {
+        const bool complete = at < kSince;
+        const auto& windows = recording.info.windows;
+        while (window < windows.size() && windows[window].end <= at)
+            ++window;
+        const bool seen = complete || (window < windows.size() && windows[window].begin <= at);
+        // Of the probe of the call inside, less than kProbe delays the one around it.
+        if (complete)
+            thread.enter(at, kA).call(at + 2, kB, 2).leave(at + kLeft + 8, kA);
+        else if (seen)
+            thread.call(at, kA, 8);
+        at += (complete ? kLeft : seen ? kProbe : 0) + 8 + kGap;
+    }
+    recording.info.threads[0].calls = {{kA, calls}, {kB, calls}};
+    recording.info.threads[0].calls_until = kStart + kDisturbedLife;
+    const score::FunctionRow& row = test::row(analyze(recording), "a");
+    CHECK(row.rdam_high < 0.01);
+    CHECK(row.min_ns == 8);
+}
+
 TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[windows]") {
     CostlyProbes program;
     const score::FunctionRow guessed = row(analyze(program.recording), "a");

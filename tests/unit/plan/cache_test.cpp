@@ -156,8 +156,9 @@ TEST_CASE("any other request is planned anew") {
         CHECK_FALSE(folder.is_known(other));
     }
     CHECK(folder.is_known(folder.request));
-    CHECK(make_cached_plan(folder.request, kCatalogue + 1, folder.store(), by_builtin).answers.front().reason !=
-          kMark);
+    CHECK(
+        make_cached_plan(folder.request, kCatalogue + 1, folder.store(), by_builtin).answers.front().reason !=
+        kMark);
 }
 
 TEST_CASE("a changed file is planned for anew") {

@@ -362,8 +362,8 @@ TEST_CASE("a measurement of the clock that cannot be is not known") {
     REQUIRE(reader);
     const ClockInfo& read = reader->info().clock;
     CHECK(read.ticks_per_second == 0);
-    for (const double each : {read.probe_ticks, read.probe_inner_ticks, read.floor_ticks, read.flow_ticks,
-                              read.error_ticks})
+    for (const double each :
+         {read.probe_ticks, read.probe_inner_ticks, read.floor_ticks, read.flow_ticks, read.error_ticks})
         CHECK(each == (value == 1e-150 ? value : 0));
     CHECK(replay(*reader, 0).events.size() == 3);
 }
