@@ -59,7 +59,7 @@ class Cached(Case):
             self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
         for plan in (self.cache / "deep").iterdir():
             self.assertEqual(stat.S_IMODE(plan.stat().st_mode), 0o600)
-            self.assertTrue(plan.name.endswith(".plan") or plan.name == "said", plan.name)
+            self.assertTrue(plan.name.endswith((".plan", ".measured")) or plan.name == "said", plan.name)
 
     def test_home_and_xdg_cache_home(self):
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("RDAM_", "XDG_"))}
