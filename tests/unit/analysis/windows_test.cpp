@@ -201,7 +201,7 @@ TEST_CASE("a call that seems to take nothing beside the probe inside it is no ba
     }
     recording.info.threads[0].calls = {{kA, calls}, {kB, calls}};
     recording.info.threads[0].calls_until = kStart + kDisturbedLife;
-    const score::FunctionRow& row = test::row(analyze(recording), "a");
+    const score::FunctionRow row = test::row(analyze(recording), "a");
     CHECK(row.rdam_high < 0.01);
     CHECK(row.min_ns == 8);
 }
