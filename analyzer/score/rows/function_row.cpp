@@ -8,222 +8,13 @@
 #include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/score/rows/bars.h"
 #include "analyzer/score/rows/by_design.h"
+#include "analyzer/score/rows/function_sums.h"
 #include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/score/statistics/as_double.h"
 #include "analyzer/score/statistics/floor.h"
-#include "analyzer/score/thread/dependence.h"
 
 namespace rdam::score {
 namespace {
-
-/// The function in one thread.
-struct Sums {
-    const WindowEstimate* estimate = nullptr;  ///< null: not sampled in windows
-    Loss loss;
-    Loss self;
-    double time = 0;       ///< Σ of the outermost calls' durations
-    double few_time = 0;   ///< those in sequences with few occurrences
-    double outermost = 0;  ///< scored outermost calls
-    Distribution flat;     ///< all calls that count for themselves
-    Distribution flat_in_windows;
-    std::vector<double> lost_in_clusters;
-    ClusterSums clusters;               ///< of the outermost calls in windows
-    const WaitTimes* waits = nullptr;   ///< what is known of them apart from the windows; null: nothing
-    const OffInWindows* off = nullptr;  ///< likewise of the thread's times off the processors
-    double preempted_part = 0;          ///< … by time that calls have on processors
-    std::vector<double> blocked;        ///< … that began in each cluster of windows
-    double blocked_part = 0;            ///< … by what of that was in the function; below 0: not known
-    double sampling_variance = 0;       ///< of the loss
-    GroupBases bases;                   ///< where it is not sampled in windows
-    double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
-
-    double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
-    /// What is known of waits, and of times without a processor, beyond what the windows say of them, and by
-    /// how much that changes a variance from run to run.
-    double more_known() const { return more_waits() + more_preempted() + more_blocked(); }
-    double more_variance() const {
-        return more_variance_of_waits() + more_variance_of_preempted() + more_variance_of_blocked();
-    }
-    double more_waits() const {
-        return waits != nullptr ? waits->time - expansion() * sum(waits->inside) : 0;
-    }
-    double more_variance_of_waits() const {
-        return waits != nullptr ? waits->squares - expansion() * waits->squares_inside : 0;
-    }
-    /// … in each cluster of windows.
-    void add_more(std::vector<double>& to) const {
-        const auto add = [&](const ClusterSums& sums, double times) {
-            for (const ClusterSum& each : sums.sums())
-                if (each.cluster < to.size()) to[each.cluster] += times * each.time;
-        };
-        if (waits != nullptr) add(waits->inside, -1);
-        if (off == nullptr) return;
-        add(off->preempted_inside, -1);
-        add(off->on, preempted_part);
-        if (blocked_part < 0) return;
-        add(off->blocked_inside, blocked_times() - 1);
-        for (std::size_t cluster = 0; cluster < std::min(to.size(), blocked.size()); ++cluster)
-            to[cluster] -= blocked_times() * blocked_part * blocked[cluster];
-    }
-    /// How long the thread was off the processors in the function's calls since that is sampled in windows.
-    OffTime off_known(double ns_per_tick) const {
-        double blocked_ticks = 0, preempted_ticks = 0;
-        if (waits != nullptr) {
-            blocked_ticks += waits->blocked;
-            preempted_ticks += waits->preempted;
-        }
-        if (off != nullptr) {
-            preempted_ticks += expansion() * preempted_part * sum(off->on);
-            blocked_ticks +=
-                blocked_part < 0 ? expansion() * sum(off->blocked_inside) : blocked_part * off->blocked;
-        }
-        return {blocked_ticks * ns_per_tick, preempted_ticks * ns_per_tick};
-    }
-    /// With so many times blocked in windows, their part in the function is not known well, even where it is
-    /// all or nothing (Laplace's rule of succession).
-    double variance_of_few_blocked(std::size_t times) const {
-        if (off == nullptr || blocked_part <= 0) return 0;
-        const auto n = as_double(times);
-        const double part = (blocked_part * n + 1) / (n + 2);
-        return off->blocked * off->blocked * part * (1 - part) / (n + 3);
-    }
-    static double sum(const ClusterSums& sums) {
-        double all = 0;
-        for (const ClusterSum& each : sums.sums())
-            all += each.time;
-        return all;
-    }
-
-  private:
-    /// How many times as long the thread was blocked in all as in the extrapolated windows.
-    double blocked_times() const {
-        double in_windows = 0;
-        for (const double each : blocked)
-            in_windows += each;
-        return in_windows > 0 ? off->blocked / (expansion() * in_windows) : 0;
-    }
-    double more_preempted() const {
-        if (off == nullptr) return 0;
-        return expansion() * (preempted_part * sum(off->on) - sum(off->preempted_inside));
-    }
-    double more_variance_of_preempted() const {
-        if (off == nullptr || off->preempted <= 0) return 0;
-        const double squares = preempted_part * sum(off->on) * off->preempted_squares / off->preempted;
-        return expansion() * (squares - off->preempted_squares_inside);
-    }
-    double more_blocked() const {
-        if (off == nullptr || blocked_part < 0) return 0;
-        return blocked_part * off->blocked - expansion() * sum(off->blocked_inside);
-    }
-    double more_variance_of_blocked() const {
-        if (off == nullptr || blocked_part < 0) return 0;
-        return blocked_part * off->blocked_squares - expansion() * off->blocked_squares_inside;
-    }
-};
-
-bool is_minimum(const Baseline& baseline) {
-    return baseline.kind != Baseline::Kind::percentile;
-}
-
-void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
-    const SelfTimes in_windows = times.self(baseline.step);
-    const WindowedTimes* const windowed = times.windowed();
-    const Least thread = self_least(times).least();
-    Loss self;
-    self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
-    self.multiply(sums.expansion());
-    sums.self.add(self);
-    if (windowed != nullptr)
-        sums.self.add(windowed->before.self(baseline.step).loss(baseline, thread, process.self),
-                      is_minimum(baseline));
-}
-
-void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
-    add_self(baseline, process, *group.times, sums);
-    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost, baseline.step};
-    if (calls.empty()) return;
-    const Base base = calls.base(baseline, process.outermost);
-    sums.loss.add(calls.loss(base));
-    sums.outermost += calls.calls();
-    sums.time += calls.time();
-    if (calls.recorded() < kFewOccurrences) sums.few_time += calls.time();
-    sums.flat.merge(calls.own());
-    sums.flat_in_windows.merge(calls.sample());
-    const double variance = calls.tree_variance(base);
-    sums.sampling_variance += variance;
-    sums.loss.add_variance(variance);
-    if (sums.estimate == nullptr) {
-        sums.bases.emplace_back(group.times, base.ticks);
-        return;
-    }
-    sums.lost_in_clusters.resize(sums.estimate->clusters());
-    calls.add_clusters(base, sums.lost_in_clusters);
-    if (group.times->windowed() != nullptr) sums.clusters.add(group.times->windowed()->clusters);
-}
-
-/// Samples of trees and of windows know their variance.
-void add_dependence(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
-    const ThreadTimes& times = *context.threads[thread];
-    const double independent = sums.loss.variance();
-    if (sums.estimate != nullptr || sums.sampling_variance > 0 || times.samples.empty() || !(independent > 0))
-        return;
-    const auto found =
-        variance_over_time(losses_of(times.samples[function], times.groups, std::move(sums.bases)),
-                           context.spans[thread], independent);
-    if (found) sums.dependence = *found / independent;
-    sums.loss.scale_variance(sums.dependence);
-    sums.self.scale_variance(sums.dependence);
-}
-
-void add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& off, Sums& sums) {
-    sums.off = &off;
-    // However small the parts are of which it is made up, it has no more than all of the thread's own time.
-    const double own = std::max(sums.estimate->own_left(), sums.expansion() * Sums::sum(off.on));
-    sums.preempted_part = own > 0 ? off.preempted / own : 0;
-    double all = 0;
-    for (std::size_t cluster = 0; cluster < sums.estimate->clusters(); ++cluster) {
-        sums.blocked.push_back(windows.blocked(group, cluster));
-        all += sums.blocked.back();
-    }
-    sums.blocked_part = all > 0 ? std::min(Sums::sum(off.blocked_inside) / all, 1.0) : -1;
-    sums.sampling_variance += sums.variance_of_few_blocked(windows.times_blocked(group));
-    sums.loss.add_variance(sums.variance_of_few_blocked(windows.times_blocked(group)));
-}
-
-/// Not in the single sequences: what was not in a window says nothing of the call's key.
-void add_known(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
-    if (sums.estimate == nullptr || !sums.estimate->is_counted()) return;
-    const ThreadTimes& times = *context.threads[thread];
-    if (const auto waits = times.waits.find(function); waits != times.waits.end())
-        sums.waits = &waits->second;
-    if (const auto off = times.off_in_windows.find(function); off != times.off_in_windows.end())
-        add_off(times.sampling_windows, context.info.functions[function].window_group, off->second, sums);
-    sums.loss.add_known(sums.more_known(), sums.more_variance());
-    // In which of the calls inside it a function was preempted is not known.
-    sums.self.add_known(sums.more_waits(), sums.more_variance_of_waits());
-    sums.time += sums.more_known();
-    if (sums.waits != nullptr && sums.outermost <= 0) sums.outermost = as_double(sums.waits->calls);
-    sums.lost_in_clusters.resize(sums.estimate->clusters());
-    sums.add_more(sums.lost_in_clusters);
-}
-
-/// The windows are the same for all groups.
-void add_window_variance(Sums& sums) {
-    if (sums.estimate == nullptr) return;
-    const double variance = sums.estimate->variance(sums.lost_in_clusters);
-    sums.sampling_variance += variance;
-    sums.loss.add_variance(variance);
-}
-
-/// The variance of Σ (time − m · calls) over all calls caused by sampling in windows.
-double cluster_variance(const Sums& sums, double m) {
-    if (sums.estimate == nullptr) return 0;
-    std::vector<double> y(sums.estimate->clusters());
-    for (const ClusterSum& sum : sums.clusters.sums())
-        if (sum.cluster < y.size()) y[sum.cluster] = sum.time - m * sum.calls;
-    sums.add_more(y);
-    return sums.estimate->variance(y);
-}
 
 /// `typical`: the calls of `all` that were not selected by time.
 void fill_times(const RowContext& context, const Distribution& all, const Distribution& typical, double calls,
@@ -236,7 +27,7 @@ void fill_times(const RowContext& context, const Distribution& all, const Distri
     if (context.settings.bars > 0) row.bars = bars_of(typical, context.ns_per_tick, context.settings.bars);
 }
 
-void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process, double life,
+void fill_flat(const Baseline& baseline, const FunctionSums& sums, const Least& process, double life,
                FunctionRow& row) {
     Distribution all = sums.flat;
     all.merge(sums.flat_in_windows);
@@ -245,16 +36,16 @@ void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process,
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
-    loss.add_known(sums.more_known(), sums.more_variance());
+    sums.add_known_to(loss);
     loss.scale_variance(sums.dependence);
-    loss.add_variance(cluster_variance(sums, base.ticks));
+    loss.add_variance(sums.cluster_variance(base.ticks));
     if (share(loss.lost(), life) < row.rdam_flat) return;
     row.rdam_flat = share(loss.lost(), life);
     row.rdam_flat_low = share(loss.low(), life);
     row.rdam_flat_high = share(loss.high(), life);
 }
 
-void fill_times(const Sums& sums, double ns_per_tick, ThreadShare& entry) {
+void fill_times(const FunctionSums& sums, double ns_per_tick, ThreadShare& entry) {
     Distribution all = sums.flat;
     all.merge(sums.flat_in_windows);
     if (all.count() == 0) return;
@@ -278,14 +69,14 @@ struct Entered {
 
 /// A thread has not lost more than its life. Where even the least of an estimate is well beyond that, what
 /// was recorded in windows is not like the rest: in them, the recorder has added to what others wait for.
-bool is_impossible(const Sums& sums, double life) {
+bool is_impossible(const FunctionSums& sums, double life) {
     constexpr double kWellBeyond = 1.25;
     const double least = lower_bound(sums.loss.lost(), sums.sampling_variance);
     return sums.estimate != nullptr && least > kWellBeyond * life;
 }
 
 Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
-                      const Sums& sums) {
+                      const FunctionSums& sums) {
     const WindowEstimate* const estimate = sums.estimate;
     const ThreadTimes& times = *context.threads[thread];
     const double of_trees = times.sampling.functions()[function].count;
@@ -304,7 +95,7 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
             .copied_stacks = copied};
 }
 
-ThreadLoss thread_loss(const Sums& sums, const Entered& entered, double life) {
+ThreadLoss thread_loss(const FunctionSums& sums, const Entered& entered, double life) {
     ThreadLoss loss{.dependence = sums.dependence, .unknown = entered.unknown()};
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     if (entered.unknown()) {
@@ -315,7 +106,7 @@ ThreadLoss thread_loss(const Sums& sums, const Entered& entered, double life) {
     return loss;
 }
 
-ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double said,
+ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Entered& entered, double said,
                          double life, double ns_per_tick) {
     const Loss& loss = sums.loss;
     ThreadShare entry{.thread = thread,
@@ -352,8 +143,8 @@ double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t f
 }
 
 /// `coarse`: what each call may have lost unseen, ticks.
-void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const ThreadLoss& loss,
-                 const Least& flat, double coarse, FunctionRow& row) {
+void fill_thread(const RowContext& context, std::size_t thread, const FunctionSums& sums,
+                 const ThreadLoss& loss, const Least& flat, double coarse, FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums);
@@ -385,13 +176,13 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
 
 /// A recorded call takes longer than an unrecorded one, so the estimate is limited: it cannot exceed the life
 /// of the thread.
-double time_at_most(const Sums& sums, double life) {
+double time_at_most(const FunctionSums& sums, double life) {
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     return estimated ? std::min(sums.time, life) : sums.time;
 }
 
 /// Errors of all threads' sums: their trees were drawn independently.
-void fill_sampling(const RowContext& context, std::span<const Sums> threads,
+void fill_sampling(const RowContext& context, std::span<const FunctionSums> threads,
                    std::span<const ThreadLoss> losses, FunctionRow& row) {
     const trace::FunctionInfo& info = context.info.functions[row.function];
     row.windowed = info.windowed_since != 0;
@@ -414,8 +205,8 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
     }
     const double mean = calls > 0 ? time / calls : 0;
     double mean_variance = times.variance(mean);
-    for (const Sums& sums : threads)
-        mean_variance += cluster_variance(sums, mean);
+    for (const FunctionSums& sums : threads)
+        mean_variance += sums.cluster_variance(mean);
     for (const ThreadShare& part : row.threads) {
         if (threads[part.thread].estimate == nullptr) continue;
         life += as_double(context.lives[part.thread]);
@@ -438,8 +229,8 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
 }
 
 /// Σ over the threads that are believed.
-void fill_off(const RowContext& context, std::span<const Sums> threads, std::span<const ThreadLoss> losses,
-              FunctionRow& row) {
+void fill_off(const RowContext& context, std::span<const FunctionSums> threads,
+              std::span<const ThreadLoss> losses, FunctionRow& row) {
     if (!row.counted || context.info.switches.state != trace::SwitchInfo::State::recorded) return;
     OffTime all;
     for (std::size_t t = 0; t < threads.size(); ++t) {
@@ -505,21 +296,19 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     // Nobody adds a line to a system library.
     row.markable = context.info.process.recorder.empty() && row.module.find(".so") == std::string::npos;
 
-    std::vector<Sums> threads(context.threads.size());
+    std::vector<FunctionSums> threads(context.threads.size());
     for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
     context.merged.for_each_group(function, [&](mining::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
-            add_group(context.settings.baseline, process, part, threads[part.thread]);
+            threads[part.thread].add_group(context.settings.baseline, process, part);
     });
     std::vector<ThreadLoss> losses;
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        Sums& sums = threads[t];
-        add_dependence(context, function, t, sums);
-        add_known(context, function, t, sums);
-        add_window_variance(sums);
+        FunctionSums& sums = threads[t];
+        sums.complete(context, function, t);
         losses.push_back(
             thread_loss(sums, count_entered(context, t, function, sums), as_double(context.lives[t])));
         all.merge(sums.flat);
