@@ -67,12 +67,18 @@ struct Entered {
     bool unknown() const { return few_windows || copied_stacks; }
 };
 
-/// A thread has not lost more than its life. Where even the least of an estimate is well beyond that, what
-/// was recorded in windows is not like the rest: in them, the recorder has added to what others wait for.
+/// A thread has not spent more than its life in a function, nor lost more. Where an estimate is well beyond
+/// that, and even its least is about all of it, what was recorded in windows is not like the rest: in them,
+/// the recorder has added to what others wait for, or the processor could not, between two probes, work
+/// ahead.
 bool is_impossible(const FunctionSums& sums, double life) {
-    constexpr double kWellBeyond = 1.25;
-    const double least = lower_bound(sums.loss.lost(), sums.sampling_variance);
-    return sums.estimate != nullptr && least > kWellBeyond * life;
+    constexpr double kWellBeyond = 1.25, kAboutAll = 0.9;
+    if (sums.estimate == nullptr) return false;
+    const auto is_beyond = [&](double time, double variance) {
+        return time > kWellBeyond * life && lower_bound(time, variance) > kAboutAll * life;
+    };
+    return is_beyond(sums.loss.lost(), sums.sampling_variance) ||
+           is_beyond(sums.time, sums.cluster_variance(0));
 }
 
 Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,

@@ -366,6 +366,26 @@ TEST_CASE("a function whose probes are most of what was seen has no score", "[wi
     CHECK(counted.occurrences_error == 0);
 }
 
+TEST_CASE("calls that cannot all have been like those in windows have no score", "[windows]") {
+    for (const std::uint64_t calls :
+         {kDisturbedLife / 1000, kDisturbedLife * 3 / 2000, kDisturbedLife / 100}) {
+        Recording recording{1};
+        recording.info.windows = random_windows(3);
+        recording.info.functions[kA].windowed_since = kStart;
+        recording.info.functions[kA].counted = true;
+        ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
+        for (const trace::Window& window : recording.info.windows)
+            for (std::uint64_t at = window.begin; at < window.end; at += 1000)
+                thread.call(at, kA, 900);
+        recording.info.threads[0].calls = {{kA, calls}};
+        recording.info.threads[0].calls_until = kStart + kDisturbedLife;
+        const score::FunctionRow row = test::row(analyze(recording), "a");
+        const bool possible = static_cast<double>(calls) * 900 < 1.25 * static_cast<double>(kDisturbedLife);
+        CHECK(row.few_windows == !possible);
+        CHECK(row.occurrences == calls);
+    }
+}
+
 TEST_CASE("too few windows are no score but a note", "[windows]") {
     Recording recording{2};
     recording.info.functions[0].windowed_since = kStart;
