@@ -80,6 +80,18 @@ void add_part(const RowContext& context, std::uint32_t function, const ThreadGro
     add_lost(windowed->before, calls.own(), base, said, callers);
 }
 
+/// Of a function that is sampled in windows, it is known of more of its loss than the windows saw, or of less,
+/// and not with which caller: they have it in proportion to what the windows saw.
+void share_out(double lost, const FunctionRow& row, CallerMap& callers) {
+    if (!row.windowed) return;
+    double all = 0;
+    for (const auto& [address, sums] : callers)
+        all += sums.lost;
+    if (!(all > 0)) return;
+    for (auto& [address, sums] : callers)
+        sums.lost *= lost / all;
+}
+
 std::vector<CallerRow> count_callers(const RowContext& context, std::span<const ThreadLoss> losses,
                                      const FunctionRow& row) {
     CallerMap callers;
@@ -98,6 +110,7 @@ std::vector<CallerRow> count_callers(const RowContext& context, std::span<const 
             callers[thread->callers.address(entry.caller)].calls += static_cast<double>(entry.calls);
         });
     }
+    share_out(row.lost_ns / context.ns_per_tick, row, callers);
     callers.erase(0);
     std::vector<CallerRow> rows;
     rows.reserve(callers.size());

@@ -42,7 +42,7 @@ struct Lock {
             const std::uint64_t end = at + kFast + extra + wait;
             const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
             const bool seen = since == 0 || at < since || (next != info.windows.end() && next->begin <= at);
-            if (seen) thread.enter(at, kA);
+            if (seen) thread.enter(at, kA, {}, 0x401000 + calls % 2);
             if (wait > 0) thread.call(at + kFast / 2, kB, wait);
             if (seen) thread.leave(end, kA);
             if (wait > 0 && since != 0) {
@@ -161,6 +161,9 @@ TEST_CASE("waits in calls that were all recorded count once", "[waits]") {
         const score::FunctionRow row = lock.row();
         CHECK(row.rdam == Approx(lock.truth).margin(0.01));
         CHECK(row.waits == (since == 0 ? 0 : lock.waits));
+        REQUIRE(row.callers.size() == 2);
+        CHECK(row.callers[0].lost_ns + row.callers[1].lost_ns == Approx(row.lost_ns));
+        CHECK(row.callers[0].share + row.callers[1].share == Approx(1));
     }
 }
 
