@@ -102,19 +102,37 @@ TEST_CASE("without a processor nothing is known of the machine", "[machine]") {
     CHECK(MachineShare({CPU_SETSIZE + 7}, PlanStore{""}).result() == 0);
 }
 
-TEST_CASE("a measured share is kept for an hour, for the same processors", "[machine]") {
+TEST_CASE("measured shares are kept for an hour, for the same processors", "[machine]") {
     const TemporaryFolder folder;
     const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};
-    const KeptShare kept(store, {0, 1});
-    CHECK(kept.load(1000) == 0);
-    kept.save(0.02, 1000);
-    CHECK(kept.load(1000) == 0.02);
+    const KeptShares kept(store, {0, 1});
+    CHECK_FALSE(kept.load(1000));
+    CHECK(kept.add(0.5, 1000) == 0.5);
+    // One that is unlike the others is not what the next runs get.
+    for (const double share : {0.02, 0.03, 0.01})
+        kept.add(share, 1001);
+    CHECK_FALSE(kept.load(1002));
+    CHECK(kept.add(0.02, 1002) == 0.02);
+    CHECK(kept.load(1002) == 0.02);
     CHECK(kept.load(4000) == 0.02);
-    CHECK(kept.load(4700) == 0);
-    CHECK(kept.load(999) == 0);
-    CHECK(KeptShare(store, {0, 1, 2}).load(1000) == 0);
-    kept.save(7, 1000);
-    CHECK(kept.load(1000) == 0);
+    CHECK_FALSE(kept.load(4700));
+    CHECK_FALSE(kept.load(999));
+    CHECK_FALSE(KeptShares(store, {0, 1, 2}).load(1002));
+    CHECK(kept.add(0.04, 4700) == 0.04);
+    CHECK_FALSE(kept.load(4700));
+}
+
+TEST_CASE("what cannot be a share is not kept as one", "[machine]") {
+    const TemporaryFolder folder;
+    const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};
+    const KeptShares kept(store, {0});
+    for (const double share : {7.0, -1.0, 0.0, 0.02, 0.02})
+        kept.add(share, 1000);
+    CHECK_FALSE(kept.load(1000));
+    kept.add(0.02, 1000);
+    kept.add(0.02, 1000);
+    kept.add(0.02, 1000);
+    CHECK(kept.load(1000) == 0.02);
 }
 
 TEST_CASE("what is kept is believed without a measurement", "[machine]") {
@@ -123,6 +141,7 @@ TEST_CASE("what is kept is believed without a measurement", "[machine]") {
     const auto processors = processors_of(0);
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
-    KeptShare(store, processors).save(0.75, static_cast<double>(now.tv_sec));
+    for (std::size_t i = 0; i < KeptShares::kEnough; ++i)
+        KeptShares(store, processors).add(0.75, static_cast<double>(now.tv_sec));
     CHECK(MachineShare(processors, store).result() == 0.75);
 }

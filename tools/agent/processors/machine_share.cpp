@@ -170,7 +170,7 @@ struct MachineShare::Shared {
     }
 };
 
-KeptShare::KeptShare(PlanStore store, const std::vector<std::uint32_t>& processors)
+KeptShares::KeptShares(PlanStore store, const std::vector<std::uint32_t>& processors)
     : store_(std::move(store)),
       key_("share of the machine " +
            read_whole_file("/proc/sys/kernel/random/boot_id", kBootId).value_or("")) {
@@ -178,28 +178,48 @@ KeptShare::KeptShare(PlanStore store, const std::vector<std::uint32_t>& processo
         key_ += std::to_string(processor) + ' ';
 }
 
-double KeptShare::load(double now) const {
+std::vector<KeptShares::Measured> KeptShares::fresh(double now) const {
     const auto bytes = store_.load(key_);
-    std::array<double, 2> kept{};
-    if (!bytes || bytes->size() != sizeof kept) return 0;
-    std::memcpy(kept.data(), bytes->data(), sizeof kept);
-    const auto [share, measured] = kept;
-    const bool fresh = now >= measured && now - measured < kKeptSeconds;
-    return fresh && share > 0 && share <= 1 ? share : 0;
+    if (!bytes || bytes->size() % sizeof(Measured) != 0 || bytes->size() > kEnough * sizeof(Measured))
+        return {};
+    std::vector<Measured> kept(bytes->size() / sizeof(Measured));
+    std::memcpy(kept.data(), bytes->data(), bytes->size());
+    std::erase_if(kept, [&](const Measured& each) {
+        const double age = now - each.at;
+        return !(age >= 0 && age < kKeptSeconds && each.share > 0 && each.share <= 1);
+    });
+    return kept;
 }
 
-void KeptShare::save(double share, double now) const {
-    const std::array<double, 2> kept{share, now};
-    std::array<std::uint8_t, sizeof kept> bytes{};
-    std::memcpy(bytes.data(), kept.data(), sizeof kept);
+double KeptShares::median(std::vector<Measured> shares) {
+    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
+    std::ranges::nth_element(shares, middle, {}, &Measured::share);
+    return middle->share;
+}
+
+std::optional<double> KeptShares::load(double now) const {
+    auto shares = fresh(now);
+    if (shares.size() < kEnough) return {};
+    return median(std::move(shares));
+}
+
+double KeptShares::add(double share, double now) const {
+    auto shares = fresh(now);
+    if (shares.size() >= kEnough) shares.erase(shares.begin());
+    shares.push_back({share, now});
+    std::vector<std::uint8_t> bytes(shares.size() * sizeof(Measured));
+    std::memcpy(bytes.data(), shares.data(), bytes.size());
     store_.save(key_, bytes);
+    return median(std::move(shares));
 }
 
 MachineShare::MachineShare(const std::vector<std::uint32_t>& processors, PlanStore store)
     : kept_(std::move(store), processors) {
     if (processors.empty()) return;
-    known_ = kept_.load(seconds_since_boot());
-    if (known_ > 0) return;
+    if (const auto known = kept_.load(seconds_since_boot())) {
+        known_ = *known;
+        return;
+    }
     shared_ = std::make_shared<Shared>();
     shared_->working = processors.size();
     for (const std::uint32_t processor : processors) {
@@ -227,7 +247,7 @@ double MachineShare::result() {
     known_ = share_of(shared_->slices);
     lock.unlock();
     shared_.reset();
-    if (known_ > 0) kept_.save(known_, seconds_since_boot());
+    if (known_ > 0) known_ = kept_.add(known_, seconds_since_boot());
     return known_;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,23 +61,36 @@ ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors);
 /// the kernel counts in ticks, which miss most interrupts and the time that leaving a virtual machine takes.
 double share_of_run(double spun, const ProcessorTimes& during);
 
-/// A measured share that the next runs may use: for an hour, until the machine starts anew.
-class KeptShare {
+/// Measured shares that the next runs may use: for an hour, until the machine starts anew. One measurement is
+/// of some milliseconds, which may be unlike all others: only the median of several is believed without
+/// another one.
+class KeptShares {
   public:
-    explicit KeptShare(PlanStore store, const std::vector<std::uint32_t>& processors);
+    static constexpr std::size_t kEnough = 5;
 
-    /// Of the same processors; 0: none is kept. `now`: seconds since the machine started.
-    double load(double now) const;
-    void save(double share, double now) const;
+    KeptShares(PlanStore store, const std::vector<std::uint32_t>& processors);
+
+    /// The median of those that were measured of the same processors; nothing: too few are kept. `now`:
+    /// seconds since the machine started.
+    std::optional<double> load(double now) const;
+    /// The median of these and `share`, 0…1, which is kept with them.
+    double add(double share, double now) const;
 
   private:
+    struct Measured {
+        double share = 0;
+        double at = 0;
+    };
+    std::vector<Measured> fresh(double now) const;
+    static double median(std::vector<Measured> shares);
+
     PlanStore store_;
     std::string key_;
 };
 
 /// A spin of some milliseconds on each processor. Reads the clock repeatedly: if two readings are far apart,
 /// an interrupt came between. Time in which the kernel let another thread run, or the host something else,
-/// does not count. Not done if a reading takes too long to show anything, nor where a share is kept.
+/// does not count. Not done if a reading takes too long to show anything, nor where enough shares are kept.
 class MachineShare {
   public:
     /// Begins at once, on threads of its own; no processors: nothing is measured.
@@ -92,7 +106,7 @@ class MachineShare {
 
   private:
     struct Shared;
-    KeptShare kept_;
+    KeptShares kept_;
     double known_ = 0;
     std::shared_ptr<Shared> shared_;
 };
