@@ -80,8 +80,8 @@ void add_part(const RowContext& context, std::uint32_t function, const ThreadGro
     add_lost(windowed->before, calls.own(), base, said, callers);
 }
 
-/// Of a function that is sampled in windows, it is known of more of its loss than the windows saw, or of less,
-/// and not with which caller: they have it in proportion to what the windows saw.
+/// Of a function that is sampled in windows, it is known of more of its loss than the windows saw, or of
+/// less, and not with which caller: they have it in proportion to what the windows saw.
 void share_out(double lost, const FunctionRow& row, CallerMap& callers) {
     if (!row.windowed) return;
     double all = 0;
