@@ -91,7 +91,7 @@ class BasicMatcher {
     void set_waits(const std::vector<bool>& waits);
 
     /// Of these functions, which are sampled in windows, it depends on the time whether the calls inside are
-    /// recorded. A call that takes less than the probes inside it may cost more or less has Call::held: its
+    /// recorded. A call that takes less than a quarter of what the probes inside it cost has Call::held: its
     /// duration is not like that of the calls without them.
     void set_sampled(const std::vector<bool>& sampled);
 

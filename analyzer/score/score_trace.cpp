@@ -27,7 +27,6 @@ namespace {
 /// Threads with more open calls than stacks of the usual size hold are read one at a time.
 constexpr std::size_t kDeep = std::size_t{1} << 14;
 
-/// Distributes the selected threads of the trace to the workers, longest first.
 /// What is no pause (calls/off_cpu_pauses.h) of the thread's times off the processors.
 void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const TickRange& life, std::uint64_t since,
                         OffInWindows& times) {
@@ -42,6 +41,7 @@ void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const TickRang
     }
 }
 
+/// Distributes the selected threads of the trace to the workers, longest first.
 class Crew {
   public:
     Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu, const ResolvedSettings& settings,

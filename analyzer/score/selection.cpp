@@ -155,10 +155,9 @@ void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown
 }  // namespace
 
 std::uint64_t start_unix_ns(const trace::TraceInfo& info) {
-    const auto ticks = static_cast<std::int64_t>(first_begin(info) - info.clock.start_tsc);
-    return info.clock.start_unix_ns +
-           static_cast<std::uint64_t>(
-               std::llround(static_cast<double>(ticks) * trace::nanoseconds_per_tick(info.clock)));
+    const trace::TimeScale scale{.origin = info.clock.start_tsc,
+                                 .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
+    return info.clock.start_unix_ns + static_cast<std::uint64_t>(scale.since_origin(first_begin(info)));
 }
 
 Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const Selection& selection) {

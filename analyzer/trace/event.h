@@ -208,7 +208,7 @@ struct ProcessInfo {
     std::string copied_stacks = {};  ///< the library that copies stacks away ("greenlet"): which end belongs
                                      ///< to which call is not known; empty: there is none
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
-                               ///< took when the run began, 0…1; 0: not known
+                               ///< took (docs/recorder.md, "What the machine takes"), 0…1; 0: not known
 };
 
 /// The name and version of what has recorded the trace: "rdam 0.1.0".

@@ -32,6 +32,7 @@
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/memory/measured_once.h"
+#include "tools/agent/plan/configuration.h"
 #include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
@@ -396,9 +397,9 @@ std::optional<Served> serve_run(char** arguments) {
     for (const int fd : {listening, first})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, kTitle.data());
-    // Once for all agents. Where plans are kept, hardly one of them asks the catalogue.
+    // Once for all agents. Where there is a list, and plans are kept, hardly one of them asks the catalogue.
     KnownPrograms::builtin();
-    if (plan_folder().empty()) Catalogue::builtin();
+    if (std::getenv(kFunctionsVariable) == nullptr || plan_folder().empty()) Catalogue::builtin();
     describe_machine(static_cast<std::uint32_t>(getpid()));
     try_priorities();
     share_measurements();

@@ -204,10 +204,13 @@ void fill_sampling(const RowContext& context, std::span<const FunctionSums> thre
         calls += threads[t].outermost;
         time += time_at_most(threads[t], as_double(context.lives[t]));
         if (!losses[t].unknown) lost_variance += threads[t].sampling_variance;
-        if (threads[t].waits == nullptr) continue;
-        const WaitTimes& waits = *threads[t].waits;
-        row.waits += waits.calls + waits.complete;
-        row.waited_ns += (waits.time + waits.complete_time) * context.ns_per_tick;
+        const auto found = context.threads[t]->waits.find(row.function);
+        if (found == context.threads[t]->waits.end()) continue;
+        // Of the others the loss is an estimate, in a thread whose calls were not counted.
+        const WaitTimes& waits = found->second;
+        const bool all = threads[t].waits != nullptr;
+        row.waits += waits.complete + (all ? waits.calls : 0);
+        row.waited_ns += (waits.complete_time + (all ? waits.time : 0)) * context.ns_per_tick;
     }
     const double mean = calls > 0 ? time / calls : 0;
     double mean_variance = times.variance(mean);

@@ -9,8 +9,7 @@
 // Where the thread has counted all calls of the function, the size is the number of calls. Where it has not,
 // the size is the program's own time: on a processor as far as that is known, without pauses, without what
 // the probes cost. For in a window the recorder slows the program down, a function that is called all the
-// time many times over; and windows may be long because there was no processor for who closes them. What the
-// probes cost is known badly, so that is much the worse estimate of the two.
+// time many times over. What the probes cost is known badly, so that is much the worse estimate of the two.
 #pragma once
 
 #include <algorithm>

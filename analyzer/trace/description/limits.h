@@ -24,8 +24,8 @@ inline void check(ProcessInfo& process) {
 
 inline void check(ClockInfo& clock) {
     constexpr std::uint64_t kMaxStep = 1'000'000'000;  // ticks; other tools' clocks move by up to a second
-    constexpr double kMaxRate = 1e18;                  // ticks of an attosecond; below 1, all ticks are one
-    constexpr double kMaxError = 0xffff;               // ticks, more than the recorder measures
+    constexpr double kMaxRate = 1e18;     // a second; no clock is finer, nor coarser than a second
+    constexpr double kMaxError = 0xffff;  // ticks, more than the recorder measures
     constexpr double kMaxProbe = 1e9;
     const auto keep_within = [](double& value, double least, double most) {
         if (!(value >= least && value <= most)) value = 0;

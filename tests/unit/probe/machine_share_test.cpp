@@ -135,6 +135,21 @@ TEST_CASE("what cannot be a share is not kept as one", "[machine]") {
     CHECK(kept.load(1000) == 0.02);
 }
 
+TEST_CASE("what has been measured is kept", "[machine]") {
+    const TemporaryFolder folder;
+    const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};
+    const auto processors = processors_of(0);
+    const double share = MachineShare(processors, store).result();
+    if (share == 0) return;  // the processors were too busy
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    CHECK(KeptShares(store, processors).add(share, static_cast<double>(now.tv_sec) + 1) == share);
+    for (std::size_t i = 2; i < KeptShares::kEnough; ++i)
+        KeptShares(store, processors).add(share, static_cast<double>(now.tv_sec) + 1);
+    // With that of the measurement they are enough.
+    CHECK(KeptShares(store, processors).load(static_cast<double>(now.tv_sec) + 1) == share);
+}
+
 TEST_CASE("what is kept is believed without a measurement", "[machine]") {
     const TemporaryFolder folder;
     const PlanStore store{folder.file("cache"), PlanStore::kMeasurements};

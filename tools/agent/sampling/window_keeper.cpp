@@ -20,7 +20,8 @@ std::chrono::steady_clock::duration nanoseconds(double ns) {
 }
 
 /// The timer that wakes us to close a window interrupts a thread of the program, which takes some 20 µs of it
-/// in a virtual machine, in each window, always on the same processor. The window is over so long before.
+/// in a virtual machine, in each window, always on the same processor. The window is over that long before
+/// it.
 constexpr double kBeforeTimer = 5e3;
 
 std::uint64_t used_nanoseconds() {

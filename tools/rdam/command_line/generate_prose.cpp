@@ -107,8 +107,9 @@ Prose record_prose() {
               "20 ns more per call. If the machine has no such counter (most virtual machines), rdam says so "
               "and records everything else. off: do not count. Default: off."},
              {"RDAM_CACHE",
-              "The directory that keeps plans (where and how to patch) from one run to the next; 0: keep "
-              "none. Default: $XDG_CACHE_HOME/rdam, or ~/.cache/rdam."},
+              "The directory that keeps plans (where and how to patch), and for an hour what interrupts "
+              "take, "
+              "from one run to the next; 0: keep nothing. Default: $XDG_CACHE_HOME/rdam, or ~/.cache/rdam."},
              {"RDAM_VERBOSE", "1: report what became of each function on the list."}},
         .exit_status =
             {{"PROGRAM's",
