@@ -215,6 +215,14 @@ class Followed(Processes):
         self.assertEqual(done.returncode, 9, done.stderr.decode())
         self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
 
+    # One measurement, in ticks, becomes nanoseconds by the rate that each process finds, to some parts in a million.
+    # Two measurements differ by a 16th of a tick or more.
+    ROUNDED = 0.005
+
+    def assertIsOneMeasurement(self, nanoseconds):
+        self.assertGreater(min(nanoseconds), 0)
+        self.assertLess(max(nanoseconds) - min(nanoseconds), self.ROUNDED, nanoseconds)
+
     def test_what_a_probe_costs_is_measured_once(self):
         # On a busy machine the first agent may not have kept it when a second program has begun.
         script = f"{PROGRAMS / 'counts'}; sleep 0.3; {PROGRAMS / 'counts'}; env {PROGRAMS / 'counts'}; exit 0"
@@ -223,16 +231,16 @@ class Followed(Processes):
         measured = [self.analyze(name)["trace"] for name in self.traces()]
         self.assertEqual(len(measured), 3)
         for figure in ("probe_cost_ns", "flow_cost_ns", "clock_error_ns"):
-            self.assertEqual(len({trace[figure] for trace in measured}), 1, figure)
-            self.assertGreater(measured[0][figure], 0)
+            self.assertIsOneMeasurement([trace[figure] for trace in measured])
         done = self.rdam("record", "-f", "work", "-o", "other.bin", "--", "sh", "-c", f"RDAM_CLOCK=unfenced {PROGRAMS / 'counts'}; {script}")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         costs = {}
         for path in self.folder.glob("other*.bin"):
             trace = self.analyze(path.name)["trace"]
-            costs.setdefault(trace["clock"], set()).add(trace["probe_cost_ns"])
-        self.assertEqual({clock: len(each) for clock, each in costs.items()}, {"rdtscp": 1, "unfenced": 1})
-        self.assertTrue(costs["rdtscp"].isdisjoint(costs["unfenced"]), costs)
+            costs.setdefault(trace["clock"], []).append(trace["probe_cost_ns"])
+        self.assertEqual({clock: len(each) for clock, each in costs.items()}, {"rdtscp": 3, "unfenced": 1})
+        self.assertIsOneMeasurement(costs["rdtscp"])
+        self.assertGreater(abs(costs["rdtscp"][0] - costs["unfenced"][0]), self.ROUNDED)
 
     def test_recorded_anew_below(self):
         done = self.preload("work", CHILDREN, "fork_exec", "1", f"{self.rdam_command()} record -o inner.bin -f work -- {self.COUNTS} 1 40; exit 3",
