@@ -258,6 +258,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
             "without --patterns",
             info.process.copied_stacks);
     resolved.baseline.step = info.clock.step_ticks;
+    resolved.baseline.error = info.clock.error_ticks;
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
     note_waits(info, resolved);

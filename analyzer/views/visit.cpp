@@ -143,7 +143,7 @@ class KnownBases {
 /// Those of an EarlyLook.
 class SettlingBases {
   public:
-    explicit SettlingBases(Durations& durations) : durations_(durations) {}
+    SettlingBases(Durations& durations, double error) : durations_(durations), error_(error) {}
 
     Base of(std::uint32_t sequence, const calls::Call& call) {
         durations_.timed(sequence, call);
@@ -159,7 +159,7 @@ class SettlingBases {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
-        return {.whole = SequenceBase{own.base, own.base}, .self = {}};
+        return {.whole = SequenceBase{own.base + error_, own.base}, .self = {}};
     }
     std::uint64_t unsettled() const {
         std::uint64_t sum = 0;
@@ -177,6 +177,7 @@ class SettlingBases {
     };
 
     Durations& durations_;
+    double error_;  // score::Baseline::error
     std::vector<Settling> settling_;
 };
 
@@ -310,7 +311,7 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
         auto durations = std::make_unique<Durations>(all, wanted.self_losses);
         if (early != nullptr) {
-            SettlingBases bases{*durations};
+            SettlingBases bases{*durations, settings_->baseline.error};
             const auto visitor = early->begin();
             ThreadVisit calls{info(), *settings_, bases, selection_.shown, *visitor};
             calls.keep_sequences(logs_[threads[i]], room);

@@ -183,7 +183,12 @@ Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_p
     for (const Name& name : {Name(known_token, effective_user()), Name(known_token)}) {
         const Socket socket;
         const Reached reached = socket.connect(name);
-        if (reached == Reached::starter) return request(socket, fd, environment, agent_pid);
+        if (reached == Reached::starter) {
+            const Asked asked = request(socket, fd, environment, agent_pid);
+            // One that ended meanwhile has closed the connection as one does that refuses.
+            const bool ended = asked == Asked::refused && Socket().connect(name) == Reached::nobody;
+            return ended ? Asked::absent : asked;
+        }
         taken = taken || reached == Reached::stranger || reached == Reached::crowd;
     }
     if (taken) say_taken();

@@ -1,5 +1,5 @@
 // The two smallest of many values, and how often each occurs: what a baseline needs if the clock advances in
-// steps.
+// steps, and errs.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@ class Least {
 
     /// As `times` additions of the value; `times` ≥ 1.
     void add(std::uint64_t value, std::uint64_t times = 1) {
+        count_ += times;
         if (value > next_) return;
         if (value == min_) {
             min_count_ += times;
@@ -32,8 +33,10 @@ class Least {
 
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Least& other) {
+        const std::uint64_t count = count_ + other.count_;
         if (other.min_count_ > 0) add(other.min_, other.min_count_);
         if (other.next_count_ > 0) add(other.next_, other.next_count_);
+        count_ = count;
     }
 
     bool empty() const { return min_count_ == 0; }
@@ -53,6 +56,14 @@ class Least {
         return least + static_cast<double>(next_ - min_) * (at_next / (at_min + at_next));
     }
 
+    /// What equal work took, on average, where by the clock it seems to take `error` longer than the fastest of
+    /// many. That of a few is nearer to the others: of n values that lie above a bound by amounts that are
+    /// distributed exponentially, the least is above it by an nth of what they are on average (Rényi, On the theory
+    /// of order statistics, 1953).
+    double usual(std::uint64_t step, double error) const {
+        return empty() ? 0 : fastest(step) + error * (1 - 1 / static_cast<double>(count_));
+    }
+
     /// The least duration that is not below fastest(step). 0 if there are none.
     std::uint64_t floor(std::uint64_t step) const {
         if (empty()) return 0;
@@ -64,6 +75,7 @@ class Least {
     std::uint64_t next_ = kNone;  ///< the least that is not min_
     std::uint64_t min_count_ = 0;
     std::uint64_t next_count_ = 0;
+    std::uint64_t count_ = 0;  ///< of all
 };
 
 /// Of calls some of which set no baseline: the least of those that do, or, if there are none, of the others.

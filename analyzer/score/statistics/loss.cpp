@@ -15,9 +15,12 @@ constexpr double kFastest = 0.01;
 }  // namespace
 
 Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process) {
+    const auto beside = [&](const Least& least) {
+        return Base{.ticks = least.usual(baseline.step, baseline.error), .error = baseline.error};
+    };
     switch (baseline.kind) {
         case Baseline::Kind::process:
-            return {.ticks = process.fastest(baseline.step)};
+            return beside(process);
         case Baseline::Kind::percentile:
             return {.ticks = as_double(calls.percentile(baseline.fraction)), .cuts = true};
         case Baseline::Kind::minimum:
@@ -25,7 +28,7 @@ Base base_of(const Baseline& baseline, const Distribution& calls, const Least& t
         case Baseline::Kind::thread:
             break;
     }
-    return {.ticks = thread.fastest(baseline.step)};
+    return beside(thread);
 }
 
 double lost(const Distribution& calls, const Base& base) {
@@ -36,6 +39,7 @@ void Loss::add(const Group& group, bool base_is_minimum) {
     if (group.count == 0) return;
     lost_ += group.lost;
     variance_ += group.count * group.variance;
+    error_ += group.count * group.base_error;
     if (!base_is_minimum) return;
     const double slack = group.count > 1 ? group.gap * kExponential95 : group.base;
     slack_ += group.count * std::min(slack, group.base);
@@ -47,6 +51,7 @@ void Loss::add(const Loss& other) {
     robust_ += other.robust_;
     variance_ += other.variance_;
     slack_ += other.slack_;
+    error_ += other.error_;
 }
 
 void Loss::add(const Distribution& calls, const Base& base) {
@@ -55,6 +60,7 @@ void Loss::add(const Distribution& calls, const Base& base) {
               .lost = group_lost,
               .variance = calls.variance(),
               .base = base.ticks,
+              .base_error = base.error,
               .gap = as_double(calls.second() - calls.min())},
         !base.cuts);
     if (base.cuts) return;
@@ -76,14 +82,15 @@ void Loss::multiply(double factor) {
     robust_ *= factor;
     variance_ *= factor;
     slack_ *= factor;
+    error_ *= factor;
 }
 
 double Loss::low() const {
-    return std::max(lost_ - kNormal95 * std::sqrt(variance_), 0.0);
+    return std::max(lost_ - kNormal95 * std::sqrt(variance_) - error_, 0.0);
 }
 
 double Loss::high() const {
-    return lost_ + kNormal95 * std::sqrt(variance_) + slack_;
+    return lost_ + kNormal95 * std::sqrt(variance_) + slack_ + error_;
 }
 
 }  // namespace rdam::score

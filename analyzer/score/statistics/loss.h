@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kMinCompared = 8;
 /// What the calls of a sequence in a thread are compared with.
 struct Baseline {
     enum class Kind : std::uint8_t {
-        thread,      ///< the fastest of them, as well as the clock can tell (Least::fastest)
+        thread,      ///< the fastest of them, as well as the clock can tell (base_of)
         process,     ///< the fastest in any thread, as well as the clock can tell
         minimum,     ///< the least of their durations, as in the thesis
         percentile,  ///< the `fraction` percentile of them: faster calls have lost nothing
@@ -25,6 +25,9 @@ struct Baseline {
     /// The ticks by which the trace's clock moves at a time; 0: not known. Not for users to choose: set where
     /// settings meet a trace.
     std::uint64_t step = 0;
+    /// The ticks by which calls of equal work seem to last longer than the fastest of them; 0: not known. Set
+    /// likewise.
+    double error = 0;
 
     bool operator==(const Baseline&) const = default;
 };
@@ -32,12 +35,16 @@ struct Baseline {
 /// A baseline in ticks.
 struct Base {
     double ticks = 0;
+    double error = 0;  ///< by which it may be too high or too low for each call: Baseline::error
     bool cuts =
         false;  ///< calls that are faster have lost nothing; else they make up for others within a step
 };
 
 /// `calls` are all that is known of the thread's where there is a percentile; `thread` and `process` are of
 /// the calls of the thread, and of all threads.
+///
+/// As well as the clock can tell: the fastest of many equal calls is the one whose timestamps erred most. What the
+/// others seem to last longer on average (Baseline::error) is no loss (Least::usual).
 Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process);
 
 double lost(const Distribution& calls, const Base& base);
@@ -52,7 +59,9 @@ double lost(const Distribution& calls, const Base& base);
 /// by an amount that is distributed like the gap between the two fastest calls, exponentially (Rényi, On the
 /// theory of order statistics, 1953: the spacings at the end of any density that is positive there); so
 /// nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a baseline is
-/// not below 0. The lone call of its group is taken to have lost anything up to its whole time.
+/// not below 0. The lone call of its group is taken to have lost anything up to its whole time. What the clock errs
+/// in a call is known to about its own size (the fastest of a million calls is further from the others than that of
+/// the thousand by which it was measured), which is taken off below and added above.
 class Loss {
   public:
     /// A group whose distribution is not kept.
@@ -61,6 +70,7 @@ class Loss {
         double lost = 0;
         double variance = 0;  ///< of a call
         double base = 0;
+        double base_error = 0;
         double gap = 0;  ///< between the two fastest
     };
 
@@ -92,6 +102,7 @@ class Loss {
     double robust_ = 0;  ///< in those, against the 1st percentile, and not the fastest call
     double variance_ = 0;
     double slack_ = 0;  ///< by which the minima may be too high
+    double error_ = 0;  ///< by which the clock may have erred, either way
 };
 
 }  // namespace rdam::score

@@ -34,6 +34,7 @@ Loss::Group SelfTimes::loss(const Baseline& baseline, const Least& thread, const
             .lost = base.cuts ? all->lost_above(base.ticks) : Distribution::lost_from(sum, count, base.ticks),
             .variance = std::max(squares / n - mean * mean, 0.0),
             .base = base.ticks,
+            .base_error = base.error,
             .gap = count > 1 ? gap() : 0};
 }
 

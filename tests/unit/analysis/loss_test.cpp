@@ -120,6 +120,42 @@ TEST_CASE("work that takes equally long falls on two steps of the clock", "[loss
           Approx(1000 - 107.5));
 }
 
+TEST_CASE("what equal work seems to last longer than its fastest is not lost", "[loss]") {
+    const Distribution calls = distribution({100, 110, 103, 103, 101, 102, 102, 103});
+    const auto lost = [](const Distribution& some, const Baseline& baseline) {
+        return score::lost(some, base_of(baseline, some, some.least(), some.least()));
+    };
+    using Kind = Baseline::Kind;
+    for (const Kind kind : {Kind::thread, Kind::process}) {
+        CHECK(lost(calls, {.kind = kind, .error = 2}) == 24 - 7 * 2);
+        CHECK(lost(calls, {.kind = kind, .error = 5}) == 0);
+        CHECK(lost(distribution({100, 110, 100, 110}), {.kind = kind, .step = 10, .error = 0.5}) == 0);
+    }
+    CHECK(lost(calls, {.kind = Kind::minimum, .error = 2}) == 24);
+    CHECK(lost(calls, {.kind = Kind::percentile, .fraction = 0.1, .error = 2}) == 24);
+    CHECK(lost(distribution({100}), {.error = 2}) == 0);
+    Least merged = calls.least();
+    merged.merge(distribution({99, 120, 130, 140}).least());
+    CHECK(merged.usual(0, 6) == Approx(99 + 6 * (1 - 1. / 12)));
+    CHECK(Least{}.usual(0, 6) == 0);
+}
+
+TEST_CASE("equal work has lost nothing on average, however often it was done", "[loss]") {
+    std::mt19937_64 random{3};
+    std::exponential_distribution<double> late{1. / 1000};
+    for (const int calls : {1, 2, 3, 10, 1000}) {
+        double sum = 0;
+        const int rounds = 200000 / calls;
+        for (int round = 0; round < rounds; ++round) {
+            Distribution all;
+            for (int call = 0; call < calls; ++call)
+                all.add(static_cast<std::uint64_t>(1e6 + late(random)));
+            sum += static_cast<double>(all.sum()) - calls * all.least().usual(0, 1000);
+        }
+        CHECK(std::abs(sum / rounds / calls) < 20);
+    }
+}
+
 TEST_CASE("the least two are exact however they are merged", "[loss]") {
     std::mt19937 random{8};
     for (int round = 0; round < 500; ++round) {
