@@ -71,6 +71,10 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
     return lives;
 }
 
+double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings) {
+    return std::max(info.clock.flow_ticks, settings.cost.total);
+}
+
 WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t function,
                                 const ResolvedSettings& settings, const trace::ThreadInfo& thread,
                                 TickRange life, const ThreadTimes& times) {
@@ -78,7 +82,9 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
     const WindowedCalls& recorded = times.windowed_calls(function);
     const auto counted = counted_calls(about, function, thread, life, recorded.before);
     if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
-    auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted);
+    const double probe = settings.cost.total > 0 ? flow_cost(info, settings) / settings.cost.total : 1;
+    auto estimate =
+        WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);
     if (settings.has_waits(function)) estimate.know_waits(recorded.clusters.sums().size());
     return estimate;
 }
@@ -168,10 +174,6 @@ ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_c
 }
 
 /// Ticks.
-double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings) {
-    return std::max(info.clock.flow_ticks, settings.cost.total);
-}
-
 /// Of functions whose calls are counted, those that were not recorded.
 double calls_behind_gates(const trace::ThreadInfo& thread, const ThreadTimes& times) {
     std::uint64_t counted = 0;

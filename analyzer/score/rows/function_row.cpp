@@ -102,7 +102,7 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
 }
 
 ThreadLoss thread_loss(const FunctionSums& sums, const Entered& entered, double life) {
-    ThreadLoss loss{.dependence = sums.dependence, .unknown = entered.unknown()};
+    ThreadLoss loss{.dependence = sums.dependence, .kept = sums.kept, .unknown = entered.unknown()};
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     if (entered.unknown()) {
         loss.said = 0;

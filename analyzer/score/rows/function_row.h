@@ -49,6 +49,8 @@ struct ThreadLoss {
     /// The part of them that is reported: an estimate cannot exceed the thread's life, and there is none for
     /// a thread in which too little was seen (`unknown`).
     double said = 1;
+    /// The part of what the calls seem to have lost that is not taken for the slowness of windows.
+    double kept = 1;
     bool unknown = false;
 };
 

@@ -84,6 +84,7 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     if (const auto found = times.waits.find(function); found != times.waits.end()) waits = &found->second;
     if (const auto found = times.off_in_windows.find(function); found != times.off_in_windows.end())
         add_off(times.sampling_windows, context.info.functions[function].window_group, found->second);
+    take_off_slowing();
     add_known_to(loss);
     // In which of the calls inside it a function was preempted is not known.
     self.add_known(more_waits(), variance_of_waits());
@@ -91,6 +92,27 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     if (waits != nullptr && outermost <= 0) outermost = as_double(waits->calls);
     lost_in_clusters.resize(estimate->clusters());
     add_more(lost_in_clusters);
+}
+
+/// What calls take in windows alone, they have not lost. They are slower by as large a part as the program is, or by
+/// all that it is slower by.
+void FunctionSums::take_off_slowing() {
+    double taken = sum(clusters), lost = 0;
+    for (const double each : lost_in_clusters)
+        lost += each;
+    double elsewhere = waits != nullptr ? sum(waits->inside) : 0;
+    if (off != nullptr) elsewhere += sum(off->preempted_inside) + sum(off->blocked_inside);
+    const auto [part, most] = estimate->slowing();
+    const auto take_off = [&](Loss& from) {
+        const auto of_loss = [&](double ticks) {
+            return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
+        };
+        from.take_unsure(of_loss(part * (taken - elsewhere)), of_loss(most));
+    };
+    const double before = loss.lost();
+    take_off(loss);
+    take_off(self);
+    if (before > 0) kept = loss.lost() / before;
 }
 
 void FunctionSums::add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times) {

@@ -28,6 +28,7 @@ struct FunctionSums {
     double preempted_part = 0;          ///< … by time that calls have on processors
     std::vector<double> blocked;        ///< … that began in each cluster of windows
     double blocked_part = 0;            ///< … by what of that was in the function; below 0: not known
+    double kept = 1;                    ///< ThreadLoss::kept
     double sampling_variance = 0;       ///< of the loss
     GroupBases bases;                   ///< where it is not sampled in windows
     double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
@@ -49,6 +50,7 @@ struct FunctionSums {
     void add_dependence(const RowContext& context, std::uint32_t function, std::size_t thread);
     void add_known(const RowContext& context, std::uint32_t function, std::size_t thread);
     void add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times);
+    void take_off_slowing();
     void add_window_variance();
 
     // What is known of waits, and of times without a processor, beyond what the windows say of them, in all

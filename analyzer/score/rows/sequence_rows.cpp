@@ -29,7 +29,7 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
         const PartCalls calls{part, estimate, PartCalls::Which::all, context.settings.baseline.step};
         if (calls.empty()) continue;
         const Base base = calls.base(baseline, process);
-        const double lost = calls.lost(base);
+        const double lost = losses[part.thread].kept * calls.lost(base);
         occurrences += calls.calls();
         candidate.lost += losses[part.thread].said * lost;
         candidate.scored = candidate.scored || calls.recorded() >= 2;
@@ -57,6 +57,8 @@ void fill_interval(const RowContext& context, const SequenceCandidate& candidate
                               context.settings.baseline.step};
         const Base base = calls.base(baseline, process);
         Loss loss = calls.loss(base);
+        const double slowed = (1 - losses[part.thread].kept) * loss.lost();
+        loss.take_unsure(slowed, slowed);
         loss.scale_variance(losses[part.thread].dependence);
         loss.add_variance(calls.variance(base));
         const auto life = static_cast<double>(context.lives[part.thread]);

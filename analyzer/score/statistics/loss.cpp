@@ -52,6 +52,7 @@ void Loss::add(const Loss& other) {
     variance_ += other.variance_;
     slack_ += other.slack_;
     error_ += other.error_;
+    unsure_ += other.unsure_;
 }
 
 void Loss::add(const Distribution& calls, const Base& base) {
@@ -76,6 +77,13 @@ void Loss::add_known(double lost, double variance) {
     variance_ = std::max(variance_ + variance, 0.0);
 }
 
+void Loss::take_unsure(double least, double most) {
+    least = std::min(least, lost_);
+    lost_ -= least;
+    slack_ += least;
+    unsure_ += std::max(most - least, 0.0);
+}
+
 void Loss::multiply(double factor) {
     lost_ *= factor;
     judged_ *= factor;
@@ -83,10 +91,11 @@ void Loss::multiply(double factor) {
     variance_ *= factor;
     slack_ *= factor;
     error_ *= factor;
+    unsure_ *= factor;
 }
 
 double Loss::low() const {
-    return std::max(lost_ - kNormal95 * std::sqrt(variance_) - error_, 0.0);
+    return std::max(lost_ - kNormal95 * std::sqrt(variance_) - error_ - unsure_, 0.0);
 }
 
 double Loss::high() const {

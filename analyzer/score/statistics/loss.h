@@ -80,6 +80,8 @@ class Loss {
     /// Adds a loss that is known apart from these calls, with the variance that it has from run to run; below
     /// 0: takes it away.
     void add_known(double lost, double variance);
+    /// Takes `least` away, and up to `most` may have to be taken; the interval has both ends.
+    void take_unsure(double least, double most);
     /// Adds the variance of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
     double variance() const { return variance_; }
@@ -103,6 +105,7 @@ class Loss {
     double variance_ = 0;
     double slack_ = 0;  ///< by which the minima may be too high
     double error_ = 0;  ///< by which the clock may have erred, either way
+    double unsure_ = 0;  ///< by which it may be too high besides
 };
 
 }  // namespace rdam::score

@@ -1,6 +1,7 @@
 #include "analyzer/score/time/sampling_windows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace rdam::score {
@@ -12,6 +13,8 @@ constexpr double kCostError = 0.25;
 /// If most of the time seen is that of probes, nothing is reported about the function: its durations include
 /// them.
 constexpr double kMaxError = 0.5;
+/// From so many windows on, their differences tell of more than themselves.
+constexpr double kTwo = 1.5;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
 constexpr double kMinOwn = 0.02;
 
@@ -222,6 +225,14 @@ double ThreadWindows::taken_since(std::uint64_t since) const {
     return taken;
 }
 
+double ThreadWindows::own_between(std::uint64_t begin, std::uint64_t end) const {
+    return std::max(ticks(begin, end) - (taken_since(begin) - taken_since(end)), 0.0);
+}
+
+std::uint64_t ThreadWindows::begin_of(std::uint32_t group, std::size_t cluster) const {
+    return (*groups_[group].windows)[groups_[group].first_of(cluster)].begin;
+}
+
 void ClusterSums::add(std::uint32_t cluster, double calls, double time) {
     if (!sums_.empty() && sums_.back().cluster == cluster) {
         sums_.back().calls += calls;
@@ -302,8 +313,9 @@ WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange l
 
 WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange life,
                                         const trace::FunctionInfo& function, const WindowedCalls& recorded,
-                                        const CountedCalls& counted) {
+                                        const CountedCalls& counted, double probe) {
     WindowEstimate estimate = by_time(windows, life, function);
+    const std::vector<double> gross = windows.lives(life, function.window_group, function.windowed_since);
     std::ranges::fill(estimate.sizes_, 0);
     for (const ClusterSum& sum : recorded.clusters.sums())
         if (sum.cluster < estimate.sizes_.size()) estimate.sizes_[sum.cluster] = sum.calls;
@@ -312,7 +324,67 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     estimate.left_ = std::max(counted.calls - static_cast<double>(recorded.before), 0.0);
     estimate.expand_to(estimate.left_);
     estimate.error_ = estimate.left_ > 0 ? counted.error / estimate.left_ : 0;
+    estimate.slowing_ = estimate.find_slowing(
+        windows, function.window_group, {std::max(life.begin, function.windowed_since), life.end}, gross, probe);
     return estimate;
+}
+
+/// From how often the function is called in each window's own time, by parts of the life, as windows are not spread
+/// evenly over it. A window stands for others in which the thread is as long on a processor, however much of that the
+/// probes took.
+WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& windows, std::uint32_t group,
+                                                     TickRange since, std::span<const double> gross,
+                                                     double probe) const {
+    constexpr std::size_t kWindowsEach = 3, kMostParts = 16;
+    std::vector<Frequency> parts(std::clamp<std::size_t>(seen_ / kWindowsEach, 1, kMostParts));
+    const double length = ticks(since.begin, since.end) / static_cast<double>(parts.size());
+    std::size_t with_calls = 0;
+    double own_inside = 0;
+    for (std::size_t cluster = 0; cluster < gross.size(); ++cluster) {
+        const double probes = windows.probes(group, cluster);
+        const double on = gross[cluster] - (windows.inside(group, cluster) - probes);
+        if (on <= kMinOwn * gross[cluster]) continue;
+        const auto own = [&](double times) { return std::max(on - times * probes, kMinOwn * on); };
+        const auto part = static_cast<std::size_t>(ticks(since.begin, windows.begin_of(group, cluster)) / length);
+        // What was subtracted of a probe is the lowest that it can cost.
+        parts[std::min(part, parts.size() - 1)].add(on, sizes_[cluster] / own(1),
+                                                    sizes_[cluster] / own(probe * (1 + kCostError)));
+        own_inside += own(1);
+        if (sizes_[cluster] > 0) ++with_calls;
+    }
+    if (with_calls < kFewWindows || left_ <= 0) return {};
+    double all = 0, rarely = 0, often = 0, variance = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].time <= 0) continue;
+        const auto at = [&](std::size_t number) {
+            return since.begin + static_cast<std::uint64_t>(static_cast<double>(number) * length);
+        };
+        const double own = windows.own_between(at(i), at(i + 1));
+        all += own;
+        rarely += own * parts[i].rarely / parts[i].time;
+        often += own * parts[i].often / parts[i].time;
+        variance += own * own * parts[i].variance();
+    }
+    const auto slowing = [&](double calls) {
+        return all > 0 ? std::clamp(1 - calls / all * own_left_ / left_, 0.0, 1.0) : 0.0;
+    };
+    return {.part = slowing(often + std::sqrt(variance)), .most = slowing(rarely) * own_inside};
+}
+
+/// A window with so much time on a processor, in which there were so many calls a tick, at least and at most.
+void WindowEstimate::Frequency::add(double on, double least, double most) {
+    time += on;
+    rarely += on * least;
+    often += on * most;
+    squares += on * most * most;
+    times += on * on;
+}
+
+/// Of the mean of `often`, by the windows' differences; that of one window is not known.
+double WindowEstimate::Frequency::variance() const {
+    const double mean = often / time, windows = time * time / times;
+    if (windows < kTwo) return mean * mean;
+    return std::max(squares / time - mean * mean, 0.0) / (windows - 1);
 }
 
 void WindowEstimate::know_waits(std::size_t clusters_with_calls) {

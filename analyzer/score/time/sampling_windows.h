@@ -6,7 +6,12 @@
 // Techniques, 3rd ed., 1977, chapter 9A, "ratio-to-size estimate", with the variance of a ratio of chapter
 // 6). A call belongs to the window in which it begins, however long it lasts.
 //
-// Where the thread has counted all calls of the function, the size is the number of calls. Where it has not,
+// Where the thread has counted all calls of the function, the size is the number of calls. That says too much of
+// calls that take longer in windows than outside: between two probes a processor cannot work ahead, so that a call
+// of 6 ns may seem to take 16, and threads meet at a cache line more often. By how much, the windows show: of the
+// program's own time in them, fewer calls are made than in the same time outside (WindowEstimate::slowing).
+//
+// Where the thread has not counted them,
 // the size is the program's own time: on a processor as far as that is known, without pauses, without what
 // the probes cost. For in a window the recorder slows the program down, a function that is called all the
 // time many times over. What the probes cost is known badly, so that is much the worse estimate of the two.
@@ -100,6 +105,10 @@ class ThreadWindows {
     /// Time that was not the program's own since `since`, in windows or not: to within a small part of the
     /// life.
     double taken_since(std::uint64_t since) const;
+    /// Likewise the program's own time.
+    double own_between(std::uint64_t begin, std::uint64_t end) const;
+    /// Where the first window of a cluster begins.
+    std::uint64_t begin_of(std::uint32_t group, std::size_t cluster) const;
 
   private:
     struct Group {
@@ -176,9 +185,10 @@ class WindowEstimate {
     /// `life` of the thread.
     static WindowEstimate by_time(const ThreadWindows& windows, TickRange life,
                                   const trace::FunctionInfo& function);
+    /// `probe`: what one costs in the flow of a program, as a multiple of what the windows were told.
     static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life,
                                    const trace::FunctionInfo& function, const WindowedCalls& recorded,
-                                   const CountedCalls& counted);
+                                   const CountedCalls& counted, double probe);
 
     /// What the calls wait is known of all of them (WaitTimes). Where windows with calls are too few, or show
     /// rather the recorder, the calls in them stand for themselves alone, and the estimate is a lower bound.
@@ -191,6 +201,13 @@ class WindowEstimate {
     double calls_variance(const WindowedCalls& recorded) const;
     /// Whether the number of calls was counted, not estimated from the recorded ones.
     bool is_counted() const { return counted_.has_value(); }
+    /// By how much the program is slower in windows, beyond the cost of probes, which is known to about a quarter. All 0:
+    /// not at all, or the calls were not counted.
+    struct Slowing {
+        double part = 0;  ///< of its time in windows, 0…1, at least
+        double most = 0;  ///< ticks in windows, at most
+    };
+    Slowing slowing() const { return slowing_; }
     /// The thread's own time on processors since the function is sampled, ticks.
     double own_left() const { return own_left_; }
     /// The part of the life from which every call is known.
@@ -204,6 +221,17 @@ class WindowEstimate {
   private:
     WindowEstimate(const ThreadWindows& windows, TickRange life, const trace::FunctionInfo& function);
     void expand_to(double rest);
+    /// How often a function was called in windows, weighted by the time on processors in them.
+    struct Frequency {
+        double time = 0;
+        double rarely = 0, often = 0;  ///< Σ time × calls a tick, by the lowest and the highest cost of probes
+        double squares = 0, times = 0;
+
+        void add(double on, double least, double most);
+        double variance() const;
+    };
+    Slowing find_slowing(const ThreadWindows& windows, std::uint32_t group, TickRange since,
+                         std::span<const double> gross, double probe) const;
 
     std::vector<double> sizes_;  ///< of the clusters: own time, or calls
     std::size_t seen_ = 0;       ///< clusters in which the thread lived
@@ -214,6 +242,7 @@ class WindowEstimate {
     double error_ = 0;           ///< relative, of expansion_
     double expansion_ = 0;
     double covered_ = 0;
+    Slowing slowing_;
     bool for_themselves_ = false;
     bool mostly_probes_ = false;  ///< what was seen of the function is rather the recorder
     std::optional<CountedCalls> counted_;

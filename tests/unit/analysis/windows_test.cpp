@@ -139,10 +139,10 @@ TEST_CASE("the time that recording takes in a window is not the program's", "[wi
 
 namespace {
 
-/// A program that calls once in kEvery of its own ticks, and probes that take twice what they were measured
+/// A program that calls once in kEvery of its own ticks, and probes that take a quarter more than they were measured
 /// to take.
 struct CostlyProbes {
-    static constexpr std::uint64_t kMeasured = 100, kReal = 200, kEvery = 100, kEnd = kStart + 40'000'000;
+    static constexpr std::uint64_t kMeasured = 200, kReal = 250, kEvery = 100, kEnd = kStart + 40'000'000;
     Recording recording{1};
     std::uint64_t calls = 0;
 
@@ -232,6 +232,65 @@ TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[wind
     CHECK(counted.lost_ns == Approx(3 * number(program.calls)).epsilon(0.01));
     const auto notes = output::notes(report);
     CHECK(notes.front().ends_with("Lost times are estimates; occurrences were counted."));
+}
+
+TEST_CASE("what calls take in windows alone they have not lost", "[windows]") {
+    // Work that takes 50 ticks of each 100; in windows, where a probe costs 40, every other call takes `longer`.
+    constexpr std::uint64_t kProbe = 40, kCall = 50, kGap = 50;
+    const auto score_with = [&](std::uint64_t longer, bool outside) {
+        Recording recording{1};
+        recording.info.clock.probe_ticks = recording.info.clock.flow_ticks = kProbe;
+        recording.info.windows = random_windows(2);
+        recording.info.functions[0].windowed_since = kStart;
+        recording.info.functions[0].counted = true;
+        ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
+        std::uint64_t calls = 0, window = 0;
+        const auto& windows = recording.info.windows;
+        for (std::uint64_t at = kStart; at < kStart + kDisturbedLife - 1000; ++calls) {
+            while (window < windows.size() && windows[window].end <= at)
+                ++window;
+            const bool open = window < windows.size() && windows[window].begin <= at;
+            const std::uint64_t duration = kCall + ((open || outside) && calls % 2 == 0 ? longer : 0);
+            if (open) thread.call(at, 0, duration);
+            at += duration + (open ? kProbe : 0) + kGap;
+        }
+        recording.info.threads[0].calls = {{0, calls}};
+        recording.info.threads[0].calls_until = kStart + kDisturbedLife;
+        return row(analyze(recording), "a");
+    };
+    const score::FunctionRow slowed = score_with(30, false);
+    CHECK(slowed.rdam_low < 0.01);
+    CHECK(slowed.rdam < 0.15);
+    CHECK(slowed.rdam_high > 0.14);  // 15 of 100 ticks, if it were so outside
+    const score::FunctionRow lost = score_with(30, true);
+    CHECK(lost.rdam == Approx(15. / 115).margin(0.01));
+    CHECK(lost.rdam_low > 0.1);
+    CHECK(lost.rdam_high < 0.16);
+}
+
+TEST_CASE("by how much the program is slower in windows", "[windows]") {
+    std::vector<trace::Window> windows;
+    for (std::uint64_t at = 0; at < 6000; at += 1000)
+        windows.push_back({at, at + 100});
+    const auto slowing = [&](std::uint64_t counted, double probe, std::size_t with_calls = 6) {
+        score::ThreadWindows thread{std::make_shared<const score::WindowTable>(windows), {0, 6000}};
+        score::WindowedCalls recorded;
+        for (std::size_t i = 0; i < with_calls; ++i) {
+            thread.note_probe(windows[i].begin + 10, 20);
+            recorded.clusters.add(static_cast<std::uint32_t>(i), 3, 0);
+            recorded.inside += 3;
+        }
+        return score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded, {.calls = number(counted)}, probe)
+            .slowing();
+    };
+    // Three calls in each 75 to 80 ticks of its own.
+    const double own = 6000 - 6 * 20;
+    CHECK(slowing(400, 1).part == Approx(1 - 3. / 75 * own / 400));
+    CHECK(slowing(400, 1).most == Approx((1 - 3. / 80 * own / 400) * 6 * 80));
+    CHECK(slowing(400, 2).part == Approx(1 - 3. / 50 * own / 400));
+    CHECK(slowing(200, 1).part == 0);
+    CHECK(slowing(200, 1).most == 0);
+    CHECK(slowing(4000, 1, 4).part == 0);  // too few windows with calls
 }
 
 TEST_CASE("calls that were counted up to some time stand for the rest of the life", "[windows]") {
@@ -438,8 +497,8 @@ TEST_CASE("without a score nothing is said to be lost", "[windows]") {
 }
 
 TEST_CASE("what sampled calls took and lost is no more than the thread's life", "[windows]") {
-    constexpr std::uint64_t kShort = 10, kLong = 1010;
-    constexpr auto kCalls = static_cast<std::uint64_t>(1.1 * kDisturbedLife / 500);
+    constexpr std::uint64_t kShort = 10, kLong = 22010;
+    constexpr auto kCalls = static_cast<std::uint64_t>(1.1 * kDisturbedLife / 11000);
     Recording recording{1};
     trace::FunctionInfo& function = recording.info.functions[0];
     function.windowed_since = kStart;
@@ -737,7 +796,7 @@ TEST_CASE("the variance between windows is that of a ratio to the calls, where t
     recorded.clusters.add(0, 10, 0);
     recorded.clusters.add(1, 20, 0);
     recorded.clusters.add(2, 30, 0);
-    const auto estimate = score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340});
+    const auto estimate = score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340}, 1);
     const double expansion = 300.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
     CHECK(estimate.calls(recorded) == 340);
@@ -746,7 +805,7 @@ TEST_CASE("the variance between windows is that of a ratio to the calls, where t
     const double between = expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion);
     CHECK(estimate.variance(y) == Approx(between));
     const auto unsure =
-        score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340, .error = 30});
+        score::WindowEstimate::by_calls(thread, {0, 600}, {}, recorded, {.calls = 340, .error = 30}, 1);
     CHECK(unsure.calls_variance(recorded) == 900);
     CHECK(unsure.variance(y) == Approx(between + 0.1 * expansion * 120 * 0.1 * expansion * 120));
 }
