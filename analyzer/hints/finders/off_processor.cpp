@@ -63,6 +63,7 @@ OffShares off_shares(const LossPart& loss) {
 
 }  // namespace
 
+/// These are known of all calls, what a sample lost on processors may be too much: its calls take longer in windows.
 void find_waits(const LossPart& loss, Hints& hints) {
     const score::FunctionRow& row = loss.row;
     const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
@@ -70,8 +71,8 @@ void find_waits(const LossPart& loss, Hints& hints) {
     hints.push_back(
         {.kind = "waited",
          .text = fmt::format(
-             "{:.0f} % of the time lost is in {} waits, {} in all, each of which was recorded: another "
-             "thread had what was asked for",
+             "at least {:.0f} % of the time lost is in {} waits, {} in all, each of which was recorded: "
+             "another thread had what was asked for",
              100 * share, output::grouped(row.waits), output::human_time(row.waited_ns)),
          .share = share});
 }
@@ -84,9 +85,9 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     const score::Report& report = loss.report;
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
     hints.push_back({.kind = waits ? "blocked" : "preempted",
-                     .text = fmt::format("for {:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
+                     .text = fmt::format("for {}{:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
                                          "blocked, {:.0f} % preempted): {}",
-                                         100 * off,
+                                         loss.row.off_in_windows ? "at least " : "", 100 * off,
                                          part ? fmt::format(" in the first {} of the run",
                                                             output::human_time(report.switches_until_ns))
                                               : "",

@@ -7,17 +7,30 @@ namespace rdam::score {
 namespace {
 
 /// By how much the costs may be different from what was measured at the start: a processor does much of a
-/// probe beside the work around it where that leaves it room, and waits for more where caches are full. Of a
-/// closed gate nothing may be left, or all of it, and where it stands in the program makes as much.
+/// probe beside the work around it where that leaves it room, and waits for more where caches are full. A closed
+/// gate is a few instructions, of which the programs of docs/field.md felt 0.3 to 0.6; of more gates than there is
+/// program, as in a loop that calls a function of a nanosecond, all may be felt.
 struct Factors {
     double probes = 1;
     double gates = 1;
     double rest = 1;
 };
-constexpr Factors kLeast{.probes = 0.6, .gates = 0.2, .rest = 0.7};
-constexpr Factors kMost{.probes = 1.6, .gates = 1.2, .rest = 1.3};
-/// … and what no counter of events shows: other addresses of code and data, a start.
-constexpr double kUnseen = 0.02;
+constexpr Factors kLeast{.probes = 0.6, .gates = 0.3, .rest = 0.7};
+constexpr Factors kMost{.probes = 1.6, .gates = 0.6, .rest = 1.3};
+constexpr double kAllGates = 1.2;
+constexpr double kManyGates = 0.5;  ///< … so many of a thread's time
+/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses, its start
+/// and its end.
+constexpr double kUnseen = 0.06;
+
+Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {
+    const auto is_mostly_gates = [&](const ThreadCost& thread) {
+        return thread.gates_ns > kManyGates * duration_ns;
+    };
+    Factors factors = kMost;
+    if (std::ranges::any_of(threads, is_mostly_gates)) factors.gates = kAllGates;
+    return factors;
+}
 
 double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time,
                 const Factors& factors, double unseen) {
@@ -51,7 +64,8 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
     }
     cost.slowdown = slowdown(threads, duration_ns, at_a_time, {}, 0);
     cost.least_slowdown = slowdown(threads, duration_ns, at_a_time, kLeast, 0);
-    cost.most_slowdown = slowdown(threads, duration_ns, at_a_time, kMost, threads.empty() ? 0 : kUnseen);
+    cost.most_slowdown = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns),
+                                  threads.empty() ? 0 : kUnseen);
     return cost;
 }
 
