@@ -83,8 +83,7 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
     const auto counted = counted_calls(about, function, thread, life, recorded.before);
     if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
     const double probe = settings.cost.total > 0 ? flow_cost(info, settings) / settings.cost.total : 1;
-    auto estimate =
-        WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);
+    auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);
     if (settings.has_waits(function)) estimate.know_waits(recorded.clusters.sums().size());
     return estimate;
 }

@@ -63,7 +63,8 @@ OffShares off_shares(const LossPart& loss) {
 
 }  // namespace
 
-/// These are known of all calls, what a sample lost on processors may be too much: its calls take longer in windows.
+/// These are known of all calls, what a sample lost on processors may be too much: its calls take longer in
+/// windows.
 void find_waits(const LossPart& loss, Hints& hints) {
     const score::FunctionRow& row = loss.row;
     const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
@@ -84,17 +85,18 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = loss.report;
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
-    hints.push_back({.kind = waits ? "blocked" : "preempted",
-                     .text = fmt::format("for {}{:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
-                                         "blocked, {:.0f} % preempted): {}",
-                                         loss.row.off_in_windows ? "at least " : "", 100 * off,
-                                         part ? fmt::format(" in the first {} of the run",
-                                                            output::human_time(report.switches_until_ns))
-                                              : "",
-                                         100 * shares.blocked, 100 * shares.preempted,
-                                         waits ? "it waits for a lock, a file, memory or another thread"
-                                               : "something else runs on its processor"),
-                     .share = off});
+    hints.push_back(
+        {.kind = waits ? "blocked" : "preempted",
+         .text = fmt::format(
+             "for {}{:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
+             "blocked, {:.0f} % preempted): {}",
+             loss.row.off_in_windows ? "at least " : "", 100 * off,
+             part ? fmt::format(" in the first {} of the run", output::human_time(report.switches_until_ns))
+                  : "",
+             100 * shares.blocked, 100 * shares.preempted,
+             waits ? "it waits for a lock, a file, memory or another thread"
+                   : "something else runs on its processor"),
+         .share = off});
 }
 
 double on_processor_share(const LossPart& whole, const LossPart& on) {

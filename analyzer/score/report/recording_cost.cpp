@@ -7,9 +7,9 @@ namespace rdam::score {
 namespace {
 
 /// By how much the costs may be different from what was measured at the start: a processor does much of a
-/// probe beside the work around it where that leaves it room, and waits for more where caches are full. A closed
-/// gate is a few instructions, of which the programs of docs/field.md felt 0.3 to 0.6; of more gates than there is
-/// program, as in a loop that calls a function of a nanosecond, all may be felt.
+/// probe beside the work around it where that leaves it room, and waits for more where caches are full. A
+/// closed gate is a few instructions, of which the programs of docs/field.md felt 0.3 to 0.6; of more gates
+/// than there is program, as in a loop that calls a function of a nanosecond, all may be felt.
 struct Factors {
     double probes = 1;
     double gates = 1;
@@ -19,8 +19,8 @@ constexpr Factors kLeast{.probes = 0.6, .gates = 0.3, .rest = 0.7};
 constexpr Factors kMost{.probes = 1.6, .gates = 0.6, .rest = 1.3};
 constexpr double kAllGates = 1.2;
 constexpr double kManyGates = 0.5;  ///< … so many of a thread's time
-/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses, its start
-/// and its end.
+/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses,
+/// its start and its end.
 constexpr double kUnseen = 0.06;
 
 Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {

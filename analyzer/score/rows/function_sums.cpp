@@ -94,8 +94,8 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     add_more(lost_in_clusters);
 }
 
-/// What calls take in windows alone, they have not lost. They are slower by as large a part as the program is, or by
-/// all that it is slower by.
+/// What calls take in windows alone, they have not lost. They are slower by as large a part as the program
+/// is, or by all that it is slower by.
 void FunctionSums::take_off_slowing() {
     double taken = sum(clusters), lost = 0;
     for (const double each : lost_in_clusters)

@@ -56,10 +56,10 @@ class Least {
         return least + static_cast<double>(next_ - min_) * (at_next / (at_min + at_next));
     }
 
-    /// What equal work took, on average, where by the clock it seems to take `error` longer than the fastest of
-    /// many. That of a few is nearer to the others: of n values that lie above a bound by amounts that are
-    /// distributed exponentially, the least is above it by an nth of what they are on average (Rényi, On the theory
-    /// of order statistics, 1953).
+    /// What equal work took, on average, where by the clock it seems to take `error` longer than the fastest
+    /// of many. That of a few is nearer to the others: of n values that lie above a bound by amounts that are
+    /// distributed exponentially, the least is above it by an nth of what they are on average (Rényi, On the
+    /// theory of order statistics, 1953).
     double usual(std::uint64_t step, double error) const {
         return empty() ? 0 : fastest(step) + error * (1 - 1 / static_cast<double>(count_));
     }

@@ -43,8 +43,8 @@ struct Base {
 /// `calls` are all that is known of the thread's where there is a percentile; `thread` and `process` are of
 /// the calls of the thread, and of all threads.
 ///
-/// As well as the clock can tell: the fastest of many equal calls is the one whose timestamps erred most. What the
-/// others seem to last longer on average (Baseline::error) is no loss (Least::usual).
+/// As well as the clock can tell: the fastest of many equal calls is the one whose timestamps erred most.
+/// What the others seem to last longer on average (Baseline::error) is no loss (Least::usual).
 Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process);
 
 double lost(const Distribution& calls, const Base& base);
@@ -59,9 +59,9 @@ double lost(const Distribution& calls, const Base& base);
 /// by an amount that is distributed like the gap between the two fastest calls, exponentially (Rényi, On the
 /// theory of order statistics, 1953: the spacings at the end of any density that is positive there); so
 /// nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a baseline is
-/// not below 0. The lone call of its group is taken to have lost anything up to its whole time. What the clock errs
-/// in a call is known to about its own size (the fastest of a million calls is further from the others than that of
-/// the thousand by which it was measured), which is taken off below and added above.
+/// not below 0. The lone call of its group is taken to have lost anything up to its whole time. What the
+/// clock errs in a call is known to about its own size (the fastest of a million calls is further from the
+/// others than that of the thousand by which it was measured), which is taken off below and added above.
 class Loss {
   public:
     /// A group whose distribution is not kept.
@@ -103,8 +103,8 @@ class Loss {
     double judged_ = 0;  ///< in groups that are large enough
     double robust_ = 0;  ///< in those, against the 1st percentile, and not the fastest call
     double variance_ = 0;
-    double slack_ = 0;  ///< by which the minima may be too high
-    double error_ = 0;  ///< by which the clock may have erred, either way
+    double slack_ = 0;   ///< by which the minima may be too high
+    double error_ = 0;   ///< by which the clock may have erred, either way
     double unsure_ = 0;  ///< by which it may be too high besides
 };
 

@@ -324,14 +324,15 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     estimate.left_ = std::max(counted.calls - static_cast<double>(recorded.before), 0.0);
     estimate.expand_to(estimate.left_);
     estimate.error_ = estimate.left_ > 0 ? counted.error / estimate.left_ : 0;
-    estimate.slowing_ = estimate.find_slowing(
-        windows, function.window_group, {std::max(life.begin, function.windowed_since), life.end}, gross, probe);
+    estimate.slowing_ =
+        estimate.find_slowing(windows, function.window_group,
+                              {std::max(life.begin, function.windowed_since), life.end}, gross, probe);
     return estimate;
 }
 
-/// From how often the function is called in each window's own time, by parts of the life, as windows are not spread
-/// evenly over it. A window stands for others in which the thread is as long on a processor, however much of that the
-/// probes took.
+/// From how often the function is called in each window's own time, by parts of the life, as windows are not
+/// spread evenly over it. A window stands for others in which the thread is as long on a processor, however
+/// much of that the probes took.
 WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& windows, std::uint32_t group,
                                                      TickRange since, std::span<const double> gross,
                                                      double probe) const {
@@ -345,7 +346,8 @@ WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& window
         const double on = gross[cluster] - (windows.inside(group, cluster) - probes);
         if (on <= kMinOwn * gross[cluster]) continue;
         const auto own = [&](double times) { return std::max(on - times * probes, kMinOwn * on); };
-        const auto part = static_cast<std::size_t>(ticks(since.begin, windows.begin_of(group, cluster)) / length);
+        const auto part =
+            static_cast<std::size_t>(ticks(since.begin, windows.begin_of(group, cluster)) / length);
         // What was subtracted of a probe is the lowest that it can cost.
         parts[std::min(part, parts.size() - 1)].add(on, sizes_[cluster] / own(1),
                                                     sizes_[cluster] / own(probe * (1 + kCostError)));

@@ -6,10 +6,11 @@
 // Techniques, 3rd ed., 1977, chapter 9A, "ratio-to-size estimate", with the variance of a ratio of chapter
 // 6). A call belongs to the window in which it begins, however long it lasts.
 //
-// Where the thread has counted all calls of the function, the size is the number of calls. That says too much of
-// calls that take longer in windows than outside: between two probes a processor cannot work ahead, so that a call
-// of 6 ns may seem to take 16, and threads meet at a cache line more often. By how much, the windows show: of the
-// program's own time in them, fewer calls are made than in the same time outside (WindowEstimate::slowing).
+// Where the thread has counted all calls of the function, the size is the number of calls. That says too much
+// of calls that take longer in windows than outside: between two probes a processor cannot work ahead, so
+// that a call of 6 ns may seem to take 16, and threads meet at a cache line more often. By how much, the
+// windows show: of the program's own time in them, fewer calls are made than in the same time outside
+// (WindowEstimate::slowing).
 //
 // Where the thread has not counted them,
 // the size is the program's own time: on a processor as far as that is known, without pauses, without what
@@ -201,8 +202,8 @@ class WindowEstimate {
     double calls_variance(const WindowedCalls& recorded) const;
     /// Whether the number of calls was counted, not estimated from the recorded ones.
     bool is_counted() const { return counted_.has_value(); }
-    /// By how much the program is slower in windows, beyond the cost of probes, which is known to about a quarter. All 0:
-    /// not at all, or the calls were not counted.
+    /// By how much the program is slower in windows, beyond the cost of probes, which is known to about a
+    /// quarter. All 0: not at all, or the calls were not counted.
     struct Slowing {
         double part = 0;  ///< of its time in windows, 0…1, at least
         double most = 0;  ///< ticks in windows, at most
@@ -224,7 +225,8 @@ class WindowEstimate {
     /// How often a function was called in windows, weighted by the time on processors in them.
     struct Frequency {
         double time = 0;
-        double rarely = 0, often = 0;  ///< Σ time × calls a tick, by the lowest and the highest cost of probes
+        double rarely = 0,
+               often = 0;  ///< Σ time × calls a tick, by the lowest and the highest cost of probes
         double squares = 0, times = 0;
 
         void add(double on, double least, double most);

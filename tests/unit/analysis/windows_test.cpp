@@ -139,8 +139,8 @@ TEST_CASE("the time that recording takes in a window is not the program's", "[wi
 
 namespace {
 
-/// A program that calls once in kEvery of its own ticks, and probes that take a quarter more than they were measured
-/// to take.
+/// A program that calls once in kEvery of its own ticks, and probes that take a quarter more than they were
+/// measured to take.
 struct CostlyProbes {
     static constexpr std::uint64_t kMeasured = 200, kReal = 250, kEvery = 100, kEnd = kStart + 40'000'000;
     Recording recording{1};
@@ -235,7 +235,8 @@ TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[wind
 }
 
 TEST_CASE("what calls take in windows alone they have not lost", "[windows]") {
-    // Work that takes 50 ticks of each 100; in windows, where a probe costs 40, every other call takes `longer`.
+    // Work that takes 50 ticks of each 100; in windows, where a probe costs 40, every other call takes
+    // `longer`.
     constexpr std::uint64_t kProbe = 40, kCall = 50, kGap = 50;
     const auto score_with = [&](std::uint64_t longer, bool outside) {
         Recording recording{1};
@@ -280,7 +281,8 @@ TEST_CASE("by how much the program is slower in windows", "[windows]") {
             recorded.clusters.add(static_cast<std::uint32_t>(i), 3, 0);
             recorded.inside += 3;
         }
-        return score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded, {.calls = number(counted)}, probe)
+        return score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded, {.calls = number(counted)},
+                                               probe)
             .slowing();
     };
     // Three calls in each 75 to 80 ticks of its own.
