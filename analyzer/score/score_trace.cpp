@@ -258,7 +258,10 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
             "without --patterns",
             info.process.copied_stacks);
     resolved.baseline.step = info.clock.step_ticks;
-    resolved.baseline.error = info.clock.error_ticks;
+    // Others' traces may say anything.
+    constexpr double kMostError = 0xffff;
+    const double error = info.clock.error_ticks;
+    resolved.baseline.error = error >= 0 && error <= kMostError ? error : 0;
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
     note_waits(info, resolved);

@@ -14,6 +14,7 @@
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/score_trace.h"
+#include "analyzer/score/statistics/as_double.h"
 #include "analyzer/score/time/window.h"
 #include "analyzer/views/thread_calls.h"
 #include "analyzer/views/thread_visit.h"
@@ -36,8 +37,10 @@ class SequenceTimes {
         if (sequence >= least_.size()) {
             least_.resize(sequence + std::size_t{1});
             held_.resize(sequence + std::size_t{1});
+            sums_.resize(sequence + std::size_t{1});
         }
         (call.held ? held_ : least_)[sequence].add(ticks, weight);
+        sums_[sequence] += score::as_double(ticks) * score::as_double(weight);
         if (!all_) return;
         if (sequence >= calls_.size()) {
             calls_.resize(sequence + std::size_t{1});
@@ -61,7 +64,11 @@ class SequenceTimes {
         const score::Least& own = least_[sequence];
         const score::Base base =
             score::base_of(baseline, calls, own.empty() ? held_[sequence] : own, process);
-        return {.ticks = base.ticks, .floor = static_cast<double>(own.floor(baseline.step))};
+        // In all they have not lost less than nothing, whatever the clock may have erred.
+        const std::uint64_t count = own.count() + held_[sequence].count();
+        const double mean = sums_[sequence] / score::as_double(std::max<std::uint64_t>(count, 1));
+        return {.ticks = base.error > 0 ? std::min(base.ticks, mean) : base.ticks,
+                .floor = static_cast<double>(own.floor(baseline.step))};
     }
     std::vector<SequenceBase> bases(const score::Baseline& baseline) const {
         std::vector<SequenceBase> all;
@@ -74,6 +81,7 @@ class SequenceTimes {
     bool all_;
     std::vector<score::Least> least_;
     std::vector<score::Least> held_;
+    std::vector<double> sums_;  // of both
     std::vector<score::Distribution> calls_;
     std::vector<score::Distribution> held_calls_;
 };

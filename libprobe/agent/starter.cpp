@@ -43,6 +43,8 @@ class Socket {
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
 
+    bool is_there() const { return !sys::failed(fd_); }
+
     /// Connects to the starter of that name and of the same user: no other user may get the shared memory,
     /// nor keep this process waiting.
     Reached connect(const Name& name) const {
@@ -155,6 +157,11 @@ Asked request(const Socket& socket, int fd, const char* const* environment, std:
     return closed || !sent ? Asked::refused : Asked::silent;
 }
 
+bool has_ended(const Name& name) {
+    const Socket socket;
+    return socket.is_there() && socket.connect(name) == Reached::nobody;
+}
+
 void say_taken() {
     Line line;
     (line
@@ -186,8 +193,8 @@ Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_p
         if (reached == Reached::starter) {
             const Asked asked = request(socket, fd, environment, agent_pid);
             // One that ended meanwhile has closed the connection as one does that refuses.
-            const bool ended = asked == Asked::refused && Socket().connect(name) == Reached::nobody;
-            return ended ? Asked::absent : asked;
+            if (asked == Asked::refused && has_ended(name)) continue;
+            return asked;
         }
         taken = taken || reached == Reached::stranger || reached == Reached::crowd;
     }

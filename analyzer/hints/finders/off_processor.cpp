@@ -61,21 +61,43 @@ OffShares off_shares(const LossPart& loss) {
     return shares;
 }
 
+/// A part of the time lost, at least and at most.
+struct Part {
+    double least = 0, most = 0;
+
+    bool is_narrow() const { return most - least <= kNarrow; }
+    std::string text() const {
+        if (is_narrow()) return fmt::format("{:.0f} %", 50 * (least + most));
+        return fmt::format("{:.0f} to {:.0f} %", 100 * least, 100 * most);
+    }
+
+  private:
+    static constexpr double kNarrow = 0.05;
+};
+
+/// Of a function that was sampled, what its calls lost on processors is an estimate, and what they waited is
+/// not.
+Part known_part(const LossPart& loss, double known_ns) {
+    const score::FunctionRow& row = loss.row;
+    const double all = loss.report.threads_ns;
+    const bool has_interval = row.rdam_all_high > 0 && all > 0;
+    const auto of = [&](double lost) { return known_ns / std::max(lost, known_ns); };
+    return {.least = of(has_interval ? std::max(row.lost_ns, row.rdam_all_high * all) : row.lost_ns),
+            .most = of(has_interval ? std::min(row.lost_ns, row.rdam_all_low * all) : row.lost_ns)};
+}
+
 }  // namespace
 
-/// These are known of all calls, what a sample lost on processors may be too much: its calls take longer in
-/// windows.
 void find_waits(const LossPart& loss, Hints& hints) {
     const score::FunctionRow& row = loss.row;
     const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
     if (share < kWorthTelling) return;
-    hints.push_back(
-        {.kind = "waited",
-         .text = fmt::format(
-             "at least {:.0f} % of the time lost is in {} waits, {} in all, each of which was recorded: "
-             "another thread had what was asked for",
-             100 * share, output::grouped(row.waits), output::human_time(row.waited_ns)),
-         .share = share});
+    hints.push_back({.kind = "waited",
+                     .text = fmt::format("{} of the time lost is in {} waits, {} in all, each of which was "
+                                         "recorded: another thread had what was asked for",
+                                         known_part(loss, row.waited_ns).text(), output::grouped(row.waits),
+                                         output::human_time(row.waited_ns)),
+                     .share = share});
 }
 
 void find_off_processor(const LossPart& loss, Hints& hints) {
@@ -84,16 +106,19 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     if (shares.calls < kMinCalls || off < kWorthTelling) return;
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = loss.report;
-    const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
+    const bool stopped = report.switches.state == trace::SwitchInfo::State::stopped;
+    const Part part = loss.row.off_in_windows ? known_part(loss, off * loss.row.lost_ns) : Part{off, off};
+    const double of = part.is_narrow() ? 1 : off;
     hints.push_back(
         {.kind = waits ? "blocked" : "preempted",
          .text = fmt::format(
-             "for {}{:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
-             "blocked, {:.0f} % preempted): {}",
-             loss.row.off_in_windows ? "at least " : "", 100 * off,
-             part ? fmt::format(" in the first {} of the run", output::human_time(report.switches_until_ns))
-                  : "",
-             100 * shares.blocked, 100 * shares.preempted,
+             "for {} of the time lost{}, the thread was off-CPU ({:.0f} %{} blocked, {:.0f} % "
+             "preempted): {}",
+             part.text(),
+             stopped
+                 ? fmt::format(" in the first {} of the run", output::human_time(report.switches_until_ns))
+                 : "",
+             100 * shares.blocked / of, part.is_narrow() ? "" : " of that", 100 * shares.preempted / of,
              waits ? "it waits for a lock, a file, memory or another thread"
                    : "something else runs on its processor"),
          .share = off});

@@ -375,10 +375,16 @@ class TextWriter {
     void caller(const score::FunctionRow& row, const score::CallerRow& caller) {
         const score::StackRow* commonest = nullptr;
         std::uint64_t samples = 0;
+        std::size_t shared = 0;
         for (const score::StackRow& stack : row.stacks) {
             if (stack.caller != caller.address) continue;
-            if (commonest == nullptr) commonest = &stack;
+            if (commonest == nullptr) {
+                commonest = &stack;
+                shared = stack.frames.size();
+            }
             samples += stack.samples;
+            const auto parting = std::ranges::mismatch(commonest->frames, stack.frames).in1;
+            shared = std::min(shared, static_cast<std::size_t>(parting - commonest->frames.begin()));
         }
         std::string text = row.lost_ns > 0 ? percent(caller.share) + " of the lost time, " : "";
         text += fmt::format("{} of {} calls", count(row, caller.calls), occurrences(row));
@@ -386,22 +392,28 @@ class TextWriter {
             line(fmt::format("    {}; no stack was sampled", text));
             return frames({&caller.address, 1}, false);
         }
-        line(fmt::format("    {}; {} of {}", text, grouped(commonest->samples),
-                         counted(samples, "sample", "samples")));
-        frames(commonest->frames, commonest->truncated);
+        line(fmt::format("    {}; {}", text, counted(samples, "sample", "samples")));
+        frames(commonest->frames, commonest->truncated, shared,
+               fmt::format("then, in {} of these samples:", grouped(commonest->samples)));
     }
 
-    void frames(std::span<const std::uint64_t> addresses, bool truncated) {
+    /// `parting`: what is said behind the first `shared` of them.
+    void frames(std::span<const std::uint64_t> addresses, bool truncated, std::size_t shared = SIZE_MAX,
+                const std::string& parting = {}) {
         std::vector<std::string> texts;
+        std::size_t said_at = SIZE_MAX;
         for (const std::uint64_t address : addresses) {
+            if (shared-- == 0) said_at = texts.size();
             for (const StackFrame& frame : symbols_.frames(address))
                 texts.push_back(frame_in_a_line(frame));
             if (texts.size() > options_.most_frames) break;
         }
         const bool more = texts.size() > options_.most_frames;
         if (more) texts.resize(options_.most_frames);
-        for (const std::string& text : texts)
-            line("      " + text);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            if (i == said_at) line(style_.faint("      " + parting));
+            line("      " + texts[i]);
+        }
         if (more || truncated)
             line(style_.faint(more ? "      …" : "      … (the rest of the stack was not copied)"));
     }

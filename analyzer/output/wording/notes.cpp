@@ -389,7 +389,8 @@ std::string maybe_recorder_advice() {
 std::string sampled_advice() {
     return "Scores of samples are the estimate minus two standard errors, and the sample may miss the "
            "fastest execution. Calls of some nanoseconds take longer between two probes than without them: "
-           "their scores may also be too high, by as much as the interval says.";
+           "their scores may also be too high, down to the lower end of the interval where their calls were "
+           "counted.";
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

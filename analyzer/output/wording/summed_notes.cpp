@@ -203,9 +203,9 @@ std::string few_windows_note(Reports reports) {
     const Rows few = rows_that(reports, [](const auto& row) { return row.few_windows; });
     if (few.empty()) return {};
     return fmt::format(
-        "No score for functions called in fewer than {} windows, much faster than their probes, or slowed "
-        "down by "
-        "them: {}.",
+        "No score for functions called in fewer than {} windows, much faster than their probes, slowed down "
+        "by "
+        "them, or recursive (a window may open inside a recursion): {}.",
         score::kFewWindows, some_names(few));
 }
 
@@ -244,7 +244,7 @@ std::string fibers_note(Reports reports) {
 
 std::string no_score_reason(const score::FunctionRow& row) {
     if (row.copied_stacks) return "stacks are copied away";
-    return row.never_scored ? "no call was seen to end" : "seen in too few windows";
+    return row.never_scored ? "no call was seen to end" : "too little was seen in windows";
 }
 
 std::string clock_step_note(Reports reports) {

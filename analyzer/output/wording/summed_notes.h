@@ -35,7 +35,7 @@ std::string copied_stacks_note(Reports reports);
 /// About rows that are no threads.
 std::string fibers_note(Reports reports);
 
-/// Why there is no score (FunctionRow::unknown()), as a clause: `seen in too few windows`.
+/// Why there is no score (FunctionRow::unknown()), as a clause: `too little was seen in windows`.
 std::string no_score_reason(const score::FunctionRow& row);
 
 /// About a clock whose steps hide losses of the functions that were recorded with it.

@@ -8,27 +8,33 @@ namespace {
 
 /// By how much the costs may be different from what was measured at the start: a processor does much of a
 /// probe beside the work around it where that leaves it room, and waits for more where caches are full. A
-/// closed gate is a few instructions, of which the programs of docs/field.md felt 0.3 to 0.6; of more gates
-/// than there is program, as in a loop that calls a function of a nanosecond, all may be felt.
+/// closed gate is a few instructions, of which most programs feel a quarter to six tenths (docs/field.md: how
+/// much longer they took, beside the ranges); in a loop that calls a function of a nanosecond, all is felt.
 struct Factors {
     double probes = 1;
     double gates = 1;
     double rest = 1;
 };
-constexpr Factors kLeast{.probes = 0.6, .gates = 0.3, .rest = 0.7};
-constexpr Factors kMost{.probes = 1.6, .gates = 0.6, .rest = 1.3};
+constexpr Factors kLeast{.probes = 0.6, .gates = 0.25, .rest = 0.7};
+constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .rest = 1.3};
 constexpr double kAllGates = 1.2;
-constexpr double kManyGates = 0.5;  ///< … so many of a thread's time
-/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses,
-/// its start and its end.
-constexpr double kUnseen = 0.06;
+/// … from where gates would take this part of the run on, and where they would take that, all of them are.
+constexpr double kSomeGates = 0.4, kManyGates = 0.8;
+/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses;
+/// the start and the end of `rdam record`, up to a part of a short run.
+constexpr double kUnseen = 0.03;
+constexpr double kStartNs = 50e6;
+constexpr double kMostStart = 0.2;
 
 Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {
-    const auto is_mostly_gates = [&](const ThreadCost& thread) {
-        return thread.gates_ns > kManyGates * duration_ns;
-    };
+    double gates_ns = 0;
+    for (const ThreadCost& thread : threads)
+        gates_ns = std::max(gates_ns, thread.gates_ns);
+    const double part = duration_ns > 0 ? gates_ns / duration_ns : 0;
     Factors factors = kMost;
-    if (std::ranges::any_of(threads, is_mostly_gates)) factors.gates = kAllGates;
+    factors.gates = std::clamp(
+        factors.gates + (kAllGates - factors.gates) * (part - kSomeGates) / (kManyGates - kSomeGates),
+        factors.gates, kAllGates);
     return factors;
 }
 
@@ -64,8 +70,12 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
     }
     cost.slowdown = slowdown(threads, duration_ns, at_a_time, {}, 0);
     cost.least_slowdown = slowdown(threads, duration_ns, at_a_time, kLeast, 0);
-    cost.most_slowdown = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns),
-                                  threads.empty() ? 0 : kUnseen);
+    if (threads.empty()) {
+        cost.most_slowdown = cost.slowdown;
+        return cost;
+    }
+    const double unseen = kUnseen + std::min(kStartNs / std::max(duration_ns, 1.0), kMostStart);
+    cost.most_slowdown = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns), unseen);
     return cost;
 }
 

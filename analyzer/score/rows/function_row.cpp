@@ -36,6 +36,7 @@ void fill_flat(const Baseline& baseline, const FunctionSums& sums, const Least& 
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
+    loss.take_unsure(sums.slowed_least, sums.slowed_most);
     sums.add_known_to(loss);
     loss.scale_variance(sums.dependence);
     loss.add_variance(sums.cluster_variance(base.ticks));
@@ -96,7 +97,7 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
     return {.calls = estimate->calls(recorded),
             .variance = estimate->is_counted() ? variance : variance + of_trees,
             .counted = estimate->is_counted() && variance == 0,
-            .few_windows = !estimate->enough(recorded.clusters.sums().size()) ||
+            .few_windows = !estimate->enough(recorded.clusters.sums().size()) || sums.is_recursive() ||
                            is_impossible(sums, as_double(context.lives[thread])),
             .copied_stacks = copied};
 }

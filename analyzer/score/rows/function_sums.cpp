@@ -56,7 +56,22 @@ void FunctionSums::add_group(const Baseline& baseline, const ProcessLeast& proce
     }
     lost_in_clusters.resize(estimate->clusters());
     calls.add_clusters(base, lost_in_clusters);
+    if (group.times->inner() != nullptr) inner_in_windows += as_double(group.times->inner()->count());
+    if (group.times->held() != nullptr) inner_in_windows += as_double(group.times->held()->inner.count());
     if (group.times->windowed() != nullptr) clusters.add(group.times->windowed()->clusters);
+}
+
+bool FunctionSums::is_recursive() const {
+    if (estimate == nullptr || estimate->is_negligible() || clusters.sums().empty()) return false;
+    double outer = 0;
+    for (const ClusterSum& each : clusters.sums())
+        outer += each.calls;
+    if (!(outer > 0)) return false;
+    // At a window's begin, half of a recursion is still to come.
+    constexpr double kMuch = 0.1;
+    const double windows = as_double(clusters.sums().size());
+    const double in_a_recursion = inner_in_windows / outer;
+    return windows * in_a_recursion / 2 > kMuch * outer;
 }
 
 void FunctionSums::complete(const RowContext& context, std::uint32_t function, std::size_t thread) {
@@ -103,15 +118,15 @@ void FunctionSums::take_off_slowing() {
     double elsewhere = waits != nullptr ? sum(waits->inside) : 0;
     if (off != nullptr) elsewhere += sum(off->preempted_inside) + sum(off->blocked_inside);
     const auto [part, most] = estimate->slowing();
-    const auto take_off = [&](Loss& from) {
-        const auto of_loss = [&](double ticks) {
-            return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
-        };
-        from.take_unsure(of_loss(part * (taken - elsewhere)), of_loss(most));
+    const auto of_loss = [&](double ticks) {
+        return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
     };
+    slowed_least = of_loss(part * (taken - elsewhere));
+    slowed_most = of_loss(most);
     const double before = loss.lost();
-    take_off(loss);
-    take_off(self);
+    const double own = before > 0 ? std::min(self.lost() / before, 1.0) : 0;
+    loss.take_unsure(slowed_least, slowed_most);
+    self.take_unsure(own * slowed_least, own * slowed_most);
     if (before > 0) kept = loss.lost() / before;
 }
 

@@ -40,6 +40,7 @@ class Least {
     }
 
     bool empty() const { return min_count_ == 0; }
+    std::uint64_t count() const { return count_; }
     std::uint64_t min() const { return min_; }  ///< kNone if there are none
     /// The least value besides one that is min(); equal to it if several are; kNone where there is none.
     std::uint64_t second() const { return min_count_ > 1 ? min_ : next_; }

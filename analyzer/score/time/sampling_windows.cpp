@@ -10,11 +10,11 @@ namespace {
 /// The cost of a probe was measured where nothing disturbed it. In a program with caches of its own it is
 /// higher, by a quarter where processors are busy.
 constexpr double kCostError = 0.25;
+/// By so many standard errors the program is slower in windows, to be sure of it.
+constexpr double kSureErrors = 2;
 /// If most of the time seen is that of probes, nothing is reported about the function: its durations include
 /// them.
 constexpr double kMaxError = 0.5;
-/// From so many windows on, their differences tell of more than themselves.
-constexpr double kTwo = 1.5;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
 constexpr double kMinOwn = 0.02;
 
@@ -225,12 +225,14 @@ double ThreadWindows::taken_since(std::uint64_t since) const {
     return taken;
 }
 
-double ThreadWindows::own_between(std::uint64_t begin, std::uint64_t end) const {
-    return std::max(ticks(begin, end) - (taken_since(begin) - taken_since(end)), 0.0);
-}
-
 std::uint64_t ThreadWindows::begin_of(std::uint32_t group, std::size_t cluster) const {
     return (*groups_[group].windows)[groups_[group].first_of(cluster)].begin;
+}
+
+std::uint64_t ThreadWindows::end_of(std::uint32_t group, std::size_t cluster) const {
+    const Group& of = groups_[group];
+    const std::size_t next = cluster + 1 < of.clusters ? of.first_of(cluster + 1) : of.first + of.count;
+    return (*of.windows)[next - 1].end;
 }
 
 void ClusterSums::add(std::uint32_t cluster, double calls, double time) {
@@ -330,63 +332,56 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     return estimate;
 }
 
-/// From how often the function is called in each window's own time, by parts of the life, as windows are not
-/// spread evenly over it. A window stands for others in which the thread is as long on a processor, however
-/// much of that the probes took.
+/// From how often the function is called in the program's own time in windows. A window stands for the time
+/// around it, to the middles of the gaps: windows are short where the function is hot.
 WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& windows, std::uint32_t group,
                                                      TickRange since, std::span<const double> gross,
                                                      double probe) const {
-    constexpr std::size_t kWindowsEach = 3, kMostParts = 16;
-    std::vector<Frequency> parts(std::clamp<std::size_t>(seen_ / kWindowsEach, 1, kMostParts));
-    const double length = ticks(since.begin, since.end) / static_cast<double>(parts.size());
+    Frequency rarely, often;  // by the lowest and the highest cost of probes
     std::size_t with_calls = 0;
     double own_inside = 0;
+    std::uint64_t from = since.begin;
     for (std::size_t cluster = 0; cluster < gross.size(); ++cluster) {
+        const std::uint64_t end = windows.end_of(group, cluster);
+        const std::uint64_t to =
+            cluster + 1 < gross.size() ? std::midpoint(end, windows.begin_of(group, cluster + 1)) : since.end;
+        const double stretch = ticks(from, to);
+        from = std::max(from, to);
         const double probes = windows.probes(group, cluster);
         const double on = gross[cluster] - (windows.inside(group, cluster) - probes);
         if (on <= kMinOwn * gross[cluster]) continue;
         const auto own = [&](double times) { return std::max(on - times * probes, kMinOwn * on); };
-        const auto part =
-            static_cast<std::size_t>(ticks(since.begin, windows.begin_of(group, cluster)) / length);
-        // What was subtracted of a probe is the lowest that it can cost.
-        parts[std::min(part, parts.size() - 1)].add(on, sizes_[cluster] / own(1),
-                                                    sizes_[cluster] / own(probe * (1 + kCostError)));
+        const double stands_for = stretch * std::min(on / gross[cluster], 1.0);
+        rarely.add(stands_for, sizes_[cluster] / own(1));
+        often.add(stands_for, sizes_[cluster] / own(probe * (1 + kCostError)));
         own_inside += own(1);
         if (sizes_[cluster] > 0) ++with_calls;
     }
     if (with_calls < kFewWindows || left_ <= 0) return {};
-    double all = 0, rarely = 0, often = 0, variance = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (parts[i].time <= 0) continue;
-        const auto at = [&](std::size_t number) {
-            return since.begin + static_cast<std::uint64_t>(static_cast<double>(number) * length);
-        };
-        const double own = windows.own_between(at(i), at(i + 1));
-        all += own;
-        rarely += own * parts[i].rarely / parts[i].time;
-        often += own * parts[i].often / parts[i].time;
-        variance += own * own * parts[i].variance();
-    }
-    const auto slowing = [&](double calls) {
-        return all > 0 ? std::clamp(1 - calls / all * own_left_ / left_, 0.0, 1.0) : 0.0;
+    const auto slowing = [&](double calls_a_tick) {
+        return std::clamp(1 - calls_a_tick * own_left_ / left_, 0.0, 1.0);
     };
-    return {.part = slowing(often + std::sqrt(variance)), .most = slowing(rarely) * own_inside};
+    return {.part = slowing(often.mean() + kSureErrors * std::sqrt(often.variance())),
+            .most = slowing(rarely.mean()) * own_inside};
 }
 
-/// A window with so much time on a processor, in which there were so many calls a tick, at least and at most.
-void WindowEstimate::Frequency::add(double on, double least, double most) {
-    time += on;
-    rarely += on * least;
-    often += on * most;
-    squares += on * most * most;
-    times += on * on;
+void WindowEstimate::Frequency::add(double weight, double value) {
+    weights_ += weight;
+    sum_ += weight * value;
+    squares_ += weight * value * value;
+    weight_squares_ += weight * weight;
 }
 
-/// Of the mean of `often`, by the windows' differences; that of one window is not known.
+double WindowEstimate::Frequency::mean() const {
+    return weights_ > 0 ? sum_ / weights_ : 0;
+}
+
 double WindowEstimate::Frequency::variance() const {
-    const double mean = often / time, windows = time * time / times;
-    if (windows < kTwo) return mean * mean;
-    return std::max(squares / time - mean * mean, 0.0) / (windows - 1);
+    if (!(weights_ > 0)) return 0;
+    // As many of equal weight would tell as much.
+    const double as_many = weights_ * weights_ / weight_squares_;
+    const double spread = std::max(squares_ / weights_ - mean() * mean(), 0.0);
+    return spread / std::max(as_many - 1, 1.0);
 }
 
 void WindowEstimate::know_waits(std::size_t clusters_with_calls) {
@@ -408,7 +403,7 @@ double WindowEstimate::calls_variance(const WindowedCalls& recorded) const {
 }
 
 bool WindowEstimate::enough(std::size_t clusters_with_calls) const {
-    if (for_themselves_ || left_ <= kNegligibleLife * whole_) return true;
+    if (is_negligible()) return true;
     if (clusters_with_calls > 0 && mostly_probes_) return false;
     // A function that is no longer called is not seen. Many windows without a call are an answer, unless
     // calls between them are known.

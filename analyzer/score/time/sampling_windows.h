@@ -106,10 +106,9 @@ class ThreadWindows {
     /// Time that was not the program's own since `since`, in windows or not: to within a small part of the
     /// life.
     double taken_since(std::uint64_t since) const;
-    /// Likewise the program's own time.
-    double own_between(std::uint64_t begin, std::uint64_t end) const;
-    /// Where the first window of a cluster begins.
+    /// Where the first window of a cluster begins, and the last one ends.
     std::uint64_t begin_of(std::uint32_t group, std::size_t cluster) const;
+    std::uint64_t end_of(std::uint32_t group, std::size_t cluster) const;
 
   private:
     struct Group {
@@ -213,6 +212,8 @@ class WindowEstimate {
     double own_left() const { return own_left_; }
     /// The part of the life from which every call is known.
     double covered() const { return covered_; }
+    /// Whether it makes no difference to the whole.
+    bool is_negligible() const { return for_themselves_ || left_ <= kNegligibleLife * whole_; }
     /// Whether there is enough data if so many clusters have calls.
     bool enough(std::size_t clusters_with_calls) const;
     /// The variance of the estimate expansion × Σ y, with y by cluster; missing values are 0. Never below 0.
@@ -222,15 +223,15 @@ class WindowEstimate {
   private:
     WindowEstimate(const ThreadWindows& windows, TickRange life, const trace::FunctionInfo& function);
     void expand_to(double rest);
-    /// How often a function was called in windows, weighted by the time on processors in them.
-    struct Frequency {
-        double time = 0;
-        double rarely = 0,
-               often = 0;  ///< Σ time × calls a tick, by the lowest and the highest cost of probes
-        double squares = 0, times = 0;
+    /// The mean of weighted values.
+    class Frequency {
+      public:
+        void add(double weight, double value);
+        double mean() const;
+        double variance() const;  ///< of the mean, by the values' differences
 
-        void add(double on, double least, double most);
-        double variance() const;
+      private:
+        double weights_ = 0, sum_ = 0, squares_ = 0, weight_squares_ = 0;
     };
     Slowing find_slowing(const ThreadWindows& windows, std::uint32_t group, TickRange since,
                          std::span<const double> gross, double probe) const;

@@ -261,12 +261,43 @@ TEST_CASE("what calls take in windows alone they have not lost", "[windows]") {
     };
     const score::FunctionRow slowed = score_with(30, false);
     CHECK(slowed.rdam_low < 0.01);
-    CHECK(slowed.rdam < 0.15);
+    CHECK(slowed.rdam < 0.13);
     CHECK(slowed.rdam_high > 0.14);  // 15 of 100 ticks, if it were so outside
     const score::FunctionRow lost = score_with(30, true);
     CHECK(lost.rdam == Approx(15. / 115).margin(0.01));
     CHECK(lost.rdam_low > 0.1);
     CHECK(lost.rdam_high < 0.16);
+}
+
+TEST_CASE("a function that windows cut in the middle of its recursions has no score", "[windows]") {
+    // Of each outermost call of `a`, `inner` ones of 30 ticks, each in one of `b`.
+    const auto report_with = [](std::uint64_t inner) {
+        Recording recording{2};
+        recording.info.windows = random_windows(4);
+        for (trace::FunctionInfo& function : recording.info.functions)
+            function.windowed_since = kStart;
+        ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
+        for (const trace::Window& window : recording.info.windows) {
+            const std::uint64_t length = 50 * inner + 50;
+            for (std::uint64_t at = window.begin; at + length < window.end; at += length) {
+                thread.enter(at, kA);
+                for (std::uint64_t i = 0; i < inner; ++i)
+                    thread.enter(at + 50 * i + 2, kB)
+                        .call(at + 50 * i + 5, kA, 30)
+                        .leave(at + 50 * i + 40, kB);
+                thread.leave(at + length - 5, kA);
+            }
+        }
+        return analyze(recording);
+    };
+    const score::Report deep = report_with(100);
+    CHECK(row(deep, "a").few_windows);
+    CHECK_FALSE(row(deep, "b").few_windows);
+    CHECK(row(deep, "b").has_score);
+    const auto notes = output::notes(deep);
+    CHECK(std::ranges::count_if(
+              notes, [](const std::string& note) { return note.ends_with("inside a recursion): a."); }) == 1);
+    CHECK_FALSE(row(report_with(2), "a").few_windows);
 }
 
 TEST_CASE("by how much the program is slower in windows", "[windows]") {
@@ -293,6 +324,36 @@ TEST_CASE("by how much the program is slower in windows", "[windows]") {
     CHECK(slowing(200, 1).part == 0);
     CHECK(slowing(200, 1).most == 0);
     CHECK(slowing(4000, 1, 4).part == 0);  // too few windows with calls
+}
+
+TEST_CASE("phases, and windows that are short in hot ones, are no slowness", "[windows]") {
+    // A call each 10 ticks, or each 1,000, by turns; six windows in each phase, of 50 or of 2,000 ticks.
+    constexpr std::uint64_t kPhase = 60'000, kPhases = 20, kInPhase = 6;
+    std::vector<trace::Window> windows;
+    score::WindowedCalls recorded;
+    std::uint64_t calls = 0;
+    for (std::uint64_t i = 0; i < kPhases; ++i) {
+        const std::uint64_t every = i % 2 == 0 ? 10 : 1000, length = i % 2 == 0 ? 50 : 2000;
+        calls += kPhase / every;
+        for (std::uint64_t n = 0; n < kInPhase; ++n) {
+            const std::uint64_t begin = i * kPhase + n * kPhase / kInPhase + 4000;
+            recorded.clusters.add(static_cast<std::uint32_t>(windows.size()), number(length / every), 0);
+            windows.push_back({begin, begin + length});
+        }
+    }
+    const score::TickRange life{0, kPhase * kPhases};
+    const score::ThreadWindows thread{std::make_shared<const score::WindowTable>(windows), life};
+    const auto slowing = [&](std::uint64_t counted) {
+        return score::WindowEstimate::by_calls(thread, life, {}, recorded, {.calls = number(counted)}, 1)
+            .slowing();
+    };
+    double inside = 0;
+    for (const trace::Window& window : windows)
+        inside += number(window.end - window.begin);
+    CHECK(slowing(calls).part == 0);
+    CHECK(slowing(calls).most < 0.05 * inside);
+    CHECK(slowing(2 * calls).part > 0.3);
+    CHECK(slowing(2 * calls).most == Approx(0.5 * inside).epsilon(0.05));
 }
 
 TEST_CASE("calls that were counted up to some time stand for the rest of the life", "[windows]") {

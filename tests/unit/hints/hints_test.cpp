@@ -340,6 +340,18 @@ TEST_CASE("What windows saw of times off the processors is corrected by what is 
         made.row().off_in_windows = {.blocked_ns = 0, .preempted_ns = 9e5};
         CHECK(made.kinds().front() == "preempted");
         CHECK_THAT(made.row().hints.front().text, Catch::Contains("for 90 % of the time lost"));
+        CHECK_THAT(made.row().hints.front().text, Catch::Contains("(0 % blocked, 90 % preempted)"));
+    }
+    SECTION("what was lost besides is not known well") {
+        made.row().off_in_windows = {.blocked_ns = 0, .preempted_ns = 8e5};
+        made.report.threads_ns = 1e7;
+        made.row().rdam_all_low = 0.085;
+        made.row().rdam_all_high = 0.16;
+        CHECK(made.kinds().front() == "preempted");
+        CHECK_THAT(
+            made.row().hints.front().text,
+            Catch::Contains("for 50 to 94 % of the time lost, the thread was off-CPU (0 % of that blocked, "
+                            "100 % preempted)"));
     }
     SECTION("never seen") {
         made.row().off_in_windows = {.blocked_ns = 8e5, .preempted_ns = 0};
