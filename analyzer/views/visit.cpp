@@ -14,7 +14,6 @@
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/score_trace.h"
-#include "analyzer/score/statistics/as_double.h"
 #include "analyzer/score/time/window.h"
 #include "analyzer/views/thread_calls.h"
 #include "analyzer/views/thread_visit.h"
@@ -40,7 +39,7 @@ class SequenceTimes {
             sums_.resize(sequence + std::size_t{1});
         }
         (call.held ? held_ : least_)[sequence].add(ticks, weight);
-        sums_[sequence] += score::as_double(ticks) * score::as_double(weight);
+        sums_[sequence] += static_cast<double>(ticks) * static_cast<double>(weight);
         if (!all_) return;
         if (sequence >= calls_.size()) {
             calls_.resize(sequence + std::size_t{1});
@@ -66,7 +65,7 @@ class SequenceTimes {
             score::base_of(baseline, calls, own.empty() ? held_[sequence] : own, process);
         // In all they have not lost less than nothing, whatever the clock may have erred.
         const std::uint64_t count = own.count() + held_[sequence].count();
-        const double mean = sums_[sequence] / score::as_double(std::max<std::uint64_t>(count, 1));
+        const double mean = sums_[sequence] / static_cast<double>(std::max<std::uint64_t>(count, 1));
         return {.ticks = base.error > 0 ? std::min(base.ticks, mean) : base.ticks,
                 .floor = static_cast<double>(own.floor(baseline.step))};
     }
