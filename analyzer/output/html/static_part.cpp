@@ -52,7 +52,9 @@ std::string apart_html(const std::vector<Row>& all, const Row& row, std::size_t 
 }
 
 std::string row_html(const score::FunctionRow& row) {
-    const auto time = [&](double ns) { return row.outermost > 0 ? human_time(ns) : std::string{"-"}; };
+    const auto time = [&](double ns) {
+        return row.outermost > 0 && !row.unknown() ? human_time(ns) : std::string{"-"};
+    };
     const std::string name =
         function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
     return "<tr>" + cell(fmt::format("{}", row.rank)) +

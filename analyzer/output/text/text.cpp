@@ -171,7 +171,7 @@ class TextWriter {
     }
 
     void add_function(Table& table, const score::FunctionRow& row) const {
-        const bool scored = row.outermost > 0;
+        const bool scored = row.outermost > 0 && !row.unknown();
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         table.add({row.unknown() ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
                    row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high),
