@@ -204,8 +204,7 @@ std::string few_windows_note(Reports reports) {
     if (few.empty()) return {};
     return fmt::format(
         "No score for functions called in fewer than {} windows, much faster than their probes, slowed down "
-        "by "
-        "them, or recursive (a window may open inside a recursion): {}.",
+        "by them, or recursive (a window may open inside a recursion): {}.",
         score::kFewWindows, some_names(few));
 }
 
