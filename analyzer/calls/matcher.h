@@ -111,6 +111,9 @@ class BasicMatcher {
     /// During `closed`: the end of that call, on a clock that stops while the recorder works. On this clock,
     /// the call began one duration earlier.
     std::uint64_t net_end() const;
+    /// During `closed`: the ticks of all pauses before the call began, and before it ended.
+    std::uint64_t paused_at_begin() const { return stack_.back().paused_before; }
+    std::uint64_t paused_at_end() const { return paused_until(closed_at_); }
 
     const MatchCounts& counts() const { return counts_; }
     const std::vector<FunctionCounts>& per_function() const { return per_function_; }

@@ -41,26 +41,30 @@ void PatternMiner::expect(std::uint64_t siblings) {
     }
 }
 
-void PatternMiner::close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed) {
-    const std::size_t first = open_.back();
+void PatternMiner::close(ShapeId shape, const SiblingTime& time, const Paused& paused) {
+    const std::size_t first = open_.back().first;
     open_.pop_back();
     tell_patterns(shape, first);
     siblings_.shrink(first);
-    append(shape, timed ? SiblingTime{end - std::min(end, duration), end} : SiblingTime{});
+    std::uint64_t& before = open_.empty() ? top_paused_ : open_.back().paused;
+    append(shape, time, {.before = paused.begin > before, .inside = paused.end > paused.begin});
+    before = paused.end;
 }
 
-void PatternMiner::append(ShapeId shape, const SiblingTime& time) {
-    const std::size_t first = open_.empty() ? 0 : open_.back();
+void PatternMiner::append(ShapeId shape, const SiblingTime& time, const SiblingPauses& pauses) {
+    const std::size_t first = open_.empty() ? 0 : open_.back().first;
     if (fold_loops_ && siblings_.size() > first && siblings_.shapes.back() == shape) {
         SiblingTime last = siblings_.times.back();
+        SiblingPauses all = siblings_.times.pauses(siblings_.size() - 1);
         last.end = last.known() ? time.end : SiblingTime::kUnknown;
-        siblings_.times.replace_back(last);
+        all.inside = all.inside || pauses.before || pauses.inside;
+        siblings_.times.replace_back(last, all);
         return;
     }
     // A longer list cannot be mined at once: at the top level, the patterns in its pieces are found.
     if (open_.empty() && siblings_.size() + 1 == kFirstMeta) mine_top();
     siblings_.shapes.push_back(shape);
-    siblings_.times.push_back(time);
+    siblings_.times.push_back(time, pauses);
 }
 
 PatternMiner::List PatternMiner::list_from(std::size_t first) const {
@@ -89,7 +93,10 @@ void PatternMiner::tell(const Occurrence& each, const List& list) {
         list.all_known || siblings_.times.known(list.first + each.first, each.last - each.first + 1);
     const std::uint64_t begin = siblings_.times[list.first + each.first].begin;
     const std::uint64_t end = siblings_.times[list.first + each.last].end;
-    sink_.occurred(each.pattern, known && end > begin ? end - begin : 0, known);
+    sink_.occurred({.pattern = each.pattern,
+                    .duration = known && end > begin ? end - begin : 0,
+                    .timed = known,
+                    .held = siblings_.times.paused_between(list.first + each.first, list.first + each.last)});
 }
 
 /// Reports the patterns it finds, and keeps them if there is room.
@@ -116,19 +123,23 @@ void PatternMiner::mine(const List& list, Kept* kept) {
 }
 
 void PatternMiner::abandon(std::span<const ShapeId> shapes) {
-    const std::vector<std::size_t> lost(open_.end() - static_cast<std::ptrdiff_t>(shapes.size()),
-                                        open_.end());
-    const std::size_t base = lost.front();
-    std::vector<std::pair<ShapeId, SiblingTime>> theirs;
+    const std::vector<Open> lost(open_.end() - static_cast<std::ptrdiff_t>(shapes.size()), open_.end());
+    const std::size_t base = lost.front().first;
+    struct Sibling {
+        ShapeId shape;
+        SiblingTime time;
+        SiblingPauses pauses;
+    };
+    std::vector<Sibling> theirs;
     for (std::size_t i = base; i < siblings_.size(); ++i)
-        theirs.emplace_back(siblings_.shapes[i], siblings_.times[i]);
+        theirs.push_back({siblings_.shapes[i], siblings_.times[i], siblings_.times.pauses(i)});
     open_.resize(open_.size() - shapes.size());
     siblings_.shrink(base);
     for (std::size_t i = 0; i < lost.size(); ++i) {
-        append(shapes[i], {});
-        const std::size_t end = i + 1 < lost.size() ? lost[i + 1] - base : theirs.size();
-        for (std::size_t j = lost[i] - base; j < end; ++j)
-            append(theirs[j].first, theirs[j].second);
+        append(shapes[i], {}, {});
+        const std::size_t end = i + 1 < lost.size() ? lost[i + 1].first - base : theirs.size();
+        for (std::size_t j = lost[i].first - base; j < end; ++j)
+            append(theirs[j].shape, theirs[j].time, theirs[j].pauses);
     }
 }
 

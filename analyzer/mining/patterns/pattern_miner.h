@@ -15,9 +15,13 @@ namespace rdam::mining {
 class PatternTimesSink {
   public:
     virtual ~PatternTimesSink() = default;
-    /// An occurrence, from the beginning of its first call to the end of its last one. `timed`: all of its
-    /// calls are.
-    virtual void occurred(PatternId pattern, std::uint64_t duration, bool timed) = 0;
+    struct Occurrence {
+        PatternId pattern = 0;
+        std::uint64_t duration = 0;  ///< from the beginning of its first call to the end of its last one
+        bool timed = false;          ///< all of its calls are
+        bool held = false;           ///< there was a pause in it
+    };
+    virtual void occurred(const Occurrence& occurrence) = 0;
 };
 
 /// Memory: 12.5 bytes for each sibling in the lists that are open, 8 and a hash of its pairs more while one
@@ -33,9 +37,14 @@ class PatternMiner {
     /// memory put in place, twice. Takes addresses, not memory.
     void expect(std::uint64_t siblings);
 
-    void open() { open_.push_back(siblings_.size()); }
+    /// For how many ticks the thread had been held when a call began, and when it ended.
+    struct Paused {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+    };
+    void open() { open_.push_back({.first = siblings_.size()}); }
     /// The innermost open call has ended.
-    void close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed);
+    void close(ShapeId shape, const SiblingTime& time, const Paused& paused);
     /// The innermost open calls never ended; `shapes` are the shapes of abandoned calls of their functions,
     /// outermost first. As SequenceBuilder::abandon().
     void abandon(std::span<const ShapeId> shapes);
@@ -57,6 +66,10 @@ class PatternMiner {
             times.shrink(size);
         }
     };
+    struct Open {
+        std::size_t first = 0;     ///< its first child
+        std::uint64_t paused = 0;  ///< when the last of its children ended
+    };
     /// The innermost one.
     struct List {
         std::size_t first = 0;
@@ -74,7 +87,7 @@ class PatternMiner {
         bool known = false;
     };
 
-    void append(ShapeId shape, const SiblingTime& time);
+    void append(ShapeId shape, const SiblingTime& time, const SiblingPauses& pauses);
     List list_from(std::size_t first) const;
     void tell_patterns(ShapeId shape, std::size_t first_child);
     void tell(const Occurrence& each, const List& list);
@@ -85,7 +98,8 @@ class PatternMiner {
     bool fold_loops_;
     PatternTimesSink& sink_;
     PatternStore store_;
-    std::vector<std::size_t> open_;  // the first child of each
+    std::vector<Open> open_;
+    std::uint64_t top_paused_ = 0;  // when the last call at the top level ended
     Siblings siblings_;
     std::vector<Occurrence> kept_;
     std::vector<Kept> of_shape_;

@@ -9,7 +9,9 @@ void SiblingTimes::reserve(std::size_t count) {
     bases_.reserve(count / kBlock + 1);
 }
 
-void SiblingTimes::push_back(const SiblingTime& time) {
+void SiblingTimes::push_back(const SiblingTime& time, const SiblingPauses& pauses) {
+    if (pauses.before) pauses_.push_back(before(size()));
+    if (pauses.inside) pauses_.push_back(inside(size()));
     if (cells_.size() % kBlock == 0) bases_.push_back(kNoBase);
     if (!time.known()) {
         cells_.push_back({0, kUnknownDuration});
@@ -33,11 +35,23 @@ void SiblingTimes::shrink(std::size_t size) {
     bases_.resize((size + kBlock - 1) / kBlock);
     while (!far_.empty() && far_.back().at >= size)
         far_.pop_back();
+    while (!pauses_.empty() && pauses_.back() >= before(size))
+        pauses_.pop_back();
 }
 
-void SiblingTimes::replace_back(const SiblingTime& time) {
+void SiblingTimes::replace_back(const SiblingTime& time, const SiblingPauses& pauses) {
     shrink(size() - 1);
-    push_back(time);
+    push_back(time, pauses);
+}
+
+SiblingPauses SiblingTimes::pauses(std::size_t at) const {
+    return {.before = std::ranges::binary_search(pauses_, before(at)),
+            .inside = std::ranges::binary_search(pauses_, inside(at))};
+}
+
+bool SiblingTimes::paused_between(std::size_t first, std::size_t last) const {
+    const auto pause = std::ranges::lower_bound(pauses_, inside(first));
+    return pause != pauses_.end() && *pause <= inside(last);
 }
 
 bool SiblingTimes::known(std::size_t first, std::size_t count) const {

@@ -20,6 +20,14 @@ struct SiblingTime {
     friend bool operator==(const SiblingTime&, const SiblingTime&) = default;
 };
 
+/// The recorder, or another thread of the program, had the processor meanwhile.
+struct SiblingPauses {
+    bool before = false;  ///< since the sibling before ended
+    bool inside = false;
+
+    friend bool operator==(const SiblingPauses&, const SiblingPauses&) = default;
+};
+
 /// Exact for every pair of times; siblings that follow one another within 2³² ticks and do not last longer
 /// take the least room. Not thread-safe.
 class SiblingTimes {
@@ -27,11 +35,11 @@ class SiblingTimes {
     void reserve(std::size_t count);
     std::size_t size() const { return cells_.size(); }
 
-    void push_back(const SiblingTime& time);
+    void push_back(const SiblingTime& time, const SiblingPauses& pauses = {});
     /// Forgets those behind the first `size`.
     void shrink(std::size_t size);
     /// Instead of the last one.
-    void replace_back(const SiblingTime& time);
+    void replace_back(const SiblingTime& time, const SiblingPauses& pauses = {});
 
     bool known(std::size_t at) const { return cells_[at].duration != kUnknownDuration; }
     /// Whether all of the `count` from `first` on are.
@@ -43,6 +51,9 @@ class SiblingTimes {
         return {begin, begin + cell.duration};
     }
     SiblingTime back() const { return (*this)[size() - 1]; }
+    SiblingPauses pauses(std::size_t at) const;
+    /// Between the beginning of the one and the end of the other, which is not before it.
+    bool paused_between(std::size_t first, std::size_t last) const;
 
   private:
     struct Cell {
@@ -61,9 +72,14 @@ class SiblingTimes {
 
     SiblingTime beyond_cells(std::size_t at) const;
 
+    // Of a sibling's pauses, those before it have twice its number, those inside it one more.
+    static std::size_t before(std::size_t at) { return 2 * at; }
+    static std::size_t inside(std::size_t at) { return 2 * at + 1; }
+
     LargeVector<Cell> cells_;
     LargeVector<std::uint64_t> bases_;  ///< the begin of the first sibling of each block that is known
     std::vector<Far> far_;              ///< in their order
+    std::vector<std::size_t> pauses_;   ///< likewise
 };
 
 }  // namespace rdam::mining

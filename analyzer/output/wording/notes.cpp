@@ -59,8 +59,9 @@ void add_machine(const score::Report& report, std::vector<std::string>& out) {
     const double share = report.process.machine_share;
     if (share < kWorthTelling) return;
     out.push_back(
-        fmt::format("Interrupts or the host take {} of every thread's time on this machine: scores below "
-                    "{:.2f} may come from the machine.",
+        fmt::format("Interrupts or the host took about {} of every thread's time, by a measurement of some "
+                    "milliseconds and, of the whole run, /proc/stat: scores below {:.2f} may come from the "
+                    "machine.",
                     percent(share), std::ceil(100 * share) / 100));
 }
 

@@ -194,8 +194,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     set_result(call);
     const mining::SequenceBuilder::Closed closed = builder_.close_shape();
     const OpenCall& open = open_.back();
-    if (out_->patterns && !is_windowed(call.function))
-        out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
+    if (out_->patterns && !is_windowed(call.function)) close_in_patterns(call, closed.shape);
     if (counts && open.cluster != kComplete) note_off_cpu(call, open);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, out_->paths ? out_->paths->close() : 0, closed);
     if (counts && !call.timed)
@@ -206,6 +205,14 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 }
 
 /// Of a call in a window.
+void ThreadAnalysis::close_in_patterns(const calls::Call& call, mining::ShapeId shape) {
+    const std::uint64_t end = matcher_.net_end();
+    mining::SiblingTime time;
+    if (call.timed) time = {.begin = end - std::min(end, call.duration), .end = end};
+    out_->patterns->miner().close(shape, time,
+                                  {.begin = matcher_.paused_at_begin(), .end = matcher_.paused_at_end()});
+}
+
 void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open) {
     if (off_ == nullptr || !call.timed || !call.outermost) return;
     const OffTimes::Sum before = off_->until(call.begin), behind = off_->until(call.last->tsc);

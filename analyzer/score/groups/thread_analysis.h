@@ -87,6 +87,7 @@ class ThreadAnalysis final : private calls::CallSink {
         return function < settings_.windowed.size() && settings_.windowed[function];
     }
     void note_overhead(std::span<const trace::Event> events);
+    void close_in_patterns(const calls::Call& call, mining::ShapeId shape);
     void note_off_cpu(const calls::Call& call, const OpenCall& open);
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;

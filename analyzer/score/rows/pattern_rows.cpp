@@ -58,7 +58,7 @@ std::vector<PatternCandidate> candidates(const RowContext& context) {
         std::vector<Content> contents;
         if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
-            const Distribution& times = patterns.calls()[id].times;
+            const Distribution times = patterns.calls()[id].all(context.settings.baseline.step);
             const auto least = contents.empty() ? process.end() : process.find(contents[id]);
             const Base base = base_of(context.settings.baseline, times, times.least(),
                                       least != process.end() ? least->second : times.least());
@@ -79,18 +79,19 @@ PatternRow describe(const RowContext& context, const PatternCandidate& candidate
     const PatternCalls& calls = patterns.calls()[candidate.pattern];
     const auto life = static_cast<double>(context.lives[candidate.thread]);
     const auto ns = [&](double ticks) { return ticks * context.ns_per_tick; };
+    const Distribution times = calls.all(context.settings.baseline.step);
     Loss loss;
-    loss.add(calls.times, candidate.base);
+    loss.add(times, candidate.base);
     PatternRow row{.thread = candidate.thread,
                    .length = patterns.patterns()[candidate.pattern].length,
                    .occurrences = calls.occurrences,
                    .rdam = share(loss.lost(), life),
                    .rdam_low = share(loss.low(), life),
                    .rdam_high = share(loss.high(), life),
-                   .min_ns = ns(static_cast<double>(calls.times.min())),
-                   .median_ns = ns(static_cast<double>(calls.times.percentile(0.5))),
+                   .min_ns = ns(static_cast<double>(times.min())),
+                   .median_ns = ns(static_cast<double>(times.percentile(0.5))),
                    .lost_ns = ns(loss.lost()),
-                   .lower_bound = calls.times.count() < kFewOccurrences,
+                   .lower_bound = times.count() < kFewOccurrences,
                    .minimum_alone = loss.minimum_stands_alone()};
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMaxPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences, shape));

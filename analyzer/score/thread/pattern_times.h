@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,17 @@ namespace rdam::score {
 
 struct PatternCalls {
     std::uint64_t occurrences = 0;
-    Distribution times;  ///< of those whose calls all begin and end at possible times; ticks
+    // Of those whose calls all begin and end at possible times; ticks.
+    Distribution times;                  ///< of those that set a baseline
+    std::unique_ptr<Distribution> held;  ///< of those with pauses, which do not; null: there are none
+
+    /// Of both. Those with pauses have taken no less than the fastest of the others, as well as a clock can
+    /// tell that moves `step` ticks at a time.
+    Distribution all(std::uint64_t step) const {
+        Distribution all = times;
+        if (held) all.merge_unsure(*held, times.least().floor(step));
+        return all;
+    }
 };
 
 /// Not thread-safe.
@@ -32,11 +43,14 @@ class PatternTimes : private mining::PatternTimesSink {
     std::span<const PatternCalls> calls() const { return calls_; }
 
   private:
-    void occurred(mining::PatternId pattern, std::uint64_t duration, bool timed) override {
-        if (pattern >= calls_.size()) calls_.resize(pattern + std::size_t{1});
-        PatternCalls& calls = calls_[pattern];
+    void occurred(const Occurrence& occurrence) override {
+        if (occurrence.pattern >= calls_.size()) calls_.resize(occurrence.pattern + std::size_t{1});
+        PatternCalls& calls = calls_[occurrence.pattern];
         ++calls.occurrences;
-        if (timed) calls.times.add(duration);
+        if (!occurrence.timed) return;
+        if (!occurrence.held) return calls.times.add(occurrence.duration);
+        if (!calls.held) calls.held = std::make_unique<Distribution>();
+        calls.held->add(occurrence.duration);
     }
 
     mining::PatternMiner miner_;

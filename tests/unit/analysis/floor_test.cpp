@@ -83,7 +83,7 @@ TEST_CASE("the machine's share is told where it matters", "[floor]") {
     const auto told = [](double share) {
         const auto all = output::notes(analyze(recording_with(0, share)));
         return std::ranges::any_of(
-            all, [](const std::string& note) { return note.find("Interrupts or the host take") == 0; });
+            all, [](const std::string& note) { return note.starts_with("Interrupts or the host took"); });
     };
     CHECK(!told(0));
     CHECK(!told(0.009));

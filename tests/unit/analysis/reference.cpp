@@ -139,8 +139,9 @@ class Judge {
     struct Element {
         std::string identity;
         std::uint32_t function = 0;
-        std::uint64_t begin = 0, end = 0;
+        std::uint64_t begin = 0, end = 0;  ///< without pauses and probes
         bool timed = false;
+        std::uint64_t first = 0, last = 0;  ///< with them
     };
 
     void find_patterns_among(const Node& parent) {
@@ -180,8 +181,8 @@ class Judge {
                     found.functions.push_back(row[i].function);
                 ++found.occurrences;
                 if (!timed) continue;
-                found.durations.push_back(row[last].end > row[first].begin ? row[last].end - row[first].begin
-                                                                           : 0);
+                found.durations.add(row[last].end > row[first].begin ? row[last].end - row[first].begin : 0,
+                                    paused_between(tree_, row[first].first, row[last].last) > 0);
             }
         }
     }
@@ -193,9 +194,15 @@ class Judge {
             const std::uint64_t end = timed ? net_end(node) : 0;
             const Element element{
                 node.ended ? identity(node, settings_.deep_keys) : "!" + std::to_string(node.function),
-                node.function, timed ? end - net(node) : 0, end, timed};
+                node.function,
+                timed ? end - net(node) : 0,
+                end,
+                timed,
+                node.begin,
+                node.end};
             if (settings_.fold_loops && !row.empty() && row.back().identity == element.identity) {
                 row.back().end = element.end;
+                row.back().last = element.last;
                 row.back().timed = row.back().timed && element.timed;
             } else {
                 row.push_back(element);
@@ -546,8 +553,6 @@ std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Re
         const auto tree = tree_of(thread);
         Judge judge{*tree, recording, settings};
         judge.find_patterns();
-        for (auto& [name, pattern] : judge.patterns)
-            std::ranges::sort(pattern.durations);
         threads.push_back(std::move(judge.patterns));
     }
     return threads;

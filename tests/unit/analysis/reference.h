@@ -92,7 +92,7 @@ struct ReferenceSettings {
 struct ReferencePattern {
     std::vector<std::uint32_t> functions;  ///< of its calls
     std::uint64_t occurrences = 0;
-    std::vector<std::uint64_t> durations;  ///< sorted; of those of which all calls are timed
+    Durations durations;  ///< of those of which all calls are timed
 };
 
 /// What such calls are compared with: the mean of those that are the least, or the next one if that is within

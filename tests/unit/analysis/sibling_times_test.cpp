@@ -1,5 +1,7 @@
 #include "analyzer/mining/patterns/sibling_times.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -8,6 +10,7 @@
 
 namespace {
 
+using rdam::mining::SiblingPauses;
 using rdam::mining::SiblingTime;
 using rdam::mining::SiblingTimes;
 
@@ -30,6 +33,8 @@ class Clock {
         now_ += below(100);
         return {now_, now_ + duration};
     }
+    /// Few have any.
+    SiblingPauses pauses() { return {.before = below(20) == 0, .inside = below(20) == 0}; }
     std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
 
   private:
@@ -49,17 +54,21 @@ TEST_CASE("The times of siblings come back exactly") {
         Clock clock{seed};
         SiblingTimes times;
         std::vector<SiblingTime> expected;
+        std::vector<SiblingPauses> pauses;
         for (int step = 0; step < 300; ++step) {
             const std::uint32_t what = clock.below(20);
             if (what == 0 && !expected.empty()) {
                 expected.resize(clock.below(expected.size() + 1));
+                pauses.resize(expected.size());
                 times.shrink(expected.size());
             } else if (what == 1 && !expected.empty()) {
                 expected.back() = clock.next();
-                times.replace_back(expected.back());
+                pauses.back() = clock.pauses();
+                times.replace_back(expected.back(), pauses.back());
             } else {
                 expected.push_back(clock.next());
-                times.push_back(expected.back());
+                pauses.push_back(clock.pauses());
+                times.push_back(expected.back(), pauses.back());
             }
         }
         INFO("seed " << seed);
@@ -69,6 +78,12 @@ TEST_CASE("The times of siblings come back exactly") {
             if (!expected[i].known()) first = i + 1;
             REQUIRE(times.known(first, i + 1 - first));
             if (first > 0) REQUIRE_FALSE(times.known(first - 1, i + 2 - first));
+            REQUIRE(times.pauses(i) == pauses[i]);
+            const std::size_t from = i - std::min<std::size_t>(i, 7);
+            bool paused = pauses[from].inside;
+            for (std::size_t between = from + 1; between <= i; ++between)
+                paused = paused || pauses[between].before || pauses[between].inside;
+            REQUIRE(times.paused_between(from, i) == paused);
         }
     }
 }
