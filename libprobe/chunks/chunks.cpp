@@ -79,6 +79,15 @@ std::uint32_t chunk_for_records(ThreadState& thread, std::uint64_t& waited) {
     return chunk;
 }
 
+/// The record of a pause that has ended now.
+void mark_pause(std::uint64_t* record, std::uint64_t begin, shm::Pause reason) {
+    record[0] = begin;
+    record[2] = read_clock();
+    std::atomic_ref<std::uint64_t>{record[1]}.store(
+        shm::make_head(shm::RecordKind::pause, 1, static_cast<std::uint32_t>(reason)),
+        std::memory_order_release);
+}
+
 /// The state alone may be damaged: another thread that lives may have the slot. Of one that is gone without a
 /// word only the agent knows.
 bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
@@ -191,14 +200,9 @@ bool change_chunk(ThreadState& thread) {
     if (chunk == shm::kNone) return false;
     shm::ChunkHeader& head = header_of(chunk);
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
-    slot[0] = begin;
-    slot[2] = read_clock();
+    mark_pause(slot, begin, waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk);
     spend_pause(thread, slot[2] - begin);
-    const auto reason = waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk;
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(
-        shm::make_head(shm::RecordKind::pause, 1, static_cast<std::uint32_t>(reason)),
-        std::memory_order_release);
-    thread.cursor = reinterpret_cast<std::uint64_t>(slot + 3);
+    thread.cursor = reinterpret_cast<std::uint64_t>(slot + shm::kPauseRecordWords);
     return true;
 }
 
@@ -213,17 +217,23 @@ std::uint64_t* take_record(ThreadState& thread, std::uint32_t size) {
     return nullptr;
 }
 
-void announce_events() {
+void announce_events(ThreadState& thread) {
     if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
     shm::Control& control = *globals.control;
     if (control.has_events.exchange(1) == 0) wake_agent();
     // From here on a reader finds the trace, and waits until it is closed, even if the program is killed in a
     // moment. Under a filter there is no waiting: the agent looks by itself.
     if (is_filtered()) return;
+    const sys::BlockSignals blocked;
+    const bool own = thread.slot != nullptr && thread.vfork_cursor == 0;
+    std::uint64_t* const record =
+        own ? take_record(thread, shm::kPauseRecordWords * sizeof(std::uint64_t)) : nullptr;
+    const std::uint64_t begin = read_clock();
     while (control.file_futex.load() == 0) {
-        if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
+        if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) break;
         control.has_events.store(1);
     }
+    if (record != nullptr) mark_pause(record, begin, shm::Pause::other);
 }
 
 bool come_back(ThreadState& thread) {

@@ -28,8 +28,9 @@ bool change_chunk(ThreadState& thread);
 /// none. The caller writes the head last.
 std::uint64_t* take_record(ThreadState& thread, std::uint32_t size);
 
-/// Tells the agent, once, that there is going to be something to write, and waits until the file is there.
-void announce_events();
+/// Tells the agent, once, that there is going to be something to write, and waits until the file is there,
+/// which is marked as a pause. The thread has a slot, or there is no mark.
+void announce_events(ThreadState& thread);
 
 /// Counts one event that is not going to be recorded.
 void count_dropped(ThreadState& thread);

@@ -128,7 +128,8 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     if (!probe::recording()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0) return;
-    probe::announce_events();
+    probe::begin_recording(rdam_thread);
+    probe::announce_events(rdam_thread);
     probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
     std::uint64_t* record = probe::reserve_record(24 + 8 * std::uint64_t{words} + probe::count_bytes());

@@ -238,7 +238,7 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
     }
     if (!rdam::probe::ready(thread)) return 0;
     const bool of_program = entry < rdam_functions + rdam::probe::globals.functions;
-    if (of_program) rdam::probe::announce_events();
+    if (of_program) rdam::probe::announce_events(thread);
     if (rdam::probe::count_pair(thread, *entry, return_address) && of_program)
         rdam::probe::record_stack(thread, *entry, return_address, *registers);
     return 0;

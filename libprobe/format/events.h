@@ -127,8 +127,10 @@ struct StackCopy {
     std::uint32_t reserved = 0;
 };
 
-/// Why the recorder held a thread. The numbers are those of rdam::trace::PauseReason.
+/// Why the recorder held a thread. The numbers are those of rdam::trace::PauseReason. `other`: the trace's
+/// file was to be opened.
 enum class Pause : std::uint8_t { stack_copy = 0, new_chunk = 1, buffer_full = 2, other = 3 };
+inline constexpr std::uint32_t kPauseRecordWords = 3;  ///< of 8 bytes: begin, head, end
 
 }  // namespace rdam::shm
 
