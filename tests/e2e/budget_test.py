@@ -5,9 +5,10 @@ import csv
 import json
 import os
 import subprocess
+import threading
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, RDAM, Case
+from harness import CACHE, LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case
 
 FUNCTIONS = ("leaf", "inner", "tree", "thrower", "jumper", "summed", "first", "second", "rare")
 
@@ -54,6 +55,27 @@ class Budget(Case):
         self.assertEqual(self.check_counts(truth, report), set())
         done = self.rdam("record", "--all-calls", "--max-overhead", "5%", "-f", "leaf", "--", PROGRAMS / "sampled", "1")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
+
+    def test_where_every_call_is_recorded_a_phase_that_is_slow_is_told_while_it_lasts(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
+        environment["RDAM_CACHE"] = CACHE
+        with subprocess.Popen([RDAM, "record", "--all-calls", "-f", "leaf,rest", "--", PROGRAMS / "late_phase"], cwd=self.folder,
+                              env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            # The program goes on until its input ends.
+            end = threading.Timer(TIMEOUT / 4, running.stdin.close)
+            end.start()
+            lines = []
+            for line in running.stderr:
+                lines.append(line)
+                if "million times a second" in line:
+                    running.stdin.close()
+            end.cancel()
+        self.assertEqual(running.returncode, 0, lines)
+        told = [line for line in lines if "million times a second" in line]
+        self.assertEqual(len(told), 1, lines)
+        self.assertRegex(told[0], r"^rdam: leaf is called [0-9.]+ million times a second by a thread, and most calls take no longer than "
+                                  r"their probe, [0-9]+ ns: recording every call makes its threads take at least [0-9.]+ × as long; ")
+        self.assertLess(lines.index("hot\n"), lines.index(told[0]))
 
     def test_where_gates_cannot_be_copied_every_call_is_recorded(self):
         done = self.forbidding(["mremap"], RDAM, "record", "-f", ",".join(FUNCTIONS), "--", PROGRAMS / "sampled", "20000",

@@ -10,7 +10,7 @@
 namespace rdam::agent {
 
 void Recording::WatchedFile::append(std::uint32_t thread, const trace::Packs& packs) {
-    cost_.see(packs);
+    cost_.see(thread, packs);
     file_.append(thread, packs);
 }
 

@@ -7,7 +7,7 @@
 #include "analyzer/trace/codec/packs.h"
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
-#include "tools/agent/sampling/first_moments.h"
+#include "tools/agent/sampling/call_rates.h"
 
 namespace rdam::agent {
 
@@ -15,15 +15,15 @@ namespace rdam::agent {
 class CostWatch {
   public:
     CostWatch(const SharedMemory& shared, const trace::TraceInfo& info)
-        : shared_(shared), info_(info), first_moments_(info) {}
+        : shared_(shared), info_(info), rates_(info) {}
 
-    /// The next events of a thread.
-    void see(const trace::Packs& packs);
+    /// The next events of a thread that TraceInfo::threads has.
+    void see(std::uint32_t thread, const trace::Packs& packs);
 
   private:
     const SharedMemory& shared_;
     const trace::TraceInfo& info_;
-    FirstMoments first_moments_;
+    CallRates rates_;
     trace::ChunkDecoder decoder_;
 };
 
