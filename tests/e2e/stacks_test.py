@@ -65,7 +65,7 @@ class Stacks(Case):
         notes = self.analyze()["trace"]["notes"]
         table = self.rdam("analyze", "trace.bin").stdout.decode()
         self.assertEqual([line.removeprefix("note: ") for line in table.splitlines() if line.startswith("note: ")], notes)
-        return [note for note in notes if not note.startswith("Interrupts or the host take")]
+        return [note for note in notes if not note.startswith("Interrupts or the host took")]
 
     def test_names_lines_and_inlined_frames(self):
         self.recorded()
