@@ -388,10 +388,12 @@ std::string maybe_recorder_advice() {
 }
 
 std::string sampled_advice() {
-    return "Scores of samples are the estimate minus two standard errors, and the sample may miss the "
-           "fastest execution. Calls of some nanoseconds take longer between two probes than without them: "
-           "their scores may also be too high, down to the lower end of the interval where their calls were "
-           "counted.";
+    return fmt::format(
+        "Scores of samples are the estimate minus {:g} standard errors ({:g} where calls were not counted), "
+        "and the sample may miss the fastest execution. Calls of some nanoseconds take longer between two "
+        "probes than without them: their scores may also be too high, down to the lower end of the interval "
+        "where their calls were counted.",
+        score::kCountedBoundErrors, score::kBoundErrors);
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

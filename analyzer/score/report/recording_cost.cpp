@@ -1,6 +1,7 @@
 #include "analyzer/score/report/recording_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rdam::score {
 
@@ -20,10 +21,11 @@ constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .rest = 1.3};
 constexpr double kAllGates = 1.2;
 /// … from where gates would take this part of the run on, and where they would take that, all of them are.
 constexpr double kSomeGates = 0.4, kManyGates = 0.8;
-/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses;
-/// the start and the end of `rdam record`, up to a part of a short run.
-constexpr double kUnseen = 0.03;
-constexpr double kStartNs = 50e6;
+/// … and what no counter of events shows: other addresses of code and data, caches that the recorder uses,
+/// which has nothing to do with how wrong the costs above are;
+constexpr double kUnseen = 0.08;
+/// … the start and the end of `rdam record`, up to a part of a short run.
+constexpr double kStartNs = 35e6;
 constexpr double kMostStart = 0.2;
 
 Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {
@@ -39,7 +41,7 @@ Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {
 }
 
 double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time,
-                const Factors& factors, double unseen) {
+                const Factors& factors) {
     double most = 0;
     double work = 0;
     for (const ThreadCost& thread : threads) {
@@ -53,7 +55,7 @@ double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, doub
     const double spread = at_a_time > 0 ? work / std::max(at_a_time, 1.0) : 0;
     const double own = std::max(duration_ns - std::max(most, spread), 0.0);
     if (duration_ns <= 0) return 1;
-    return std::min((own * kMaxTold > duration_ns ? duration_ns / own : kMaxTold) + unseen, kMaxTold);
+    return own * kMaxTold > duration_ns ? duration_ns / own : kMaxTold;
 }
 
 }  // namespace
@@ -68,14 +70,16 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         cost.agent_ns += thread.agent_ns;
         cost.switches_ns += thread.switches_ns;
     }
-    cost.slowdown = slowdown(threads, duration_ns, at_a_time, {}, 0);
-    cost.least_slowdown = slowdown(threads, duration_ns, at_a_time, kLeast, 0);
+    cost.slowdown = slowdown(threads, duration_ns, at_a_time, {});
+    cost.least_slowdown = slowdown(threads, duration_ns, at_a_time, kLeast);
     if (threads.empty()) {
         cost.most_slowdown = cost.slowdown;
         return cost;
     }
-    const double unseen = kUnseen + std::min(kStartNs / std::max(duration_ns, 1.0), kMostStart);
-    cost.most_slowdown = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns), unseen);
+    const double most = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns));
+    const double start = std::min(kStartNs / std::max(duration_ns, 1.0), kMostStart);
+    const double half = (most - cost.least_slowdown) / 2;
+    cost.most_slowdown = std::min(cost.least_slowdown + half + std::hypot(half, kUnseen) + start, kMaxTold);
     return cost;
 }
 

@@ -40,6 +40,9 @@ inline constexpr double kFewSteps = 10;
 /// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
 /// samples.
 inline constexpr double kBoundErrors = 2;
+/// … where the calls were counted, which shows besides how slow windows are, and takes that off: of two
+/// threads' estimates the higher one, which counts, is that much too high on average.
+inline constexpr double kCountedBoundErrors = 0.56;
 
 /// The times in which a thread was on no processor.
 struct OffCpuRow {

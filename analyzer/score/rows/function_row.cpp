@@ -36,7 +36,7 @@ void fill_flat(const Baseline& baseline, const FunctionSums& sums, const Least& 
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
-    loss.take_unsure(sums.slowed_least, sums.slowed_most);
+    loss.take_unsure(sums.slowed, sums.slowed_most);
     sums.add_known_to(loss);
     loss.scale_variance(sums.dependence);
     loss.add_variance(sums.cluster_variance(base.ticks));
@@ -76,7 +76,7 @@ bool is_impossible(const FunctionSums& sums, double life) {
     constexpr double kWellBeyond = 1.25, kAboutAll = 0.9;
     if (sums.estimate == nullptr) return false;
     const auto is_beyond = [&](double time, double variance) {
-        return time > kWellBeyond * life && lower_bound(time, variance) > kAboutAll * life;
+        return time > kWellBeyond * life && lower_bound(time, variance, kBoundErrors) > kAboutAll * life;
     };
     return is_beyond(sums.loss.lost(), sums.sampling_variance) ||
            is_beyond(sums.time, sums.cluster_variance(0));
@@ -103,7 +103,10 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
 }
 
 ThreadLoss thread_loss(const FunctionSums& sums, const Entered& entered, double life) {
-    ThreadLoss loss{.dependence = sums.dependence, .kept = sums.kept, .unknown = entered.unknown()};
+    ThreadLoss loss{.dependence = sums.dependence,
+                    .kept = sums.kept,
+                    .bound_errors = sums.bound_errors(),
+                    .unknown = entered.unknown()};
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     if (entered.unknown()) {
         loss.said = 0;
@@ -126,7 +129,7 @@ ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Ent
         return entry;
     }
     // One long call in a window would stand for many, and of all threads it is the highest score that counts.
-    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance), life);
+    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance, sums.bound_errors()), life);
     entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
     entry.rdam_high = share(loss.high(), life);
     return entry;
@@ -292,8 +295,8 @@ double share(double lost, double life) {
     return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
 }
 
-double lower_bound(double estimate, double variance) {
-    return variance > 0 ? std::max(estimate - kBoundErrors * std::sqrt(variance), 0.0) : estimate;
+double lower_bound(double estimate, double variance, double errors) {
+    return variance > 0 ? std::max(estimate - errors * std::sqrt(variance), 0.0) : estimate;
 }
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function) {

@@ -51,6 +51,7 @@ struct ThreadLoss {
     double said = 1;
     /// The part of what the calls seem to have lost that is not taken for the slowness of windows.
     double kept = 1;
+    double bound_errors = kBoundErrors;  ///< FunctionSums::bound_errors()
     bool unknown = false;
 };
 
@@ -83,7 +84,7 @@ double share(double lost, double life);
 /// An estimated number of calls.
 std::uint64_t rounded(double calls);
 
-/// The lower bound for an estimate with this variance (kBoundErrors).
-double lower_bound(double estimate, double variance);
+/// The estimate less so many standard errors, at least 0.
+double lower_bound(double estimate, double variance, double errors);
 
 }  // namespace rdam::score

@@ -110,23 +110,28 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
 }
 
 /// What calls take in windows alone, they have not lost. They are slower by as large a part as the program
-/// is, or by all that it is slower by.
+/// is, or by all that it is slower by. What it seems to be slower by is taken off as far as it exceeds what
+/// chance makes of it (the positive part of James and Stein, Estimation with quadratic loss, 1961), and at
+/// least what is sure.
 void FunctionSums::take_off_slowing() {
+    const WindowEstimate::Slowing* const slowing = estimate->slowing();
+    if (slowing == nullptr) return;
     double taken = sum(clusters), lost = 0;
     for (const double each : lost_in_clusters)
         lost += each;
     double elsewhere = waits != nullptr ? sum(waits->inside) : 0;
     if (off != nullptr) elsewhere += sum(off->preempted_inside) + sum(off->blocked_inside);
-    const auto [part, most] = estimate->slowing();
     const auto of_loss = [&](double ticks) {
         return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
     };
-    slowed_least = of_loss(part * (taken - elsewhere));
-    slowed_most = of_loss(most);
+    const double by_chance = slowing->error * slowing->error;
+    const double beyond = slowing->ticks > 0 ? slowing->ticks - by_chance / slowing->ticks : 0;
+    slowed = of_loss(std::max(beyond, slowing->part * (taken - elsewhere)));
+    slowed_most = std::max(of_loss(slowing->ticks), slowed);
     const double before = loss.lost();
     const double own = before > 0 ? std::min(self.lost() / before, 1.0) : 0;
-    loss.take_unsure(slowed_least, slowed_most);
-    self.take_unsure(own * slowed_least, own * slowed_most);
+    loss.take_unsure(slowed, slowed_most);
+    self.take_unsure(own * slowed, own * slowed_most);
     if (before > 0) kept = loss.lost() / before;
 }
 

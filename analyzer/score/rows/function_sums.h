@@ -22,22 +22,26 @@ struct FunctionSums {
     Distribution flat;     ///< all calls that count for themselves
     Distribution flat_in_windows;
     std::vector<double> lost_in_clusters;
-    ClusterSums clusters;                      ///< of the outermost calls in windows
-    double inner_in_windows = 0;               ///< calls inside those
-    double slowed_least = 0, slowed_most = 0;  ///< of the loss: what is so in windows alone
-    const WaitTimes* waits = nullptr;   ///< what is known of them apart from the windows; null: nothing
-    const OffInWindows* off = nullptr;  ///< likewise of the thread's times off the processors
-    double preempted_part = 0;          ///< … by time that calls have on processors
-    std::vector<double> blocked;        ///< … that began in each cluster of windows
-    double blocked_part = 0;            ///< … by what of that was in the function; below 0: not known
-    double kept = 1;                    ///< ThreadLoss::kept
-    double sampling_variance = 0;       ///< of the loss
-    GroupBases bases;                   ///< where it is not sampled in windows
+    ClusterSums clusters;                ///< of the outermost calls in windows
+    double inner_in_windows = 0;         ///< calls inside those
+    double slowed = 0, slowed_most = 0;  ///< of the loss: what is so in windows alone
+    const WaitTimes* waits = nullptr;    ///< what is known of them apart from the windows; null: nothing
+    const OffInWindows* off = nullptr;   ///< likewise of the thread's times off the processors
+    double preempted_part = 0;           ///< … by time that calls have on processors
+    std::vector<double> blocked;         ///< … that began in each cluster of windows
+    double blocked_part = 0;             ///< … by what of that was in the function; below 0: not known
+    double kept = 1;                     ///< ThreadLoss::kept
+    double sampling_variance = 0;        ///< of the loss
+    GroupBases bases;                    ///< where it is not sampled in windows
     double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
 
     /// Whether windows that opened inside a recursion, whose inner calls then seem to be outermost, have made
     /// up much of what was seen.
     bool is_recursive() const;
+    /// By how many standard errors its score is less than the estimate.
+    double bound_errors() const {
+        return estimate != nullptr && estimate->slowing() != nullptr ? kCountedBoundErrors : kBoundErrors;
+    }
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
     /// How long the thread was off the processors in the function's calls since that is sampled in windows.
     OffTime off_known(double ns_per_tick) const;

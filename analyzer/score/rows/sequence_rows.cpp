@@ -35,7 +35,8 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
         candidate.scored = candidate.scored || calls.recorded() >= 2;
         if (context.short_lived[part.thread] || losses[part.thread].unknown) continue;
         const auto life = static_cast<double>(context.lives[part.thread]);
-        const double rdam = share(lower_bound(lost, calls.variance(base)), life);
+        const double rdam =
+            share(lower_bound(lost, calls.variance(base), losses[part.thread].bound_errors), life);
         if (rdam < candidate.rdam) continue;
         candidate.rdam = rdam;
         candidate.thread = part.thread;

@@ -77,11 +77,11 @@ void Loss::add_known(double lost, double variance) {
     variance_ = std::max(variance_ + variance, 0.0);
 }
 
-void Loss::take_unsure(double least, double most) {
-    least = std::min(least, lost_);
-    lost_ -= least;
-    slack_ += least;
-    unsure_ += std::max(most - least, 0.0);
+void Loss::take_unsure(double taken, double most) {
+    taken = std::min(taken, lost_);
+    lost_ -= taken;
+    slack_ += taken;
+    unsure_ += std::max(most - taken, 0.0);
 }
 
 void Loss::multiply(double factor) {

@@ -80,8 +80,8 @@ class Loss {
     /// Adds a loss that is known apart from these calls, with the variance that it has from run to run; below
     /// 0: takes it away.
     void add_known(double lost, double variance);
-    /// Takes `least` away, and up to `most` may have to be taken; the interval has both ends.
-    void take_unsure(double least, double most);
+    /// Takes `taken` away, where nothing may have to be taken, or `most`: the interval has both ends.
+    void take_unsure(double taken, double most);
     /// Adds the variance of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
     double variance() const { return variance_; }

@@ -334,10 +334,11 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
 
 /// From how often the function is called in the program's own time in windows. A window stands for the time
 /// around it, to the middles of the gaps: windows are short where the function is hot.
-WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& windows, std::uint32_t group,
-                                                     TickRange since, std::span<const double> gross,
-                                                     double probe) const {
-    Frequency rarely, often;  // by the lowest and the highest cost of probes
+std::optional<WindowEstimate::Slowing> WindowEstimate::find_slowing(const ThreadWindows& windows,
+                                                                    std::uint32_t group, TickRange since,
+                                                                    std::span<const double> gross,
+                                                                    double probe) const {
+    Frequency usual, often;  // by what probes cost, and by the most that they may cost
     std::size_t with_calls = 0;
     double own_inside = 0;
     std::uint64_t from = since.begin;
@@ -352,17 +353,16 @@ WindowEstimate::Slowing WindowEstimate::find_slowing(const ThreadWindows& window
         if (on <= kMinOwn * gross[cluster]) continue;
         const auto own = [&](double times) { return std::max(on - times * probes, kMinOwn * on); };
         const double stands_for = stretch * std::min(on / gross[cluster], 1.0);
-        rarely.add(stands_for, sizes_[cluster] / own(1));
+        usual.add(stands_for, sizes_[cluster] / own(1));
         often.add(stands_for, sizes_[cluster] / own(probe * (1 + kCostError)));
         own_inside += own(1);
         if (sizes_[cluster] > 0) ++with_calls;
     }
     if (with_calls < kFewWindows || left_ <= 0) return {};
-    const auto slowing = [&](double calls_a_tick) {
-        return std::clamp(1 - calls_a_tick * own_left_ / left_, 0.0, 1.0);
-    };
-    return {.part = slowing(often.mean() + kSureErrors * std::sqrt(often.variance())),
-            .most = slowing(rarely.mean()) * own_inside};
+    const auto part = [&](double calls_a_tick) { return 1 - calls_a_tick * own_left_ / left_; };
+    return Slowing{.part = std::max(part(often.mean() + kSureErrors * std::sqrt(often.variance())), 0.0),
+                   .ticks = part(usual.mean()) * own_inside,
+                   .error = std::sqrt(usual.variance()) * own_left_ / left_ * own_inside};
 }
 
 void WindowEstimate::Frequency::add(double weight, double value) {

@@ -202,12 +202,14 @@ class WindowEstimate {
     /// Whether the number of calls was counted, not estimated from the recorded ones.
     bool is_counted() const { return counted_.has_value(); }
     /// By how much the program is slower in windows, beyond the cost of probes, which is known to about a
-    /// quarter. All 0: not at all, or the calls were not counted.
+    /// quarter.
     struct Slowing {
-        double part = 0;  ///< of its time in windows, 0…1, at least
-        double most = 0;  ///< ticks in windows, at most
+        double part = 0;   ///< of its time in windows, 0…1, at least
+        double ticks = 0;  ///< of that time, if probes cost what was measured; below 0: it is faster
+        double error = 0;  ///< of these: one standard error
     };
-    Slowing slowing() const { return slowing_; }
+    /// Null: too little is known, or the calls were not counted.
+    const Slowing* slowing() const { return slowing_ ? &*slowing_ : nullptr; }
     /// The thread's own time on processors since the function is sampled, ticks.
     double own_left() const { return own_left_; }
     /// The part of the life from which every call is known.
@@ -233,8 +235,8 @@ class WindowEstimate {
       private:
         double weights_ = 0, sum_ = 0, squares_ = 0, weight_squares_ = 0;
     };
-    Slowing find_slowing(const ThreadWindows& windows, std::uint32_t group, TickRange since,
-                         std::span<const double> gross, double probe) const;
+    std::optional<Slowing> find_slowing(const ThreadWindows& windows, std::uint32_t group, TickRange since,
+                                        std::span<const double> gross, double probe) const;
 
     std::vector<double> sizes_;  ///< of the clusters: own time, or calls
     std::size_t seen_ = 0;       ///< clusters in which the thread lived
@@ -245,7 +247,7 @@ class WindowEstimate {
     double error_ = 0;           ///< relative, of expansion_
     double expansion_ = 0;
     double covered_ = 0;
-    Slowing slowing_;
+    std::optional<Slowing> slowing_;
     bool for_themselves_ = false;
     bool mostly_probes_ = false;  ///< what was seen of the function is rather the recorder
     std::optional<CountedCalls> counted_;

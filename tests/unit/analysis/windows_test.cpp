@@ -228,8 +228,9 @@ TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[wind
     CHECK(counted.threads.at(0).occurrences == program.calls);
     CHECK(counted.recorded == guessed.recorded);
     CHECK(counted.windows_cover == Approx(guessed.windows_cover));
-    // Three ticks of each call are lost.
-    CHECK(counted.lost_ns == Approx(3 * number(program.calls)).epsilon(0.01));
+    // Three ticks of each call are lost. The cost of probes that is not known looks like slowness.
+    CHECK(counted.lost_ns < 3 * number(program.calls));
+    CHECK(contains(counted, 3 * number(program.calls) / 40e6));
     const auto notes = output::notes(report);
     CHECK(notes.front().ends_with("Lost times are estimates; occurrences were counted."));
 }
@@ -312,18 +313,19 @@ TEST_CASE("by how much the program is slower in windows", "[windows]") {
             recorded.clusters.add(static_cast<std::uint32_t>(i), 3, 0);
             recorded.inside += 3;
         }
-        return score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded, {.calls = number(counted)},
-                                               probe)
-            .slowing();
+        const auto estimate = score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded,
+                                                              {.calls = number(counted)}, probe);
+        return estimate.slowing() != nullptr ? std::optional{*estimate.slowing()} : std::nullopt;
     };
     // Three calls in each 75 to 80 ticks of its own.
     const double own = 6000 - 6 * 20;
-    CHECK(slowing(400, 1).part == Approx(1 - 3. / 75 * own / 400));
-    CHECK(slowing(400, 1).most == Approx((1 - 3. / 80 * own / 400) * 6 * 80));
-    CHECK(slowing(400, 2).part == Approx(1 - 3. / 50 * own / 400));
-    CHECK(slowing(200, 1).part == 0);
-    CHECK(slowing(200, 1).most == 0);
-    CHECK(slowing(4000, 1, 4).part == 0);  // too few windows with calls
+    CHECK(slowing(400, 1)->part == Approx(1 - 3. / 75 * own / 400));
+    CHECK(slowing(400, 1)->ticks == Approx((1 - 3. / 80 * own / 400) * 6 * 80));
+    CHECK(slowing(400, 1)->error == Approx(0).margin(1e-6));  // all windows are alike
+    CHECK(slowing(400, 2)->part == Approx(1 - 3. / 50 * own / 400));
+    CHECK(slowing(200, 1)->part == 0);
+    CHECK(slowing(200, 1)->ticks == Approx((1 - 3. / 80 * own / 200) * 6 * 80));  // it is faster
+    CHECK_FALSE(slowing(4000, 1, 4));  // too few windows with calls
 }
 
 TEST_CASE("phases, and windows that are short in hot ones, are no slowness", "[windows]") {
@@ -344,16 +346,17 @@ TEST_CASE("phases, and windows that are short in hot ones, are no slowness", "[w
     const score::TickRange life{0, kPhase * kPhases};
     const score::ThreadWindows thread{std::make_shared<const score::WindowTable>(windows), life};
     const auto slowing = [&](std::uint64_t counted) {
-        return score::WindowEstimate::by_calls(thread, life, {}, recorded, {.calls = number(counted)}, 1)
-            .slowing();
+        const auto estimate =
+            score::WindowEstimate::by_calls(thread, life, {}, recorded, {.calls = number(counted)}, 1);
+        return *estimate.slowing();
     };
     double inside = 0;
     for (const trace::Window& window : windows)
         inside += number(window.end - window.begin);
     CHECK(slowing(calls).part == 0);
-    CHECK(slowing(calls).most < 0.05 * inside);
+    CHECK(std::abs(slowing(calls).ticks) < 0.05 * inside);
     CHECK(slowing(2 * calls).part > 0.3);
-    CHECK(slowing(2 * calls).most == Approx(0.5 * inside).epsilon(0.05));
+    CHECK(slowing(2 * calls).ticks == Approx(0.5 * inside).epsilon(0.05));
 }
 
 TEST_CASE("calls that were counted up to some time stand for the rest of the life", "[windows]") {
