@@ -305,13 +305,15 @@ TEST_CASE("by how much the program is slower in windows", "[windows]") {
     std::vector<trace::Window> windows;
     for (std::uint64_t at = 0; at < 6000; at += 1000)
         windows.push_back({at, at + 100});
-    const auto slowing = [&](std::uint64_t counted, double probe, std::size_t with_calls = 6) {
+    const auto slowing = [&](std::uint64_t counted, double probe, std::size_t with_calls = 6,
+                             std::uint64_t by_turns = 0) {
         score::ThreadWindows thread{std::make_shared<const score::WindowTable>(windows), {0, 6000}};
         score::WindowedCalls recorded;
         for (std::size_t i = 0; i < with_calls; ++i) {
             thread.note_probe(windows[i].begin + 10, 20);
-            recorded.clusters.add(static_cast<std::uint32_t>(i), 3, 0);
-            recorded.inside += 3;
+            const std::uint64_t calls = i % 2 == 0 ? 3 + by_turns : 3 - by_turns;
+            recorded.clusters.add(static_cast<std::uint32_t>(i), number(calls), 0);
+            recorded.inside += calls;
         }
         const auto estimate = score::WindowEstimate::by_calls(thread, {0, 6000}, {}, recorded,
                                                               {.calls = number(counted)}, probe);
@@ -322,6 +324,8 @@ TEST_CASE("by how much the program is slower in windows", "[windows]") {
     CHECK(slowing(400, 1)->part == Approx(1 - 3. / 75 * own / 400));
     CHECK(slowing(400, 1)->ticks == Approx((1 - 3. / 80 * own / 400) * 6 * 80));
     CHECK(slowing(400, 1)->error == Approx(0).margin(1e-6));  // all windows are alike
+    // A call more or less in each of six windows, about.
+    CHECK(slowing(400, 1, 6, 1)->error == Approx(1. / 80 / std::sqrt(5.) * own / 400 * 6 * 80).epsilon(0.1));
     CHECK(slowing(400, 2)->part == Approx(1 - 3. / 50 * own / 400));
     CHECK(slowing(200, 1)->part == 0);
     CHECK(slowing(200, 1)->ticks == Approx((1 - 3. / 80 * own / 200) * 6 * 80));  // it is faster
