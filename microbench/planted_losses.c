@@ -438,6 +438,8 @@ static double beyond(const struct Worker* me, int shared, int twin, double base)
         if (batch->shared != shared) continue;
         if (!batch->twin) calls += batch->calls;
         if (batch->twin != twin) continue;
+        // In the others, gaps were left out while they ran.
+        if (kind == kLock && ((double)batch->ns - base) * batch->calls > kGapNs) continue;
         lost += ((double)batch->ns - base) * batch->calls;
         of += batch->calls;
     }
@@ -460,7 +462,7 @@ static void report_thread(const struct Worker* me) {
     const double call = me->tick_per_call / ticks_per_ns;
     // A sample may miss the milliseconds in which the processor was fastest; where each call is recorded,
     // none is.
-    const double least = call_ns < kTwinBelowNs ? 0.02 : 0.002;
+    const double least = call_ns < kTwinBelowNs ? 0.02 : 0;
     const double base = few ? call : quantile(me, 0, twin, 0.5);
     const double fastest = few ? call : quantile(me, 0, twin, least);
     // Each thread of a processor can always run, but for those that wait for a mutex: while one does, the
@@ -478,7 +480,7 @@ static void report_thread(const struct Worker* me) {
     double planted = 0, others = (runnable - crowded) * share_inside(me, runnable);
     // The machine is faster at some times than at others, and interrupts come and go.
     double machine = (base - fastest) * (double)me->calls;
-    if (kind != kLock) machine += beyond(me, 0, twin, base);
+    machine += beyond(me, 0, twin, base);
     if (kind == kLock) planted = waited;
     if (kind == kSharing) planted = beyond(me, 1, twin, base);
     if (kind == kPreemption) {
