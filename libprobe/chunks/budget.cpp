@@ -24,6 +24,9 @@ constexpr std::int64_t kPartOfEach = 50;
 constinit std::atomic<std::int64_t> bank{0};
 constinit std::atomic<std::uint32_t> bank_open{0};
 
+/// A change of chunk takes 20 to 90 µs.
+constexpr std::uint64_t kChangesOfASecond = 10'000;
+
 /// The least of a thread's time that is believed to be its own, should the costs be overestimated.
 constexpr std::uint64_t kLeastOwnPart = 50;
 
@@ -158,8 +161,11 @@ void spend(ThreadState& thread, const pack::Packer& packer) {
     account.credit = 0;
 }
 
-void spend_pause(ThreadState& thread, std::uint64_t ticks) {
-    if (has_budget()) thread.account.credit -= static_cast<std::int64_t>(ticks);
+void spend_pause(ThreadState& thread, std::uint64_t ticks, bool waited) {
+    if (!has_budget()) return;
+    const auto longest = static_cast<std::int64_t>(globals.ticks_per_second / kChangesOfASecond);
+    const auto held = static_cast<std::int64_t>(ticks);
+    thread.account.credit -= waited ? held : lesser(held, longest);
 }
 
 void forget_budget() {

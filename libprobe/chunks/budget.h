@@ -24,8 +24,9 @@ void close_account(ThreadState& thread);
 
 /// The calling thread has recorded what is in `packer`. Signals are blocked.
 void spend(ThreadState& thread, const pack::Packer& packer);
-/// Besides, the recorder held it for so many ticks.
-void spend_pause(ThreadState& thread, std::uint64_t ticks);
+/// Besides, the recorder held it for so many ticks. Where it did not wait for room, what is longer than any
+/// change of chunk takes is somebody else's time on its processor.
+void spend_pause(ThreadState& thread, std::uint64_t ticks, bool waited);
 
 /// In a fork child: all functions but the marked ones are complete again.
 void forget_budget();

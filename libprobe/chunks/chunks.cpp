@@ -201,7 +201,7 @@ bool change_chunk(ThreadState& thread) {
     shm::ChunkHeader& head = header_of(chunk);
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
     mark_pause(slot, begin, waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk);
-    spend_pause(thread, slot[2] - begin);
+    spend_pause(thread, slot[2] - begin, waited != 0);
     thread.cursor = reinterpret_cast<std::uint64_t>(slot + shm::kPauseRecordWords);
     return true;
 }
