@@ -128,7 +128,8 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     if (!probe::recording()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0) return;
-    probe::begin_recording(rdam_thread);
+    // A vfork child must not begin for its parent, whose storage it has.
+    if (rdam_thread.vfork_cursor == 0) probe::begin_recording(rdam_thread);
     probe::announce_events(rdam_thread);
     probe::note_place(rdam_thread, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;

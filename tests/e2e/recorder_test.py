@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Programs do under the recorder what they do without it, and every call is counted."""
 
+import json
 import os
 import pathlib
 import shlex
@@ -45,6 +46,12 @@ class Shapes(Case):
                     self.assertEqual(done.returncode, 0, done.stderr.decode())
                     self.assertEqual(self.counts(clock), SHAPES)
                     self.assertIn(self.analyze(clock)["trace"]["clock"], ("rdtsc", "rdpid") if clock == "rdtsc" else (clock,))
+
+    def test_the_wait_for_the_traces_file_is_a_pause(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "1000")
+        pauses = json.loads(subprocess.run([os.environ["TRACE_PAUSES"], self.folder / "trace.bin"], stdout=subprocess.PIPE, check=True).stdout)
+        self.assertEqual(pauses["other"]["count"], 1, pauses)
+        self.assertGreater(pauses["other"]["max"], 0)
 
     def test_clocks_agree(self):
         durations = {}

@@ -59,8 +59,8 @@ void add_machine(const score::Report& report, std::vector<std::string>& out) {
     const double share = report.process.machine_share;
     if (share < kWorthTelling) return;
     out.push_back(
-        fmt::format("Interrupts or the host took about {} of every thread's time, by a measurement of some "
-                    "milliseconds and, of the whole run, /proc/stat: scores below {:.2f} may come from the "
+        fmt::format("Interrupts or the host took about {} of every thread's time, as a measurement of some "
+                    "milliseconds and /proc/stat over the run show: scores below {:.2f} may come from the "
                     "machine.",
                     percent(share), std::ceil(100 * share) / 100));
 }
@@ -388,12 +388,15 @@ std::string maybe_recorder_advice() {
 }
 
 std::string sampled_advice() {
-    return fmt::format(
-        "Scores of samples are the estimate minus {:g} standard errors ({:g} where calls were not counted), "
-        "and the sample may miss the fastest execution. Calls of some nanoseconds take longer between two "
-        "probes than without them: their scores may also be too high, down to the lower end of the interval "
-        "where their calls were counted.",
-        score::kCountedBoundErrors, score::kBoundErrors);
+    return "Scores of samples are the estimate minus what the highest of several threads' estimates exceeds "
+           "it "
+           "by on average (minus two standard errors where calls were not counted, or seen in few windows), "
+           "and "
+           "the sample may miss the fastest execution. Calls of some nanoseconds take longer between two "
+           "probes "
+           "than without them: their scores may also be too high, down to the lower end of the interval "
+           "where "
+           "their calls were counted.";
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

@@ -204,7 +204,6 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     open_.pop_back();
 }
 
-/// Of a call in a window.
 void ThreadAnalysis::close_in_patterns(const calls::Call& call, mining::ShapeId shape) {
     const std::uint64_t end = matcher_.net_end();
     mining::SiblingTime time;
@@ -213,6 +212,7 @@ void ThreadAnalysis::close_in_patterns(const calls::Call& call, mining::ShapeId 
                                   {.begin = matcher_.paused_at_begin(), .end = matcher_.paused_at_end()});
 }
 
+/// Of a call in a window.
 void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open) {
     if (off_ == nullptr || !call.timed || !call.outermost) return;
     const OffTimes::Sum before = off_->until(call.begin), behind = off_->until(call.last->tsc);

@@ -37,12 +37,9 @@ inline constexpr double kFewShare = 0.10;
 inline constexpr double kCoarseStepNs = 100;
 /// Of a function whose median call takes fewer steps of such a clock, much of what is lost may not be seen.
 inline constexpr double kFewSteps = 10;
-/// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
-/// samples.
+/// The score of a sample whose calls were not counted is the estimate less so many standard errors: a lower
+/// bound that holds for 97.7 % of samples.
 inline constexpr double kBoundErrors = 2;
-/// … where the calls were counted, which shows besides how slow windows are, and takes that off: of two
-/// threads' estimates the higher one, which counts, is that much too high on average.
-inline constexpr double kCountedBoundErrors = 0.56;
 
 /// The times in which a thread was on no processor.
 struct OffCpuRow {
@@ -231,7 +228,7 @@ struct FunctionRow {
     std::string name, module, source;
 
     double rdam =
-        0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads,
+        0;  ///< if `sampled`, an estimate less some standard errors; highest over the threads,
             ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
     double rdam_low = 0,
            rdam_high = 0;        ///< 95 % interval of rdam, within 0…1 (analyzer/score/statistics/loss.h)

@@ -12,6 +12,7 @@
 #include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/score/statistics/as_double.h"
 #include "analyzer/score/statistics/floor.h"
+#include "analyzer/score/statistics/sampling.h"
 
 namespace rdam::score {
 namespace {
@@ -103,10 +104,7 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
 }
 
 ThreadLoss thread_loss(const FunctionSums& sums, const Entered& entered, double life) {
-    ThreadLoss loss{.dependence = sums.dependence,
-                    .kept = sums.kept,
-                    .bound_errors = sums.bound_errors(),
-                    .unknown = entered.unknown()};
+    ThreadLoss loss{.dependence = sums.dependence, .kept = sums.kept, .unknown = entered.unknown()};
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     if (entered.unknown()) {
         loss.said = 0;
@@ -116,20 +114,31 @@ ThreadLoss thread_loss(const FunctionSums& sums, const Entered& entered, double 
     return loss;
 }
 
-ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Entered& entered, double said,
-                         double life, double ns_per_tick) {
+/// Of all threads it is the highest estimate that counts. Where nothing shows how slow windows are, one long
+/// call in a window would stand for many besides.
+void set_bounds(const RowContext& context, std::span<const FunctionSums> threads,
+                std::vector<ThreadLoss>& losses) {
+    std::size_t compared = 0;
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        if (threads[t].knows_slowing() && !losses[t].unknown && !context.short_lived[t]) ++compared;
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        if (threads[t].knows_slowing())
+            losses[t].bound_errors = std::min(highest_of_normals(compared), kBoundErrors);
+}
+
+ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Entered& entered,
+                         const ThreadLoss& of_thread, double life, double ns_per_tick) {
     const Loss& loss = sums.loss;
     ThreadShare entry{.thread = thread,
                       .occurrences = rounded(entered.calls),
-                      .lost_ns = said * loss.lost() * ns_per_tick,
+                      .lost_ns = of_thread.said * loss.lost() * ns_per_tick,
                       .few_windows = entered.few_windows,
                       .no_score = entered.copied_stacks || sums.outermost <= 0};
     if (entered.unknown()) {
         entry.rdam_high = 1;
         return entry;
     }
-    // One long call in a window would stand for many, and of all threads it is the highest score that counts.
-    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance, sums.bound_errors()), life);
+    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance, of_thread.bound_errors), life);
     entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
     entry.rdam_high = share(loss.high(), life);
     return entry;
@@ -159,7 +168,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const FunctionSu
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums);
     if (counts.calls == 0 && entered.calls <= 0) return;
-    ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
+    ThreadShare entry = thread_share(thread, sums, entered, loss, life, context.ns_per_tick);
     if (!entered.copied_stacks) fill_times(sums, context.ns_per_tick, entry);
     const double open = open_ticks(context, thread, row.function, flat);
     entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));
@@ -328,6 +337,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         all.merge(sums.flat_in_windows);
         in_windows.merge(sums.flat_in_windows);
     }
+    set_bounds(context, threads, losses);
     const Distribution& typical = in_windows.count() > 0 ? in_windows : all;
     const double coarse = all.count() > 0 ? coarse_step(context, typical.percentile(0.5)) : 0;
     Loss lost, self;

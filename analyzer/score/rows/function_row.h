@@ -51,7 +51,7 @@ struct ThreadLoss {
     double said = 1;
     /// The part of what the calls seem to have lost that is not taken for the slowness of windows.
     double kept = 1;
-    double bound_errors = kBoundErrors;  ///< FunctionSums::bound_errors()
+    double bound_errors = kBoundErrors;  ///< the standard errors by which a score is below its estimate
     bool unknown = false;
 };
 

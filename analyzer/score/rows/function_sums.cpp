@@ -5,6 +5,7 @@
 
 #include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/score/statistics/as_double.h"
+#include "analyzer/score/statistics/sampling.h"
 
 namespace rdam::score {
 namespace {
@@ -109,10 +110,10 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     add_more(lost_in_clusters);
 }
 
-/// What calls take in windows alone, they have not lost. They are slower by as large a part as the program
-/// is, or by all that it is slower by. What it seems to be slower by is taken off as far as it exceeds what
-/// chance makes of it (the positive part of James and Stein, Estimation with quadratic loss, 1961), and at
-/// least what is sure.
+/// What calls take in windows alone, they have not lost: what the program seems to be slower by in the
+/// function's windows, in which no other one is recorded, is taken off as far as it is beyond chance, and at
+/// least the part of it that is sure. The errors of both estimates cancel rather than add: a long call that
+/// falls into a window by chance makes the program seem slower there.
 void FunctionSums::take_off_slowing() {
     const WindowEstimate::Slowing* const slowing = estimate->slowing();
     if (slowing == nullptr) return;
@@ -124,9 +125,8 @@ void FunctionSums::take_off_slowing() {
     const auto of_loss = [&](double ticks) {
         return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
     };
-    const double by_chance = slowing->error * slowing->error;
-    const double beyond = slowing->ticks > 0 ? slowing->ticks - by_chance / slowing->ticks : 0;
-    slowed = of_loss(std::max(beyond, slowing->part * (taken - elsewhere)));
+    slowed =
+        of_loss(std::max(beyond_chance(slowing->ticks, slowing->error), slowing->part * (taken - elsewhere)));
     slowed_most = std::max(of_loss(slowing->ticks), slowed);
     const double before = loss.lost();
     const double own = before > 0 ? std::min(self.lost() / before, 1.0) : 0;

@@ -38,10 +38,8 @@ struct FunctionSums {
     /// Whether windows that opened inside a recursion, whose inner calls then seem to be outermost, have made
     /// up much of what was seen.
     bool is_recursive() const;
-    /// By how many standard errors its score is less than the estimate.
-    double bound_errors() const {
-        return estimate != nullptr && estimate->slowing() != nullptr ? kCountedBoundErrors : kBoundErrors;
-    }
+    /// Its calls were counted, and it is known how slow windows are.
+    bool knows_slowing() const { return estimate != nullptr && estimate->slowing() != nullptr; }
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
     /// How long the thread was off the processors in the function's calls since that is sampled in windows.
     OffTime off_known(double ns_per_tick) const;

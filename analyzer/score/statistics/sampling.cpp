@@ -1,8 +1,23 @@
 #include "analyzer/score/statistics/sampling.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace rdam::score {
+
+double highest_of_normals(std::size_t count) {
+    // Of 1, 2, 4, … 64; linear between their logarithms.
+    constexpr std::array kHighest{0.0, 0.564, 1.029, 1.424, 1.766, 2.070, 2.344};
+    const double at = std::log2(static_cast<double>(std::max<std::size_t>(count, 1)));
+    const auto below = std::min(static_cast<std::size_t>(at), kHighest.size() - 1);
+    const auto above = std::min(below + 1, kHighest.size() - 1);
+    return kHighest[below] + (kHighest[above] - kHighest[below]) * (at - static_cast<double>(below));
+}
+
+double beyond_chance(double difference, double error) {
+    return difference > 0 ? std::max(difference - error * error / difference, 0.0) : 0;
+}
 
 double poisson_factor(std::uint64_t weight) {
     const auto w = static_cast<double>(weight);

@@ -8,10 +8,20 @@
 
 #include <tsl/robin_map.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace rdam::score {
+
+/// By how many standard deviations the highest of `count` independent normal values is above their mean, on
+/// average: 0 for one, 0.56 for two (Tippett, On the extreme individuals, 1925), to 3 % up to 64, and for
+/// more as for 64.
+double highest_of_normals(std::size_t count);
+
+/// What a difference is without what chance makes of it, at least 0: an empirical Bayes estimate, whose prior
+/// has the variance that the difference has beyond its own, `error` squared.
+double beyond_chance(double difference, double error);
 
 /// w(w − 1): a recorded tree's part of the variance of the estimated number of trees.
 double poisson_factor(std::uint64_t weight);

@@ -1,6 +1,7 @@
 // Estimates from samples of call trees, against the populations they were drawn from.
 #include "analyzer/score/statistics/sampling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -118,6 +119,35 @@ const std::vector<SampledTree>& trees() {
 }
 
 }  // namespace
+
+TEST_CASE("the highest of several normal values", "[sampling]") {
+    CHECK(score::highest_of_normals(0) == 0);
+    CHECK(score::highest_of_normals(1) == 0);
+    std::mt19937_64 random(4);
+    std::normal_distribution<double> normal;
+    for (const std::size_t count : {2, 3, 4, 6, 16, 48}) {
+        constexpr int kTimes = 20'000;
+        double sum = 0;
+        for (int i = 0; i < kTimes; ++i) {
+            double highest = -100;
+            for (std::size_t n = 0; n < count; ++n)
+                highest = std::max(highest, normal(random));
+            sum += highest;
+        }
+        INFO(count << " values");
+        CHECK(score::highest_of_normals(count) == Approx(sum / kTimes).epsilon(0.04));
+    }
+    CHECK(score::highest_of_normals(100'000) == score::highest_of_normals(64));
+}
+
+TEST_CASE("what a difference is beyond chance", "[sampling]") {
+    CHECK(score::beyond_chance(10, 0) == 10);
+    CHECK(score::beyond_chance(10, 5) == 7.5);
+    CHECK(score::beyond_chance(10, 10) == 0);
+    CHECK(score::beyond_chance(10, 20) == 0);
+    CHECK(score::beyond_chance(-3, 1) == 0);
+    CHECK(score::beyond_chance(0, 0) == 0);
+}
 
 TEST_CASE("counts are estimated without bias and within their standard error", "[sampling]") {
     const score::Report truth = analyze(whole(trees()));

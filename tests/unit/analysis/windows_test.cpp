@@ -450,6 +450,8 @@ TEST_CASE("the calls before a function was sampled are not those that the window
     REQUIRE(found.sequences.size() == 1);
     CHECK(found.rdam_error > 0);
     CHECK(found.sequences.front().rdam == Approx(found.rdam));
+    // Of one thread's estimate nothing is subtracted.
+    CHECK(found.rdam == Approx(found.lost_ns / number(kDisturbedLife)));
 }
 
 TEST_CASE("a recursion is sampled by all of its calls", "[windows]") {
