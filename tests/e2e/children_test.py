@@ -219,8 +219,9 @@ class Followed(Processes):
     # Two measurements differ by a 16th of a tick or more.
     ROUNDED = 0.005
 
-    def assertIsOneMeasurement(self, nanoseconds):
-        self.assertGreater(min(nanoseconds), 0)
+    def assertIsOneMeasurement(self, nanoseconds, may_be_none=False):
+        if not may_be_none:
+            self.assertGreater(min(nanoseconds), 0)
         self.assertLess(max(nanoseconds) - min(nanoseconds), self.ROUNDED, nanoseconds)
 
     def test_what_a_probe_costs_is_measured_once(self):
@@ -231,7 +232,8 @@ class Followed(Processes):
         measured = [self.analyze(name)["trace"] for name in self.traces()]
         self.assertEqual(len(measured), 3)
         for figure in ("probe_cost_ns", "flow_cost_ns", "clock_error_ns"):
-            self.assertIsOneMeasurement([trace[figure] for trace in measured])
+            # A clock may err by nothing that can be measured.
+            self.assertIsOneMeasurement([trace[figure] for trace in measured], may_be_none=figure == "clock_error_ns")
         done = self.rdam("record", "-f", "work", "-o", "other.bin", "--", "sh", "-c", f"RDAM_CLOCK=unfenced {PROGRAMS / 'counts'}; {script}")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         costs = {}
