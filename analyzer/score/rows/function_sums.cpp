@@ -234,9 +234,12 @@ double FunctionSums::variance_of_blocked() const {
 /// or nothing (Laplace's rule of succession).
 double FunctionSums::variance_of_few_blocked(std::size_t times) const {
     if (off == nullptr || blocked_part <= 0) return 0;
-    const auto n = as_double(times);
-    const double part = (blocked_part * n + 1) / (n + 2);
-    return off->blocked * off->blocked * part * (1 - part) / (n + 3);
+    // How much of it was in the function's own waits is known.
+    const double rest = off->blocked - (waits != nullptr ? waits->blocked : 0);
+    if (rest <= 0) return 0;
+    const double n = as_double(times) * rest / off->blocked;
+    const double part = (std::min(blocked_part * off->blocked / rest, 1.0) * n + 1) / (n + 2);
+    return rest * rest * part * (1 - part) / (n + 3);
 }
 
 /// How many times as long the thread was blocked in all as in the extrapolated windows.
