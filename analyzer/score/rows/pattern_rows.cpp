@@ -58,7 +58,11 @@ std::vector<PatternCandidate> candidates(const RowContext& context) {
         std::vector<Content> contents;
         if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
-            const Distribution times = patterns.calls()[id].all(context.settings.baseline.step);
+            // There may be millions of patterns, of which hardly one has pauses.
+            const PatternCalls& calls = patterns.calls()[id];
+            const Distribution merged =
+                calls.held ? calls.all(context.settings.baseline.step) : Distribution{};
+            const Distribution& times = calls.held ? merged : calls.times;
             const auto least = contents.empty() ? process.end() : process.find(contents[id]);
             const Base base = base_of(context.settings.baseline, times, times.least(),
                                       least != process.end() ? least->second : times.least());
