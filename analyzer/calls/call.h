@@ -22,10 +22,11 @@ struct Call {
     bool timed = true;           ///< false: its end is before its begin, or absurdly long after it
     bool self_timed = true;      ///< false: not timed, or a child's duration is unknown
     std::uint64_t duration = 0;  ///< net; meaningful if timed
-    /// There were pauses in between: what goes by the clock or waits for others has gone on meanwhile, so the
-    /// call may have taken longer than `duration`. Or what the probes inside cost is more than four times
-    /// what is left (BasicMatcher::set_sampled). It says nothing of how fast the call can be.
-    bool held = false;
+    /// By how much it may have taken longer than `duration`, and than `self`. There were pauses in between:
+    /// what goes by the clock or waits for others has gone on meanwhile. Or what the probes inside cost is
+    /// more than four times what is left (BasicMatcher::set_sampled). Above 0, `duration` says nothing of how
+    /// fast the call can be; it can be as fast as both together.
+    std::uint64_t held = 0;
     std::uint64_t weight = 1;  ///< of so many calls: 1 / the probability that it was recorded
     std::uint64_t self = 0;   ///< duration − Σ net durations of the children, never below 0; if self_timed
     std::uint64_t begin = 0;  ///< its first timestamp, as it is in the trace

@@ -157,7 +157,7 @@ class BasicMatcher {
                               bool timed);
     std::uint64_t abandon_down_to(std::size_t keep);
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc, std::uint64_t held) const;
-    bool is_doubtful(const Frame& frame, std::uint64_t duration) const;
+    std::uint64_t doubtful(const Frame& frame, std::uint64_t duration) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;
     void see(std::uint64_t tsc);
     std::uint8_t rate_of(const trace::Event& event) const;

@@ -234,12 +234,13 @@ std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t
     return detail::subtract(detail::subtract(tsc - frame.enter, held), probe_ticks);
 }
 
-// What a probe costs between others is known to about a quarter.
+// What a probe costs between others is known to about a quarter. In doubt, nothing is known of it.
 template <class Sink>
-bool BasicMatcher<Sink>::is_doubtful(const Frame& frame, std::uint64_t duration) const {
+std::uint64_t BasicMatcher<Sink>::doubtful(const Frame& frame, std::uint64_t duration) const {
     constexpr double kUncertain = 0.25;
-    return frame.is(kSampled) && frame.nested > 0 &&
-           static_cast<double>(duration) < kUncertain * cost_.total * static_cast<double>(frame.nested);
+    if (!frame.is(kSampled) || frame.nested == 0) return 0;
+    const double probes = cost_.total * static_cast<double>(frame.nested);
+    return static_cast<double>(duration) < kUncertain * probes ? detail::rounded(probes) : 0;
 }
 
 template <class Sink>
@@ -259,8 +260,8 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
 
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= ends_.latest;
-    const std::uint64_t held = detail::subtract(paused_until(tsc), frame.paused_before);
-    const std::uint64_t duration = timed ? net_duration(frame, tsc, held) : 0;
+    const std::uint64_t paused = detail::subtract(paused_until(tsc), frame.paused_before);
+    const std::uint64_t duration = timed ? net_duration(frame, tsc, paused) : 0;
     if (timed) {
         counts_.first = std::min(counts_.first, frame.enter);
         counts_.last = std::max(counts_.last, tsc);
@@ -275,7 +276,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .timed = timed,
                       .self_timed = timed && frame.is(kSelfKnown),
                       .duration = duration,
-                      .held = held > 0 || is_doubtful(frame, duration),
+                      .held = paused + doubtful(frame, duration),
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,

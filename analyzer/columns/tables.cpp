@@ -78,7 +78,7 @@ void CallTable::append(const CallBegin& call) {
     weight_.append(call.weight);
     end_.append(static_cast<std::uint8_t>(End::unseen));
     outermost_.append(false);
-    held_.append(false);
+    held_.append(std::nan(""));
     if (instructions_) instructions_->append(0);
 }
 
@@ -89,7 +89,7 @@ void CallTable::end(std::uint64_t row, const CallEnd& call) {
     sequence_.set(row, call.sequence);
     end_.set(row, static_cast<std::uint8_t>(call.end));
     outermost_.set(row, call.outermost);
-    held_.set(row, call.held);
+    held_.set(row, call.held_ns);
     if (instructions_) instructions_->set(row, call.instructions);
 }
 

@@ -110,11 +110,11 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
             const auto [base, self_base] = bases_.of(sequence, call);
             if (base) {
                 closed.baseline = base->ticks;
-                closed.lost = base->lost(closed.duration, call.held);
+                closed.lost = base->lost(closed.duration, call.held > 0);
                 if (cuts_) closed.lost = std::max(closed.lost, 0.0);
             }
             if (self_base) {
-                closed.lost_self = self_base->lost(closed.self, call.held);
+                closed.lost_self = self_base->lost(closed.self, call.held > 0);
                 if (cuts_) closed.lost_self = std::max(closed.lost_self, 0.0);
             }
         }

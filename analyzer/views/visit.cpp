@@ -1,8 +1,11 @@
 #include "analyzer/views/visit.h"
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -33,41 +36,47 @@ class SequenceTimes {
     /// A call, or its self time.
     void add(std::uint32_t sequence, std::uint64_t ticks, const calls::Call& call) {
         const std::uint64_t weight = call.weight;
-        if (sequence >= least_.size()) {
-            least_.resize(sequence + std::size_t{1});
-            held_.resize(sequence + std::size_t{1});
+        if (sequence >= sure_.size()) {
+            sure_.resize(sequence + std::size_t{1});
             sums_.resize(sequence + std::size_t{1});
         }
-        (call.held ? held_ : least_)[sequence].add(ticks, weight);
+        const bool held = call.held > 0;
+        if (held)
+            held_[sequence].add(ticks, call);
+        else
+            sure_[sequence].add(ticks, weight);
         sums_[sequence] += static_cast<double>(ticks) * static_cast<double>(weight);
         if (!all_) return;
         if (sequence >= calls_.size()) {
             calls_.resize(sequence + std::size_t{1});
             held_calls_.resize(sequence + std::size_t{1});
         }
-        (call.held ? held_calls_ : calls_)[sequence].add(ticks, weight);
+        (held ? held_calls_ : calls_)[sequence].add(ticks, weight);
     }
-    std::size_t size() const { return least_.size(); }
-    /// Of those that set a baseline.
-    const score::Least& least(std::size_t sequence) const { return least_[sequence]; }
-    /// Of the others.
-    const score::Least& held(std::size_t sequence) const { return held_[sequence]; }
+    std::size_t size() const { return sure_.size(); }
+    score::SureLeast least(std::size_t sequence) const {
+        score::SureLeast least;
+        least.add(sure_[sequence]);
+        if (const auto held = held_.find(static_cast<std::uint32_t>(sequence)); held != held_.end())
+            least.add_unsure(held->second.seeming, held->second.bound);
+        return least;
+    }
 
     SequenceBase base(const score::Baseline& baseline, std::size_t sequence,
                       const score::Least& process) const {
+        const score::SureLeast sure = least(sequence);
+        const score::Least own = sure.least();
+        const std::uint64_t floor = sure.floor(baseline.step);
         score::Distribution calls;
         if (all_) {
             calls = calls_[sequence];
-            calls.merge_unsure(held_calls_[sequence], least_[sequence].floor(baseline.step));
+            calls.merge_unsure(held_calls_[sequence], {}, floor);
         }
-        const score::Least& own = least_[sequence];
-        const score::Base base =
-            score::base_of(baseline, calls, own.empty() ? held_[sequence] : own, process);
+        const score::Base base = score::base_of(baseline, calls, own, process);
         // In all they have not lost less than nothing, whatever the clock may have erred.
-        const std::uint64_t count = own.count() + held_[sequence].count();
-        const double mean = sums_[sequence] / static_cast<double>(std::max<std::uint64_t>(count, 1));
+        const double mean = sums_[sequence] / static_cast<double>(std::max<std::uint64_t>(own.count(), 1));
         return {.ticks = base.error > 0 ? std::min(base.ticks, mean) : base.ticks,
-                .floor = static_cast<double>(own.floor(baseline.step))};
+                .floor = static_cast<double>(floor)};
     }
     std::vector<SequenceBase> bases(const score::Baseline& baseline) const {
         std::vector<SequenceBase> all;
@@ -77,10 +86,19 @@ class SequenceTimes {
     }
 
   private:
+    struct Held {
+        score::Least seeming, bound;
+
+        void add(std::uint64_t ticks, const calls::Call& call) {
+            seeming.add(ticks, call.weight);
+            bound.add(score::Distribution::saturating_sum(ticks, call.held), call.weight);
+        }
+    };
+
     bool all_;
-    std::vector<score::Least> least_;
-    std::vector<score::Least> held_;
-    std::vector<double> sums_;  // of both
+    std::vector<score::Least> sure_;
+    tsl::robin_map<std::uint32_t, Held> held_;  // those with calls that may have taken longer
+    std::vector<double> sums_;                  // of both
     std::vector<score::Distribution> calls_;
     std::vector<score::Distribution> held_calls_;
 };
@@ -157,12 +175,16 @@ class SettlingBases {
         if (!call.outermost) return {};
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
         Settling& own = settling_[sequence];
-        const auto ticks = static_cast<double>(call.duration);
-        // Calls with pauses set a baseline only as long as there are no others.
-        const bool is_first = own.calls++ == 0 || (!call.held && !own.sure);
-        const bool competes = !call.held || !own.sure;
-        own.sure = own.sure || !call.held;
-        if (is_first || (competes && ticks < own.base * (1 - EarlyLook::kPart))) {
+        const bool first = own.calls++ == 0;
+        const bool held = call.held > 0;
+        const auto seeming = static_cast<double>(call.duration);
+        const double bound = seeming + static_cast<double>(call.held);
+        own.bound = std::min(own.bound, bound);
+        // What calls seem to have taken sets a baseline only as long as nothing is sure (score::SureLeast).
+        const bool first_sure = !held && !own.sure;
+        own.sure = own.sure || !held;
+        const double ticks = first_sure ? own.bound : own.sure ? bound : seeming;
+        if (first || first_sure || ticks < own.base * (1 - EarlyLook::kPart)) {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
@@ -178,9 +200,10 @@ class SettlingBases {
   private:
     struct Settling {
         double base = 0;
+        double bound = std::numeric_limits<double>::infinity();
         std::uint64_t calls = 0;
         std::uint64_t unsettled = 0;  ///< calls before that
-        bool sure = false;            ///< it is that of a call without pauses
+        bool sure = false;            ///< there was a call without pauses
     };
 
     Durations& durations_;
@@ -349,7 +372,7 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
         for (const auto& [durations, ids] : found) {
             const SequenceTimes& own = (*durations).*times;
             for (std::size_t s = 0; s < own.size(); ++s)
-                process[ids[s]].add(own.least(s), own.held(s));
+                process[ids[s]].merge(own.least(s));
         }
         for (std::size_t i = 0; i < threads.size(); ++i) {
             const SequenceTimes& own = (*found[i].first).*times;

@@ -131,14 +131,14 @@ class Values(Columns):
             self.assertAlmostEqual(lost, sequence["lost_ns"], delta=0.01 * (1 + own.sum()))
 
     def taken(self, trace: rdam.Trace, own):
-        """Durations; those of calls with pauses are at least those of the fastest of their sequence without, if there are any."""
+        """Durations; those of calls with pauses are at least what their sequence is compared with, if there are calls without."""
         duration, held, sequence = (trace.calls[name][own] for name in ("duration", "held", "sequence"))
-        fastest = {each: self.near_fastest(trace, duration[(sequence == each) & ~held])[-1] for each in set(sequence[~held].tolist())}
-        return numpy.maximum(duration, numpy.where(held, [fastest.get(each, 0) for each in sequence.tolist()], 0))
+        fastest = {each: self.near_fastest(trace, (duration + held)[sequence == each])[-1] for each in set(sequence[held == 0].tolist())}
+        return numpy.maximum(duration, numpy.where(held > 0, [fastest.get(each, 0) for each in sequence.tolist()], 0))
 
     def sure(self, duration, held):
-        """Those of calls without pauses set a baseline; if there are none, all do."""
-        return duration[~held] if (~held).any() else duration
+        """What sets a baseline: calls have taken no longer than with their pauses; if all have pauses, what they are without."""
+        return duration + held if (held == 0).any() else duration
 
     def fastest(self, trace: rdam.Trace, duration):
         """The mean of the two least, if they are no more than a step of the clock apart, and what the clock errs."""

@@ -275,9 +275,8 @@ void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
 }  // namespace
 
 void add_self_least(const GroupTimes& times, SureLeast& least) {
-    const auto add = [&](const SelfTimes& self) { least.add(self.least, self.unsure); };
-    add(times.self(0));  // whose least is the same with any step
-    if (times.windowed() != nullptr) add(times.windowed()->before.self(0));
+    least.merge(times.self(0).least);  // which is the same with any step
+    if (times.windowed() != nullptr) least.merge(times.windowed()->before.self(0).least);
 }
 
 SureLeast self_least(const GroupTimes& times) {

@@ -58,7 +58,8 @@ void FunctionSums::add_group(const Baseline& baseline, const ProcessLeast& proce
     lost_in_clusters.resize(estimate->clusters());
     calls.add_clusters(base, lost_in_clusters);
     if (group.times->inner() != nullptr) inner_in_windows += as_double(group.times->inner()->count());
-    if (group.times->held() != nullptr) inner_in_windows += as_double(group.times->held()->inner.count());
+    if (group.times->held() != nullptr)
+        inner_in_windows += as_double(group.times->held()->inner.seeming.count());
     if (group.times->windowed() != nullptr) clusters.add(group.times->windowed()->clusters);
 }
 

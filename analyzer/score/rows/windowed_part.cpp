@@ -12,25 +12,24 @@ const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estim
     return part.times->windowed() != nullptr ? &part.times->windowed()->before : nullptr;
 }
 
-Least sure_least(const GroupTimes& times, PartCalls::Which which) {
-    Least least = times.outermost().least();
-    if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
-    return least;
+void add_least(const GroupTimes& times, PartCalls::Which which, SureLeast& least) {
+    least.add(times.outermost().least());
+    if (which == PartCalls::Which::all && times.inner() != nullptr) least.add(times.inner()->least());
+    const auto add_held = [&](const GroupTimes::HeldTimes& held) {
+        least.add_unsure(held.seeming.least(), held.bound);
+    };
+    if (times.held() == nullptr) return;
+    add_held(times.held()->outermost);
+    if (which == PartCalls::Which::all) add_held(times.held()->inner);
 }
 
-Least unsure_least(const GroupTimes& times, PartCalls::Which which) {
-    if (times.held() == nullptr) return {};
-    Least least = times.held()->outermost.least();
-    if (which == PartCalls::Which::all) least.merge(times.held()->inner.least());
-    return least;
-}
-
-/// What those without pauses tell of the others, in either part.
+/// Of both parts.
 std::uint64_t floor_of(const ThreadGroup& part, const WindowEstimate* estimate, PartCalls::Which which,
                        std::uint64_t step) {
-    Least least = sure_least(*part.times, which);
+    SureLeast least;
+    add_least(*part.times, which, least);
     if (const GroupTimes* const own = own_times(part, estimate); own != nullptr && own != part.times)
-        least.merge(sure_least(*own, which));
+        add_least(*own, which, least);
     return least.floor(step);
 }
 
@@ -46,9 +45,9 @@ PartCalls::Calls::Calls(const GroupTimes* times, Which which, std::uint64_t floo
     merged_ = times->outermost();
     if (inner != nullptr) merged_.merge(*inner);
     if (held == nullptr) return;
-    Distribution unsure = held->outermost;
+    GroupTimes::HeldTimes unsure = held->outermost;
     if (which == Which::all) unsure.merge(held->inner);
-    merged_.merge_unsure(unsure, floor);
+    merged_.merge_unsure(unsure.seeming, unsure.bound, floor);
 }
 
 PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step)
@@ -114,12 +113,9 @@ void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const 
 
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
     SureLeast least;
-    const auto add = [&](const GroupTimes& times) {
-        least.add(sure_least(times, which), unsure_least(times, which));
-    };
     for (const ThreadGroup& part : parts) {
-        add(*part.times);
-        if (part.times->windowed() != nullptr) add(part.times->windowed()->before);
+        add_least(*part.times, which, least);
+        if (part.times->windowed() != nullptr) add_least(part.times->windowed()->before, which, least);
     }
     return least.least();
 }

@@ -68,7 +68,7 @@ class PartCalls {
     Calls sample_;
 };
 
-/// Over all threads, of calls that set a baseline; of all others if there are none.
+/// SureLeast, over all threads.
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
 
 }  // namespace rdam::score

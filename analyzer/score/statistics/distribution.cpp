@@ -56,20 +56,22 @@ void Distribution::keep(std::uint64_t value, std::uint64_t times) {
 }
 
 void Distribution::keep_exact(std::uint64_t value, std::uint64_t times) {
-    if (count_ + times <= 2) {
+    if (form_ != Form::exact && count_ + times <= 2) {
         form_ = count_ > 0 && value < max_ ? Form::turned : Form::few;
         return;
     }
-    if (form_ != Form::exact) {
-        PackedValues values;
-        values.reset(std::max(value, max_) > UINT32_MAX ? 8 : 4, kExact / 4);
-        for_each_exact([&](std::uint64_t each) { values.push_back(each); });
-        values_ = std::move(values);
-        form_ = Form::exact;
-    }
+    if (form_ != Form::exact) spell_out(std::max(value, max_));
     if (value > UINT32_MAX && values_.bytes() == 4) values_.widen(8);
     for (; times > 0; --times)
         values_.push_back(value);
+}
+
+void Distribution::spell_out(std::uint64_t largest) {
+    PackedValues values;
+    values.reset(largest > UINT32_MAX ? 8 : 4, kExact / 4);
+    for_each_exact([&](std::uint64_t each) { values.push_back(each); });
+    values_ = std::move(values);
+    form_ = Form::exact;
 }
 
 void Distribution::spill() {
@@ -132,8 +134,9 @@ void Distribution::merge(const Distribution& other) {
     if (!other.counts_in_buckets()) {
         Least least = least_;
         least.merge(other.least_);
+        if (other.form_ == Form::exact && form_ != Form::exact && !counts_in_buckets()) spell_out(max_);
         other.for_each_exact([this](std::uint64_t value) { add(value); });
-        least_ = least;  // without those of merge_unsure()
+        least_ = least;  // that of merge_unsure()
         return;
     }
     if (!counts_in_buckets()) spill();
@@ -144,9 +147,13 @@ void Distribution::merge(const Distribution& other) {
     other.for_each_bucket([this](std::size_t bucket, std::uint64_t times) { keep_in_bucket(bucket, times); });
 }
 
-void Distribution::merge_unsure(const Distribution& other, std::uint64_t floor) {
+void Distribution::merge_unsure(const Distribution& other, const Least& bounds, std::uint64_t floor) {
     const bool first = count_ == 0;
-    if (!first) floor = std::max(floor, min());
+    if (!first) {
+        if (form_ != Form::exact && !counts_in_buckets()) spell_out(max_);
+        least_.merge(bounds);
+        floor = std::max(floor, min());
+    }
     if (first && floor <= other.min()) return merge(other);
     std::uint64_t sum = other.sum_;
     other.for_each([&](std::uint64_t value, std::uint64_t times) {

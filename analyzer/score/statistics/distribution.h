@@ -29,9 +29,10 @@ class Distribution {
     void add(std::uint64_t value, std::uint64_t times = 1);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
-    /// Adds values that say nothing of how small a value can be: what is less than `floor` or min() becomes
-    /// that, and least() stays as it is. Where there is no value yet they are added as any others.
-    void merge_unsure(const Distribution& other, std::uint64_t floor);
+    /// Adds values that say nothing of how small a value can be but that it can be as small as the `bounds`:
+    /// these belong to least() from now on, and what is less than `floor` or min() becomes that. Where there
+    /// is no value yet they are added as any others.
+    void merge_unsure(const Distribution& other, const Least& bounds, std::uint64_t floor);
     /// No value will be added for some time: queries take less time from now on.
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.
@@ -86,7 +87,7 @@ class Distribution {
     enum class Form : std::uint8_t {
         few,     ///< nothing: up to two values are least_.min() and max_, in this order …
         turned,  ///< … or the other way round
-        exact,   ///< the values, in the order in which they came
+        exact,   ///< the values, in the order in which they came; least_ may be less than any
         log,     ///< the number of each one's bucket
         sorted,  ///< the same, rising
         dense,   ///< how many are in each bucket from first_bucket_ on
@@ -102,6 +103,7 @@ class Distribution {
     void for_each_bucket(const Use& use) const;
     void keep(std::uint64_t value, std::uint64_t times);
     void keep_exact(std::uint64_t value, std::uint64_t times);
+    void spell_out(std::uint64_t largest);
     void keep_in_bucket(std::size_t bucket, std::uint64_t times);
     void count_in_bucket(std::size_t bucket, std::uint64_t times);
     void make_room(std::uint64_t times);

@@ -79,18 +79,33 @@ class Least {
     std::uint64_t count_ = 0;  ///< of all
 };
 
-/// Of calls some of which set no baseline: the least of those that do, or, if there are none, of the others.
+/// Of calls of some of which it is known only that they took no longer than `bound`, and something like
+/// `seeming` (calls::Call::held): what sets a baseline. That is the others and the bounds, or, if there are
+/// no others, what these seem to have taken.
 class SureLeast {
   public:
-    void add(const Least& sure, const Least& unsure) {
-        sure_.merge(sure);
-        unsure_.merge(unsure);
+    void add(const Least& sure) { sure_.merge(sure); }
+    void add_unsure(const Least& seeming, const Least& bound) {
+        seeming_.merge(seeming);
+        bound_.merge(bound);
     }
-    const Least& least() const { return sure_.empty() ? unsure_ : sure_; }
+    void merge(const SureLeast& other) {
+        add(other.sure_);
+        add_unsure(other.seeming_, other.bound_);
+    }
+    Least least() const {
+        if (sure_.empty()) return seeming_;
+        Least all = sure_;
+        all.merge(bound_);
+        return all;
+    }
+    /// Which no unsure call took less than, as well as a clock can tell that moves `step` at a time.
+    std::uint64_t floor(std::uint64_t step) const { return sure_.empty() ? 0 : least().floor(step); }
 
   private:
     Least sure_;
-    Least unsure_;
+    Least seeming_;
+    Least bound_;
 };
 
 }  // namespace rdam::score

@@ -21,7 +21,7 @@ struct PatternCalls {
     /// tell that moves `step` ticks at a time.
     Distribution all(std::uint64_t step) const {
         Distribution all = times;
-        if (held) all.merge_unsure(*held, times.least().floor(step));
+        if (held) all.merge_unsure(*held, {}, times.least().floor(step));
         return all;
     }
 };

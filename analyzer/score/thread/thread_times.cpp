@@ -40,7 +40,7 @@ Loss::Group SelfTimes::loss(const Baseline& baseline, const Least& thread, const
 
 /// A lone call that sets a baseline says nothing of how far below the others it may be.
 double SelfTimes::gap() const {
-    const Least& own = least.empty() ? unsure : least;
+    const Least own = least.least();
     return static_cast<double>(own.second() == Least::kNone ? own.min() : own.second() - own.min());
 }
 
@@ -59,20 +59,30 @@ const WindowedTimes* GroupTimes::windowed() const {
 SelfTimes GroupTimes::self(std::uint64_t step) const {
     SelfTimes times = self_without_pauses();
     if (held() == nullptr) return times;
+    const HeldTimes& own = held()->self;
+    times.least.add_unsure(own.seeming.least(), own.bound);
     Distribution raised;
-    raised.merge_unsure(held()->self, times.least.floor(step));
+    raised.merge_unsure(own.seeming, {}, times.least.floor(step));
     times.count += raised.count();
     times.sum = Distribution::saturating_sum(times.sum, raised.sum());
-    times.unsure = raised.least();
     return times;
 }
 
 SelfTimes GroupTimes::self_without_pauses() const {
-    if (own_self_)
-        return {own_self_->count, own_self_->sum, own_self_->least, {}, self_squares_, own_self_->all.get()};
-    return {outermost_.count(), outermost_.sum(),
-            outermost_.least(), {},
-            self_squares_,      keeps_all_self_ ? &outermost_ : nullptr};
+    SelfTimes times;
+    times.squares = self_squares_;
+    if (own_self_) {
+        times.count = own_self_->count;
+        times.sum = own_self_->sum;
+        times.least.add(own_self_->least);
+        times.all = own_self_->all.get();
+    } else {
+        times.count = outermost_.count();
+        times.sum = outermost_.sum();
+        times.least.add(outermost_.least());
+        times.all = keeps_all_self_ ? &outermost_ : nullptr;
+    }
+    return times;
 }
 
 GroupTimes::Rare& GroupTimes::rare() {
@@ -99,9 +109,9 @@ WindowedTimes& GroupTimes::make_windowed() {
 
 void GroupTimes::add_held(const calls::Call& call) {
     if (!rare().held) rare_->held = std::make_unique<Held>();
-    (call.outermost ? rare_->held->outermost : rare_->held->inner).add(call.duration, call.weight);
+    (call.outermost ? rare_->held->outermost : rare_->held->inner).add(call.duration, call);
     if (!call.self_timed) return;
-    rare_->held->self.add(call.self, call.weight);
+    rare_->held->self.add(call.self, call);
     if (keeps_all_self_) own_self().all->add(call.self, call.weight);
 }
 
@@ -111,7 +121,7 @@ void GroupTimes::add(const calls::Call& call, std::uint32_t caller) {
         const auto value = static_cast<double>(call.self);
         self_squares_ += value * value * static_cast<double>(call.weight);
     }
-    if (call.held) [[unlikely]]
+    if (call.held > 0) [[unlikely]]
         return add_held(call);
     const bool same = call.self_timed && call.outermost && call.self == call.duration;
     if (!same || own_self_) {
@@ -135,9 +145,10 @@ CallerEntry GroupTimes::only_caller() const {
                       .outermost = outermost_.count(),
                       .sum = outermost_.sum()};
     if (held() == nullptr) return entry;
-    entry.calls += held()->outermost.count() + held()->inner.count();
-    entry.outermost += held()->outermost.count();
-    entry.sum = Distribution::saturating_sum(entry.sum, held()->outermost.sum());
+    const Distribution& outermost = held()->outermost.seeming;
+    entry.calls += outermost.count() + held()->inner.seeming.count();
+    entry.outermost += outermost.count();
+    entry.sum = Distribution::saturating_sum(entry.sum, outermost.sum());
     return entry;
 }
 
@@ -178,7 +189,7 @@ void GroupTimes::add_self_times(const GroupTimes& other) {
     OwnSelf& self = own_self();
     self.count += theirs.count;
     self.sum = Distribution::saturating_sum(self.sum, theirs.sum);
-    self.least.merge(theirs.least);
+    self.least.merge(theirs.least.least());
     if (self.all && theirs.all != nullptr) self.all->merge(*theirs.all);
 }
 
@@ -192,9 +203,7 @@ void GroupTimes::add(const GroupTimes& other) {
     }
     if (const Held* const theirs = other.held(); theirs != nullptr) {
         if (!rare().held) rare_->held = std::make_unique<Held>();
-        rare_->held->outermost.merge(theirs->outermost);
-        rare_->held->inner.merge(theirs->inner);
-        rare_->held->self.merge(theirs->self);
+        rare_->held->merge(*theirs);
     }
     if (other.windowed() == nullptr) return;
     make_windowed().before.add(other.windowed()->before);
@@ -207,8 +216,8 @@ void GroupTimes::seal() {
     if (!rare_) return;
     if (rare_->inner) rare_->inner->seal();
     if (rare_->held)
-        for (Distribution* const each : {&rare_->held->outermost, &rare_->held->inner, &rare_->held->self})
-            each->seal();
+        for (HeldTimes* const each : {&rare_->held->outermost, &rare_->held->inner, &rare_->held->self})
+            each->seeming.seal();
     if (rare_->windowed) rare_->windowed->before.seal();
 }
 

@@ -30,8 +30,7 @@ namespace rdam::score {
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
-    Least least;   ///< of those that set a baseline
-    Least unsure;  ///< of the others
+    SureLeast least;
     double squares = 0;
     const Distribution* all = nullptr;
 
@@ -91,12 +90,30 @@ class alignas(64) GroupTimes {
     const Distribution& outermost() const { return outermost_; }
     /// … within another call of the same function; null: there were none.
     const Distribution* inner() const;
-    /// The durations of calls with pauses (calls::Call::held): they set no baseline, and lost what they took
-    /// beyond that of the others, or nothing. Null: there were none.
+    /// What the calls seem to have taken of which that is not sure (calls::Call::held), and at most. They
+    /// have lost what they took beyond the baseline, or nothing.
+    struct HeldTimes {
+        Distribution seeming;
+        Least bound;
+
+        void add(std::uint64_t time, const calls::Call& call) {
+            seeming.add(time, call.weight);
+            bound.add(Distribution::saturating_sum(time, call.held), call.weight);
+        }
+        void merge(const HeldTimes& other) {
+            seeming.merge(other.seeming);
+            bound.merge(other.bound);
+        }
+    };
+    /// Null: there were none.
     struct Held {
-        Distribution outermost;
-        Distribution inner;
-        Distribution self;
+        HeldTimes outermost, inner, self;
+
+        void merge(const Held& other) {
+            outermost.merge(other.outermost);
+            inner.merge(other.inner);
+            self.merge(other.self);
+        }
     };
     const Held* held() const;
     const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows

@@ -199,9 +199,14 @@ TEST_CASE("values that are not sure set no minimum", "[distribution]") {
         const std::vector<std::uint64_t> sure = random_values(random, 1 + random() % 60);
         const std::vector<std::uint64_t> unsure = random_values(random, random() % 60);
         Distribution found = of(sure);
-        const Least least = found.least();
-        const std::uint64_t floor = random() % 2 == 0 ? 0 : found.least().floor(1000);
-        found.merge_unsure(of(unsure), floor);
+        Least bounds;
+        if (random() % 2 == 0)
+            for (const std::uint64_t value : unsure)
+                bounds.add(Distribution::saturating_sum(value, random() % 1000));
+        Least least = found.least();
+        least.merge(bounds);
+        const std::uint64_t floor = random() % 2 == 0 ? 0 : least.floor(1000);
+        found.merge_unsure(of(unsure), bounds, floor);
         std::vector<std::uint64_t> all = sure;
         std::uint64_t low = 0;  // the values that were raised are known within half a bucket
         for (const std::uint64_t value : unsure) {
@@ -226,11 +231,23 @@ TEST_CASE("values that are not sure set no minimum", "[distribution]") {
         CHECK(together.count() == all.size() + 1);
         CHECK(together.sum() == found.sum() + least.min() + 1);
     }
+    // A bound is no value, and a clock that moves in steps may tell less than it.
+    Least bound;
+    bound.add(80);
+    Distribution few = of({100});
+    few.merge_unsure(of({50}), bound, 100);
+    CHECK(few.min() == 80);
+    CHECK(few.percentile(0) == 100);
+    Distribution fewer;
+    fewer.merge(few);
+    CHECK(fewer.min() == 80);
+    CHECK(fewer.percentile(0) == 100);
+    CHECK(fewer.sum() == 200);
     Distribution alone;
-    alone.merge_unsure(of({5, 7}), 0);
+    alone.merge_unsure(of({5, 7}), {}, 0);
     CHECK(alone.min() == 5);
     Distribution raised;
-    raised.merge_unsure(of({5, 7}), 6);
+    raised.merge_unsure(of({5, 7}), {}, 6);
     CHECK(raised.min() == 6);
     CHECK(raised.sum() == 13);
 }

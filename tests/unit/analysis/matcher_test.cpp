@@ -268,7 +268,7 @@ TEST_CASE("a hundred thousand calls deep", "[calls]") {
 
 TEST_CASE("a sampled function's call is doubted if the probes inside it took nearly all of it", "[calls]") {
     struct Doubts : Listener {
-        std::vector<bool> held;
+        std::vector<std::uint64_t> held;
         void closed(const calls::Call& call) override {
             if (call.function == kA) held.push_back(call.held);
         }
@@ -284,7 +284,8 @@ TEST_CASE("a sampled function's call is doubted if the probes inside it took nea
         if (sampled) matcher.set_sampled({true});
         for (const ThreadRecording::Piece& piece : thread.pieces())
             matcher.consume(piece.events);
-        CHECK(doubts.held == std::vector<bool>{sampled, false, false, sampled});
+        CHECK(doubts.held == (sampled ? std::vector<std::uint64_t>{100, 0, 0, 200}
+                                      : std::vector<std::uint64_t>{0, 0, 0, 0}));
     }
 }
 

@@ -263,7 +263,7 @@ class Judge {
             scored.self_timed = scored.timed && children_are_timed(node);
         }
         if (scored.timed) scored.duration = net(node);
-        scored.held = scored.timed && paused_between(tree_, node.begin, node.end) > 0;
+        scored.held = scored.timed ? paused_between(tree_, node.begin, node.end) : 0;
         if (scored.self_timed) {
             const std::uint64_t inside = children_time(node);
             scored.self = scored.duration > inside ? scored.duration - inside : 0;
@@ -384,9 +384,14 @@ struct ThreadGroups {
         Durations calls;
         for (const auto& [identity, group] : outermost) {
             const std::vector<std::uint64_t> taken = group.taken(step);
-            const auto sure = group.for_base().size();
-            for (std::size_t i = 0; i < taken.size(); ++i)
-                calls.add(taken[i], i >= sure);
+            const std::size_t sure = group.sure.empty() ? taken.size() : group.sure.size();
+            calls.sure.insert(calls.sure.end(), taken.begin(),
+                              taken.begin() + static_cast<std::ptrdiff_t>(sure));
+            calls.held.insert(calls.held.end(), taken.begin() + static_cast<std::ptrdiff_t>(sure),
+                              taken.end());
+            if (!group.sure.empty())
+                calls.with_pauses.insert(calls.with_pauses.end(), group.with_pauses.begin(),
+                                         group.with_pauses.end());
         }
         return calls;
     }
@@ -499,7 +504,8 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
             self_lost += lost_in(pooled.self, identity, durations);
         for (const auto& [identity, durations] : groups.all) {
             ReferenceSequence& sequence = sequences[identity];
-            const std::uint64_t own = *std::ranges::min_element(durations.for_base());
+            const std::vector<std::uint64_t> compared = durations.for_base();
+            const std::uint64_t own = *std::ranges::min_element(compared);
             sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
             const double sequence_lost = lost_in(pooled.all, identity, durations);
             sequence.occurrences += durations.taken(step).size();

@@ -13,25 +13,37 @@
 
 namespace rdam::test {
 
-/// Of calls in which the recorder held the thread it is not known how fast they could have been.
+/// Of calls in which the recorder held the thread it is not known how fast they could have been, but that
+/// they took no longer than with the pauses.
 struct Durations {
-    std::vector<std::uint64_t> sure, held;
+    std::vector<std::uint64_t> sure, held, with_pauses;
 
-    void add(std::uint64_t duration, bool was_held) { (was_held ? held : sure).push_back(duration); }
+    void add(std::uint64_t duration, std::uint64_t paused) {
+        if (paused == 0) return sure.push_back(duration);
+        held.push_back(duration);
+        with_pauses.push_back(duration + paused);
+    }
     void add(const Durations& other) {
         sure.insert(sure.end(), other.sure.begin(), other.sure.end());
         held.insert(held.end(), other.held.begin(), other.held.end());
+        with_pauses.insert(with_pauses.end(), other.with_pauses.begin(), other.with_pauses.end());
     }
     /// What a baseline is made of.
-    const std::vector<std::uint64_t>& for_base() const { return sure.empty() ? held : sure; }
-    /// What they are taken to have lasted: held ones no less than the fastest of the others, or the next one
+    std::vector<std::uint64_t> for_base() const {
+        if (sure.empty()) return held;
+        std::vector<std::uint64_t> all = sure;
+        all.insert(all.end(), with_pauses.begin(), with_pauses.end());
+        return all;
+    }
+    /// What they are taken to have lasted: held ones no less than the baseline's fastest, or the next one
     /// within a step of the clock.
     std::vector<std::uint64_t> taken(std::uint64_t step) const {
         std::uint64_t floor = 0;
         if (!sure.empty()) {
-            const std::uint64_t least = *std::ranges::min_element(sure);
+            const std::vector<std::uint64_t> compared = for_base();
+            const std::uint64_t least = *std::ranges::min_element(compared);
             std::uint64_t next = UINT64_MAX;
-            for (const std::uint64_t duration : sure)
+            for (const std::uint64_t duration : compared)
                 if (duration > least) next = std::min(next, duration);
             floor = next != UINT64_MAX && next - least <= step ? next : least;
         }
@@ -110,7 +122,7 @@ struct ReferenceCall {
     std::vector<std::uint32_t> path;  ///< functions, the outermost call's first, its own last
     std::uint64_t begin = 0, end = 0, duration = 0, self = 0, caller = 0;
     bool timed = false, self_timed = false, outermost = false, ended = false;
-    bool held = false;  ///< by the recorder
+    std::uint64_t held = 0;  ///< by the recorder, ticks
 };
 
 /// By thread.

@@ -292,20 +292,26 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
         const auto function = written.column<std::uint32_t>("calls/function");
         const auto duration = written.column<double>("calls/duration");
         const auto outermost = written.column<bool>("calls/outermost");
-        const auto held = written.column<bool>("calls/held");
+        const auto held = written.column<double>("calls/held");
         const auto parent = written.column<std::int64_t>("calls/parent");
         const auto sequence = written.column<std::int64_t>("calls/sequence");
         const auto thread = written.column<std::uint32_t>("calls/thread");
-        std::map<std::int64_t, score::Least> fastest;  // of those that are scored, by sequence
+        // Of those that are scored, by sequence; a tick is a nanosecond.
+        struct Fastest {
+            score::Least least;
+            bool sure = false;
+        };
+        std::map<std::int64_t, Fastest> fastest;
         for (std::size_t i = 0; i < function.size(); ++i) {
-            if (!outermost[i] || held[i] || std::isnan(duration[i])) continue;
-            fastest[sequence[i]].add(static_cast<std::uint64_t>(duration[i]));  // a tick is a nanosecond
+            if (!outermost[i] || std::isnan(duration[i])) continue;
+            fastest[sequence[i]].least.add(static_cast<std::uint64_t>(duration[i] + held[i]));
+            if (held[i] == 0) fastest[sequence[i]].sure = true;
         }
         const auto taken = [&](std::size_t i) {
-            const auto least = fastest.find(sequence[i]);
-            if (!held[i] || least == fastest.end()) return duration[i];
+            const auto found = fastest.find(sequence[i]);
+            if (held[i] == 0 || found == fastest.end() || !found->second.sure) return duration[i];
             return std::max(duration[i],
-                            static_cast<double>(least->second.floor(recording.info.clock.step_ticks)));
+                            static_cast<double>(found->second.least.floor(recording.info.clock.step_ticks)));
         };
         for (const score::FunctionRow& row : report.functions) {
             std::uint64_t recorded = 0, scored = 0;
