@@ -57,8 +57,8 @@ class SequenceTimes {
     score::SureLeast least(std::size_t sequence) const {
         score::SureLeast least;
         least.add(sure_[sequence]);
-        if (const auto held = held_.find(static_cast<std::uint32_t>(sequence)); held != held_.end())
-            least.add_unsure(held->second.seeming, held->second.bound);
+        const Held held = held_of(sequence);
+        least.add_unsure(held.seeming, held.bound);
         return least;
     }
 
@@ -70,7 +70,7 @@ class SequenceTimes {
         score::Distribution calls;
         if (all_) {
             calls = calls_[sequence];
-            calls.merge_unsure(held_calls_[sequence], {}, floor);
+            calls.merge_unsure(held_calls_[sequence], held_of(sequence).bound, floor);
         }
         const score::Base base = score::base_of(baseline, calls, own, process);
         // In all they have not lost less than nothing, whatever the clock may have erred.
@@ -94,6 +94,11 @@ class SequenceTimes {
             bound.add(score::Distribution::saturating_sum(ticks, call.held), call.weight);
         }
     };
+
+    Held held_of(std::size_t sequence) const {
+        const auto found = held_.find(static_cast<std::uint32_t>(sequence));
+        return found != held_.end() ? found->second : Held{};
+    }
 
     bool all_;
     std::vector<score::Least> sure_;

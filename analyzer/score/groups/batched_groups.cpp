@@ -41,9 +41,9 @@ void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::
                             std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
     const std::uint64_t hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
     if (batch_.full(hash)) work_off();
-    std::uint32_t marks =
-        (call.outermost ? BatchedCall::kOutermost : 0) | (call.timed ? BatchedCall::kTimed : 0) |
-        (call.self_timed ? BatchedCall::kSelfTimed : 0) | (call.held ? BatchedCall::kHeld : 0);
+    std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
+                          (call.timed ? BatchedCall::kTimed : 0) |
+                          (call.self_timed ? BatchedCall::kSelfTimed : 0);
     if (ask(call, sampled, kAsked | static_cast<std::uint32_t>(answers_.size()))) {
         answers_.push_back(0);
         marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kAskedShift;
@@ -52,6 +52,7 @@ void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::
     BatchedCall& later = batch_.push(hash, closed.keys);
     later.duration = call.duration;
     later.self = call.self;
+    later.held = call.held;
     later.shape = closed.shape;
     later.caller = caller;
     later.marks |= marks;
@@ -127,7 +128,7 @@ void BatchedGroups::add(const BatchedCall& call) {
     const calls::Call times{.outermost = call.is(BatchedCall::kOutermost),
                             .self_timed = call.is(BatchedCall::kSelfTimed),
                             .duration = call.duration,
-                            .held = call.is(BatchedCall::kHeld),
+                            .held = call.held,
                             .self = call.self};
     out_.groups[call.shape].add(times, call.caller);
     if (places_wanted()) add_place(call.shape, times, places_[call.order]);

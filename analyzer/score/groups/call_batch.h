@@ -18,6 +18,7 @@ struct BatchedCall {
     std::uint64_t key = 0;       ///< the only key, or where the keys are
     std::uint64_t duration = 0;  ///< calls::Call
     std::uint64_t self = 0;      ///< calls::Call
+    std::uint64_t held = 0;      ///< calls::Call
     std::uint32_t shape = 0;     ///< mining::ShapeId; of a call that found its group mining::GroupId
     std::uint32_t caller = 0;    ///< CallerNumbers
     std::uint32_t order = 0;     ///< calls of the batch that came before it
@@ -28,7 +29,6 @@ struct BatchedCall {
     static constexpr std::uint32_t kSelfTimed = 4;
     static constexpr std::uint32_t kOneKey = 8;
     static constexpr std::uint32_t kKeys = 16;  ///< more than one
-    static constexpr std::uint32_t kHeld = 32;
     /// Above: 1 + a number under which a sample waits for its group; 0: none does.
     static constexpr unsigned kAskedShift = 8;
 

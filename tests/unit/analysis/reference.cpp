@@ -181,8 +181,10 @@ class Judge {
                     found.functions.push_back(row[i].function);
                 ++found.occurrences;
                 if (!timed) continue;
-                found.durations.add(row[last].end > row[first].begin ? row[last].end - row[first].begin : 0,
-                                    paused_between(tree_, row[first].first, row[last].last) > 0);
+                const std::uint64_t time =
+                    row[last].end > row[first].begin ? row[last].end - row[first].begin : 0;
+                const bool held = paused_between(tree_, row[first].first, row[last].last) > 0;
+                (held ? found.durations.held : found.durations.sure).push_back(time);
             }
         }
     }
@@ -494,6 +496,8 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         double lost = 0;
         for (const auto& [identity, durations] : groups.outermost) {
             lost += lost_in(pooled.outermost, identity, durations);
+            const std::vector<std::uint64_t> compared = durations.for_base();
+            out.min = std::min(out.min, *std::ranges::min_element(compared));
             double sum = 0;
             for (const std::uint64_t duration : durations.taken(step))
                 sum += static_cast<double>(duration);

@@ -85,6 +85,7 @@ struct ReferenceFunction {
     std::uint64_t occurrences = 0;
     std::uint64_t unscored = 0;
     std::vector<std::uint64_t> durations;  ///< of the scored outermost calls, sorted
+    std::uint64_t min = UINT64_MAX;        ///< they have taken no less, if there are any
     double lost = 0;
     bool lower_bound = false;
     std::vector<ReferenceSequence> sequences;          ///< those with a score, sorted
