@@ -60,7 +60,8 @@ CallTable::CallTable(Folder& folder, bool counted)
       weight_(folder, "calls/weight.npy", kCallWindow),
       end_(folder, "calls/end.npy", kCallWindow),
       outermost_(folder, "calls/outermost.npy", kCallWindow),
-      held_(folder, "calls/held.npy", kCallWindow) {
+      held_(folder, "calls/held.npy", kCallWindow),
+      doubt_(folder, "calls/doubt.npy", kCallWindow) {
     if (counted) instructions_.emplace(folder, "calls/instructions.npy", kCallWindow);
 }
 
@@ -78,7 +79,8 @@ void CallTable::append(const CallBegin& call) {
     weight_.append(call.weight);
     end_.append(static_cast<std::uint8_t>(End::unseen));
     outermost_.append(false);
-    held_.append(std::nan(""));
+    held_.append(false);
+    doubt_.append(std::nan(""));
     if (instructions_) instructions_->append(0);
 }
 
@@ -89,13 +91,15 @@ void CallTable::end(std::uint64_t row, const CallEnd& call) {
     sequence_.set(row, call.sequence);
     end_.set(row, static_cast<std::uint8_t>(call.end));
     outermost_.set(row, call.outermost);
-    held_.set(row, call.held_ns);
+    held_.set(row, call.doubt_ns > 0);
+    doubt_.set(row, call.doubt_ns);
     if (instructions_) instructions_->set(row, call.instructions);
 }
 
 std::vector<NpyFile*> CallTable::columns() {
-    std::vector<NpyFile*> all{&thread_, &function_, &start_,    &duration_, &self_, &cpu_enter_, &cpu_leave_,
-                              &caller_, &parent_,   &sequence_, &weight_,   &end_,  &outermost_, &held_};
+    std::vector<NpyFile*> all{&thread_,    &function_,  &start_,     &duration_, &self_,
+                              &cpu_enter_, &cpu_leave_, &caller_,    &parent_,   &sequence_,
+                              &weight_,    &end_,       &outermost_, &held_,     &doubt_};
     if (instructions_) all.push_back(&*instructions_);
     return all;
 }

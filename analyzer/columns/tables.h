@@ -41,7 +41,7 @@ struct CallEnd {
     std::uint64_t instructions = 0;  ///< 0: not known
     End end = End::returned;
     bool outermost = false;
-    double held_ns = 0;  ///< by how much it may have taken longer (calls::Call::held); NaN: not known
+    double doubt_ns = 0;  ///< by how much it may have taken longer (calls::Call::held); NaN: not known
 };
 
 class CallTable {
@@ -62,8 +62,8 @@ class CallTable {
     Column<std::int64_t> parent_, sequence_;
     Column<std::uint32_t> weight_;
     Column<std::uint8_t> end_;
-    Column<bool> outermost_;
-    Column<double> held_;
+    Column<bool> outermost_, held_;
+    Column<double> doubt_;
     std::optional<Column<std::uint64_t>> instructions_;
 };
 

@@ -98,7 +98,7 @@ void ThreadWriter::closed(const calls::Call& call) {
                           : event()->unwound ? End::unwound
                                              : End::returned,
                    .outermost = call.outermost,
-                   .held_ns = ns(call.held, call.timed)});
+                   .doubt_ns = ns(call.held, call.timed)});
     if (!gave_result_of(call.function)) return;
     if (ValueTable* values = tables_.values[call.function].get())
         values->returned(open.value_row, event()->words);

@@ -124,21 +124,22 @@ class Values(Columns):
             own = ids == int(sequence["id"], 16)
             self.assertEqual(own.sum(), sequence["occurrences"])
             self.assertEqual(set(trace.sequences["name"][trace.calls["sequence"][own]].tolist()), {sequence["name"]})
-            duration, thread, held = self.taken(trace, own), trace.calls["thread"][own], trace.calls["held"][own]
+            duration, thread, doubt = self.taken(trace, own), trace.calls["thread"][own], trace.calls["doubt"][own]
             self.assertAlmostEqual(duration.min(), sequence["min_ns"], delta=0.001)
-            lost = sum(max((duration[thread == t] - self.fastest(trace, self.sure(duration[thread == t], held[thread == t]))).sum(), 0)
+            lost = sum(max((duration[thread == t] - self.fastest(trace, self.sure(duration[thread == t], doubt[thread == t]))).sum(), 0)
                        for t in set(thread.tolist()))
             self.assertAlmostEqual(lost, sequence["lost_ns"], delta=0.01 * (1 + own.sum()))
 
     def taken(self, trace: rdam.Trace, own):
         """Durations; those of calls with pauses are at least what their sequence is compared with, if there are calls without."""
-        duration, held, sequence = (trace.calls[name][own] for name in ("duration", "held", "sequence"))
-        fastest = {each: self.near_fastest(trace, (duration + held)[sequence == each])[-1] for each in set(sequence[held == 0].tolist())}
-        return numpy.maximum(duration, numpy.where(held > 0, [fastest.get(each, 0) for each in sequence.tolist()], 0))
+        duration, held, doubt, sequence = (trace.calls[name][own] for name in ("duration", "held", "doubt", "sequence"))
+        self.assertTrue(((doubt > 0) == held).all())
+        fastest = {each: self.near_fastest(trace, (duration + doubt)[sequence == each])[-1] for each in set(sequence[~held].tolist())}
+        return numpy.maximum(duration, numpy.where(held, [fastest.get(each, 0) for each in sequence.tolist()], 0))
 
-    def sure(self, duration, held):
+    def sure(self, duration, doubt):
         """What sets a baseline: calls have taken no longer than with their pauses; if all have pauses, what they are without."""
-        return duration + held if (held == 0).any() else duration
+        return duration + doubt if (doubt == 0).any() else duration
 
     def fastest(self, trace: rdam.Trace, duration):
         """The mean of the two least, if they are no more than a step of the clock apart, and what the clock errs."""

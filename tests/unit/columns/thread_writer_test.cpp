@@ -292,7 +292,8 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
         const auto function = written.column<std::uint32_t>("calls/function");
         const auto duration = written.column<double>("calls/duration");
         const auto outermost = written.column<bool>("calls/outermost");
-        const auto held = written.column<double>("calls/held");
+        const auto held = written.column<bool>("calls/held");
+        const auto doubt = written.column<double>("calls/doubt");
         const auto parent = written.column<std::int64_t>("calls/parent");
         const auto sequence = written.column<std::int64_t>("calls/sequence");
         const auto thread = written.column<std::uint32_t>("calls/thread");
@@ -304,12 +305,12 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
         std::map<std::int64_t, Fastest> fastest;
         for (std::size_t i = 0; i < function.size(); ++i) {
             if (!outermost[i] || std::isnan(duration[i])) continue;
-            fastest[sequence[i]].least.add(static_cast<std::uint64_t>(duration[i] + held[i]));
-            if (held[i] == 0) fastest[sequence[i]].sure = true;
+            fastest[sequence[i]].least.add(static_cast<std::uint64_t>(duration[i] + doubt[i]));
+            if (!held[i]) fastest[sequence[i]].sure = true;
         }
         const auto taken = [&](std::size_t i) {
             const auto found = fastest.find(sequence[i]);
-            if (held[i] == 0 || found == fastest.end() || !found->second.sure) return duration[i];
+            if (!held[i] || found == fastest.end() || !found->second.sure) return duration[i];
             return std::max(duration[i],
                             static_cast<double>(found->second.least.floor(recording.info.clock.step_ticks)));
         };
@@ -322,8 +323,8 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
                 if (!outermost[i] || std::isnan(duration[i])) continue;
                 ++scored;
                 sum += taken(i);
-                const bool bounded = held[i] > 0 && fastest.at(sequence[i]).sure;
-                least = std::min({least, taken(i), bounded ? duration[i] + held[i] : INFINITY});
+                const bool bounded = held[i] && fastest.at(sequence[i]).sure;
+                least = std::min({least, taken(i), bounded ? duration[i] + doubt[i] : INFINITY});
                 most = std::max(most, taken(i));
             }
             CHECK(recorded == row.recorded);

@@ -103,6 +103,7 @@ def row_group(trace: Trace, names: numpy.ndarray, values: list[ValueColumn], beg
         "end": indexed(part["end"], ends),
         "outermost": pyarrow.array(part["outermost"]),
         "held": pyarrow.array(part["held"]),
+        "doubt": pyarrow.array(part["doubt"], mask=numpy.isnan(part["doubt"])),
     }
     for value in values:
         columns[value.name] = value.rows(begin, end)
