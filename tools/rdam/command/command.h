@@ -27,6 +27,7 @@ Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_export(CLI::App& app);
+Run add_study(CLI::App& app);
 Run add_doctor(CLI::App& app);
 
 }  // namespace rdam

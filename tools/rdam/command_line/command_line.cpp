@@ -33,6 +33,11 @@ constexpr std::array kSubcommands{
     Subcommand{.name = "export",
                .summary = "Write the calls in a trace as columns or for other viewers",
                .add = add_export},
+    Subcommand{.name = "study",
+               .summary = "Run a program many times in several settings, and compare them by test",
+               .add = add_study,
+               .runs_program = true,
+               .needs_program = false},
     Subcommand{.name = "doctor",
                .summary = "Check what rdam can record on this machine, and how to fix the rest",
                .add = add_doctor},
@@ -208,6 +213,7 @@ void CommandLine::check_program() const {
     const Entry* entry = chosen();
     if (entry == nullptr || !entry->subcommand->runs_program) return;
     const std::vector<std::string> words = entry->app->remaining();
+    if (words.empty() && !entry->subcommand->needs_program) return;
     if (words.empty()) throw CLI::RequiredError("PROGRAM");
     if (looks_like_option(words.front())) throw CLI::ExtrasError(words);
 }

@@ -19,6 +19,7 @@ struct Subcommand {
     bool hidden = false;        ///< neither in --help nor in what `generate` writes
     bool runs_program = false;  ///< its first argument that is no option is a program; it and all behind it,
                                 ///< options or not, are app.remaining(), as typed
+    bool needs_program = true;  ///< one of those without a program is a usage error
 };
 
 /// Every subcommand there is.

@@ -303,7 +303,7 @@ Prose export_prose() {
              "Writing it requires a Python that has pyarrow.",
              "The Python module rdam, installed with this program, opens a trace or such a directory and "
              "returns the columns as arrays: rdam.open('trace.bin').calls['duration'].",
-             "Memory use does not grow with the number of calls. A directory takes about 70 bytes per call "
+             "Memory use does not grow with the number of calls. A directory takes about 80 bytes per call "
              "plus parameters and return values. While a Parquet file is being written, it needs that much "
              "free space next to it.",
              "--format writes one file, and for otf2 a directory. Formats with a timeline (perfetto, json, "
@@ -344,6 +344,44 @@ Prose export_prose() {
     };
 }
 
+Prose study_prose() {
+    return {
+        .description =
+            {"Runs a program many times in each of several settings, and says which setting is faster, and "
+             "which is more stable. The settings are the factors' levels, crossed: --threads 1,2 --pin "
+             "none,compact makes four. Settings that are the same on this machine are run once.",
+             "Every round has each setting once, in a drawn order, so that neither a machine that drifts nor "
+             "a burst of other work favours one. A difference is declared only if a test shows it, and the "
+             "probability that any is declared that is not there is at most --risk, for all comparisons "
+             "together. Each setting is compared with the first one. docs/study.md explains the table, "
+             "docs/study-statistics.md the tests.",
+             "Every run is in FILE when it ends. After an interruption, --resume goes on; nothing that "
+             "was run is lost. --show prints the table again, also while the study runs. Nothing that a run "
+             "or a co-runner has started outlives it.",
+             "A run that ends with another exit code than 0, or takes longer than --time-limit, ends the "
+             "study. The output of a run that differs from the first one's is counted, and told.",
+             "--pin binds threads one by one, in the order in which they are started: those of OpenMP by "
+             "its variables, others by a library that is preloaded. In warm-up runs it is read back from "
+             "each thread whether that holds. Of a static program only the whole process is bound.",
+             "--metric takes the values that the program prints. If a run prints several, the variation "
+             "between runs and that inside a run are shown side by side, and tests count runs."},
+        .environment = {{"RDAM_PYTHON",
+                         "The Python that is used, 3.11 or later with scipy. Default: python3."},
+                        {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",
+                         "Another machine's topology, as hwloc reads them: for placements that are to be "
+                         "looked at, not run."}},
+        .exit_status = {kDone,
+                        {"1", "A run failed, or the study could not go on; the message says why."},
+                        kUsage},
+        .examples =
+            {{"rdam study --threads 1,2 --pin none,compact ./app", "Do more threads help, and does pinning?"},
+             {"rdam study --setting old=./app-1.0 --setting new=./app-1.1", "Is the new version faster?"},
+             {"rdam study --values 'level=1,6,9' -- xz -k -c -{level} data", "Compare a program's options:"},
+             {"rdam study --co-runners 0,1xbusy,1xsleep:10us ./app", "How much do others disturb it?"},
+             {"rdam study --resume study.jsonl", "Go on after an interruption:"}},
+    };
+}
+
 Prose doctor_prose() {
     return {
         .description =
@@ -371,6 +409,7 @@ Prose prose_for(std::string_view command) {
     if (command == "analyze") return analyze_prose();
     if (command == "report") return report_prose();
     if (command == "export") return export_prose();
+    if (command == "study") return study_prose();
     if (command == "doctor") return doctor_prose();
     return rdam_prose();
 }

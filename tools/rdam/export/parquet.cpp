@@ -5,30 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/rdam/command/python_module.h"
 #include "wrappers/support/child_process.h"
 
 namespace rdam {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
-
-std::string python() {
-    const char* chosen = std::getenv("RDAM_PYTHON");
-    return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
-}
-
-/// The folder that the module is in: the build tree's, or the installed one.
-Result<std::string> find_module() {
-    std::error_code error;
-    const fs::path own = fs::read_symlink("/proc/self/exe", error);
-    for (const fs::path& place :
-         {own.parent_path() / "../python", own.parent_path() / ".." / RDAM_PYTHON_DIR}) {
-        if (fs::exists(place / "rdam/parquet.py", error)) return place.lexically_normal().string();
-    }
-    return fail("the Python module rdam is not where {} expects it: reinstall rdam", own.string());
-}
 
 std::string last_line(std::string_view text) {
     while (!text.empty() && text.back() == '\n')
@@ -37,7 +20,7 @@ std::string last_line(std::string_view text) {
 }
 
 Result<ChildOutput> run_python(const std::string& file, const std::vector<std::string>& arguments) {
-    const auto module = find_module();
+    const auto module = find_python_module();
     if (!module) return tl::unexpected{module.error()};
     const char* before = std::getenv("PYTHONPATH");
     const std::string path =

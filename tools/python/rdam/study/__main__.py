@@ -1,0 +1,103 @@
+"""`rdam study`, behind its command line: the request is the JSON object in the last argument, whose keys are the options' names."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+
+from rdam.trace import Error
+
+QUICK_RUNS = 11
+RUNS = 31  # as in the reports
+
+
+def put(text: str, place: str) -> None:
+    if place == "-":
+        print(text, end="", flush=True)
+        return
+    try:
+        pathlib.Path(place).write_text(text)
+    except OSError as error:
+        raise Error(f"{place}: cannot be written: {error.strerror}; name another file") from None
+
+
+def new_head(request: dict) -> dict:
+    """What a study's file begins with. Raises Error for what is not understood."""
+    from rdam.study import runs, settings
+    every = settings.crossed(request)
+    for text in request.get("metric", []):
+        runs.Metric.parse(text)
+    place = runs.Place(every)
+    equal = place.equal()
+    kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
+    rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
+    return {"request": request, "command": request["command"], "rounds": rounds, "warm_ups": request.get("warmups", 1),
+            "seed": request.get("seed", random.SystemRandom().randrange(2**32)), "processors": len(os.sched_getaffinity(0)),
+            "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
+            "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
+
+
+def make_runs(path: pathlib.Path, request: dict) -> None:
+    """Those that are not in the file yet."""
+    from rdam.study import journal, machine, runs, settings
+    resumed = "resume" in request
+    log = journal.Journal(path, None if resumed else new_head(request))
+    head, *lines = journal.lines(path)
+    request = head["request"]
+    labels = set(head["labels"])
+    every = [setting for setting in settings.crossed(request) if setting.label in labels]
+    done = {(line["setting"], line["round"], line["warm_up"]) for line in lines if "setting" in line}
+    planned = list(runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"]))
+    left = [each for each in planned if (each.setting, each.round, each.warm_up) not in done]
+    if not left:
+        return
+    state = machine.state()
+    for complaint in machine.complaints(state):
+        print(f"rdam: {complaint}", file=sys.stderr)
+    check = runs.Check(request.get("check", "same"))
+    for line in lines:
+        if "setting" in line:
+            check.remember(every[line["setting"]].command, line["output"])
+    log.append({"machine": state, "at": time.time()})
+    progress = runs.Progress(every, len(left))
+    try:
+        runs.Runs(every, log, runs.Place(every), [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
+                  runs.Limits(request.get("time-limit"))).make(left, progress)
+    finally:
+        progress.end()
+    log.append({"machine": machine.state(), "at": time.time()})
+
+
+def main(request: dict) -> None:
+    if importlib.util.find_spec("scipy") is None:  # before hours of runs, not behind them
+        raise ModuleNotFoundError(name="scipy")
+    path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
+    if "show" not in request:
+        make_runs(path, request)
+    from rdam.study import present, results
+    study = results.Study.read(path)
+    rows = results.rows(study, request.get("risk", 0.05))
+    put(present.as_json(study, rows) if "json" in request else present.text(study, rows), "-")
+    if "csv" in request:
+        put(present.as_csv(study), request["csv"])
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        main(json.loads(sys.argv[-1]))
+    except Error as error:
+        print(f"rdam: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("rdam: interrupted; go on by --resume", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)

@@ -1,0 +1,69 @@
+"""A study's file: every run is in it when it ends. One JSON object a line; the first says what is studied."""
+
+import fcntl
+import json
+import os
+import pathlib
+from collections.abc import Iterator
+
+from rdam.trace import Error
+
+FORMAT = "rdam study 1"
+
+
+class Journal:
+    """Open for writing by one study at a time. A line that was cut off, by a machine that went down, is taken away."""
+
+    def __init__(self, path: pathlib.Path, head: dict | None = None) -> None:
+        """A new file with `head`, or one that is there to go on with. Raises Error where either cannot be."""
+        self.path = path
+        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if head is not None else 0)
+        try:
+            self._file = os.open(path, flags, 0o666)
+        except FileExistsError:
+            raise Error(f"{path}: exists; go on with it by --resume, or name another file by -o") from None
+        except OSError as error:
+            raise Error(f"{path}: cannot be opened: {error.strerror}; name another file by -o") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Error(f"{path}: another study is writing it; wait for its end") from None
+        if head is not None:
+            self.append({"format": FORMAT, **head})
+        else:
+            self._cut()
+
+    def append(self, line: dict) -> None:
+        """Raises Error if it cannot be kept; then nothing of it is in the file."""
+        text = (json.dumps(line, separators=(",", ":")) + "\n").encode()
+        size = os.fstat(self._file).st_size
+        try:
+            written = os.write(self._file, text)
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise Error(f"{self.path}: cannot be written: {error.strerror}; make room, then go on by --resume") from None
+        if written < len(text):
+            os.ftruncate(self._file, size)
+            raise Error(f"{self.path}: cannot be written: no space is left; make room, then go on by --resume")
+
+    def _cut(self) -> None:
+        text = self.path.read_bytes()
+        if whole := text.rfind(b"\n") + 1:
+            os.ftruncate(self._file, whole)
+
+
+def lines(path: pathlib.Path) -> Iterator[dict]:
+    """The head, and the lines behind it. Raises Error for another file."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise Error(f"{path}: cannot be read: {error.strerror}; name a study's file") from None
+    for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or (number == 0 and found.get("format") != FORMAT):
+            raise Error(f"{path}: line {number + 1} is none of a study's file; name one that rdam study has written")
+        yield found

@@ -1,0 +1,72 @@
+"""The state of the machine before and after a study, and what others took of its processors meanwhile."""
+
+import dataclasses
+import os
+import pathlib
+import platform
+
+CPU = pathlib.Path("/sys/devices/system/cpu")
+
+
+def text_of(path: pathlib.Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def values_of(pattern: str) -> list[str]:
+    """Of every processor, without repetition."""
+    found = (text_of(path) for path in CPU.glob(f"cpu[0-9]*/{pattern}"))
+    return sorted({text for text in found if text is not None})
+
+
+@dataclasses.dataclass(frozen=True)
+class Busy:
+    """Seconds of all processors since the machine was started."""
+
+    busy: float
+    stolen: float  # by the host of a virtual machine
+
+    @classmethod
+    def now(cls) -> "Busy":
+        ticks = [int(number) for number in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = ticks
+        second = os.sysconf("SC_CLK_TCK")
+        return cls((user + nice + system + interrupts + soft_interrupts) / second, stolen / second)
+
+
+def state() -> dict[str, object]:
+    """What may make runs differ, as far as it can be read; what cannot is None."""
+    turbo = text_of(CPU / "intel_pstate/no_turbo")
+    boost = text_of(CPU / "cpufreq/boost")
+    model = next((line.partition(":")[2].strip() for line in (text_of(pathlib.Path("/proc/cpuinfo")) or "").splitlines()
+                  if line.startswith("model name")), None)
+    throttled = [int(text) for text in values_of("thermal_throttle/core_throttle_count")]
+    return {
+        "model": model,
+        "kernel": platform.release(),
+        "processors": len(os.sched_getaffinity(0)),
+        "load": os.getloadavg()[0],
+        "governors": values_of("cpufreq/scaling_governor") or None,
+        "turbo": turbo == "0" if turbo is not None else boost == "1" if boost is not None else None,
+        "frequencies_khz": values_of("cpufreq/scaling_cur_freq") or None,
+        "throttled": max(throttled) if throttled else None,
+        "stolen_s": Busy.now().stolen,
+        "smt": text_of(CPU / "smt/active") == "1",
+        "large_pages": text_of(pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "randomized": text_of(pathlib.Path("/proc/sys/kernel/randomize_va_space")) != "0",
+    }
+
+
+def complaints(before: dict) -> list[str]:
+    """Why comparisons made on this machine now may be worth less. Whole sentences."""
+    found = []
+    if before["load"] > 0.2 * before["processors"]:
+        found.append(f"The machine is not quiet: {before['load']:.1f} processes ran on average over the last minute.")
+    if before["governors"] and before["governors"] != ["performance"]:
+        found.append(f"The processors' frequency follows the load (governor {', '.join(before['governors'])}); "
+                     "`cpupower frequency-set -g performance` keeps it.")
+    if before["turbo"]:
+        found.append("The processors may run faster than their base frequency while they are cool (turbo).")
+    return found

@@ -1,0 +1,138 @@
+"""What a study found: for people, as JSON, and every run as CSV."""
+
+import csv
+import dataclasses
+import io
+import json
+import math
+
+import numpy
+
+from rdam.study import results, series, verdicts
+from rdam.study.results import Row, Study
+
+
+def scaled(ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}" if ns < 1000 * size else f"{ns / size:.0f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def interval(found: series.Interval) -> str:
+    return f"{scaled(found.low)} to {scaled(found.high)}" if not math.isnan(found.low) else "too few runs"
+
+
+def percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.2g} %"
+
+
+def table(head: list[str], body: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    # Texts to the left, numbers to the right: the first column is the setting.
+    return ["  ".join(f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}" for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
+            for row in [head, *body]]
+
+
+def times(rows: list[Row]) -> list[str]:
+    body = [[row.setting.label, str(row.times.runs), scaled(row.times.median.value), interval(row.times.median), scaled(row.times.mean.value),
+             percent(row.times.variation), f"{row.times.least_to_mean:.3f}", f"{row.times.greatest_to_mean:.3f}", scaled(row.cpu.median.value)]
+            for row in rows]
+    return table(["setting", "runs", "median", "95 % of it", "mean", "CV", "min/mean", "max/mean", "CPU time"], body)
+
+
+def compared(rows: list[Row]) -> list[str]:
+    first = rows[0].setting.label
+    lines = []
+    for row in rows[1:]:
+        lines.append(f"{row.setting.label}: {verdicts.sentence(row.verdict)}")
+        lines += [f"    {note}" for note in row.verdict.notes]
+    return [f"Beside '{first}', at a risk of {percent(rows[0].verdict.risk if rows[0].verdict else rows[1].verdict.risk)} for all together:",
+            *lines] if lines else []
+
+
+def series_of(rows: list[Row]) -> list[str]:
+    """What is not a distribution's."""
+    lines = []
+    for row in rows:
+        label, order, modes = row.setting.label, row.order, row.modes
+        if order.drifts and not order.correlated:
+            lines.append(f"{label}: the last run took {percent(abs(order.drift.value))} {'more' if order.drift.value > 0 else 'less'} than the first.")
+        for change in order.changes:
+            lines.append(f"{label}: from run {change.at + 1} on, times are others.")
+        if modes.bimodal:
+            lines.append(f"{label}: {percent(modes.share)} of the runs form a second mode, {scaled(modes.medians[1])} beside "
+                         f"{scaled(modes.medians[0])}.")
+    return lines
+
+
+def metrics(rows: list[Row]) -> list[str]:
+    """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
+    body = []
+    for row in rows:
+        for metric in row.setting.metrics():
+            summary = series.summarize(metric.medians)
+            inside = "-" if numpy.isnan(metric.inside).all() else percent(float(numpy.nanmedian(metric.inside)))
+            body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
+                         f"{summary.least_to_mean:.3f}", f"{summary.greatest_to_mean:.3f}"])
+    return table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body) if body else []
+
+
+def text(study: Study, rows: list[Row]) -> str:
+    parts = [times(rows), compared(rows), series_of(rows), metrics(rows), remarks(study)]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def remarks(study: Study) -> list[str]:
+    """Why the figures may be worth less. Whole sentences."""
+    lines = [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
+    if disturbed := study.disturbed():
+        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {disturbed} of {len(study.lines)} runs.")
+    if different := sum(line["output_differs"] for line in study.lines):
+        lines.append(f"The output of {different} of {len(study.lines)} runs differs from that of the first; --check none if it may.")
+    lines += [f"'{study.head['labels'][line['setting']]}': {line['pinned']}." for line in study.lines
+              if "pinned" in line and not line["pinned"].startswith("all ")]
+    return lines
+
+
+def finite(value):
+    """JSON has no NaN, and numpy's numbers are none of its own."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    if isinstance(value, numpy.ndarray):
+        return finite(value.tolist())
+    if isinstance(value, numpy.generic):
+        return finite(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_json(study: Study, rows: list[Row]) -> str:
+    settings = []
+    for row in rows:
+        verdict = None
+        if row.verdict is not None:
+            verdict = {**dataclasses.asdict(row.verdict), "sentence": verdicts.sentence(row.verdict)}
+        settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
+                         "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
+                         "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
+                         "runs": [{name: line.get(name) for name in ("round", "at", *results.MEASURES)} for line in row.setting.lines]})
+    head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
+    return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
+                      indent=1) + "\n"
+
+
+def as_csv(study: Study) -> str:
+    """A line for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
+    factors = [factor for factor, _ in study.head["levels"][0]] if study.head["levels"] else []
+    names = [name for name in results.MEASURES if name != "cpu_ns"] + ["user_ns", "system_ns", "others_s", "stolen_s"]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["setting", *factors, "round", "warm_up", "at", *names, "metric", "value"])
+    for line in study.lines:
+        own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
+               int(line["warm_up"]), f"{line['at']:.3f}", *("" if line.get(name) is None else line[name] for name in names)]
+        printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
+        writer.writerows([*own, name, value] for name, value in printed or [("", "")])
+    return out.getvalue()

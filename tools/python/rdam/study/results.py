@@ -1,0 +1,128 @@
+"""A study's file as arrays, and what is concluded from them."""
+
+import dataclasses
+import pathlib
+from collections.abc import Sequence
+
+import numpy
+
+from rdam.study import journal, series, verdicts
+from rdam.trace import Error
+
+QUIET = 0.02  # of the processors, which others may take of a run
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """One value of every run."""
+
+    name: str
+    unit: str  # "ns", "", ...
+    words: tuple[str, str]  # of less and of more of it
+
+
+WALL = Measure("wall time", "ns", ("faster", "slower"))
+# Values of rdam-study-run, as they are named in the journal.
+MEASURES = {
+    "wall_ns": WALL,
+    "cpu_ns": Measure("CPU time", "ns", ("less", "more")),
+    "first_thread_ns": Measure("CPU time of the first thread", "ns", ("less", "more")),
+    "first_thread_waited_ns": Measure("wait of the first thread for a processor", "ns", ("less", "more")),
+    "minor_faults": Measure("page faults without disk", "", ("fewer", "more")),
+    "major_faults": Measure("page faults from disk", "", ("fewer", "more")),
+    "voluntary_switches": Measure("waits", "", ("fewer", "more")),
+    "involuntary_switches": Measure("preemptions", "", ("fewer", "more")),
+    "migrations": Measure("migrations", "", ("fewer", "more")),
+    "most_memory_bytes": Measure("memory", "bytes", ("less", "more")),
+    "cycles": Measure("cycles", "", ("fewer", "more")),
+    "instructions": Measure("instructions", "", ("fewer", "more")),
+    "last_level_misses": Measure("last-level cache misses", "", ("fewer", "more")),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A value that the program prints, many times in a run: between runs its medians vary, inside a run its repetitions do."""
+
+    name: str
+    medians: numpy.ndarray  # one for each run
+    inside: numpy.ndarray  # coefficients of variation; NaN: it was printed once
+
+
+@dataclasses.dataclass(frozen=True)
+class SettingRuns:
+    label: str
+    levels: list[tuple[str, str]]
+    lines: list[dict]  # of its runs, warm-ups left out, in the order of time
+
+    def values(self, name: str) -> numpy.ndarray | None:
+        """None: the machine cannot count it."""
+        if name == "cpu_ns":
+            return numpy.array([line["user_ns"] + line["system_ns"] for line in self.lines], dtype=float)
+        found = [line.get(name) for line in self.lines]
+        return None if any(value is None for value in found) else numpy.array(found, dtype=float)
+
+    def runs(self, name: str = "wall_ns") -> verdicts.Runs | None:
+        values = self.values(name)
+        return None if values is None else verdicts.Runs(values, numpy.array([line["round"] for line in self.lines]))
+
+    def metrics(self) -> list[Metric]:
+        found = []
+        for name in (self.lines[0].get("metrics") or {}) if self.lines else ():
+            runs = [numpy.array(line["metrics"][name], dtype=float) for line in self.lines]
+            inside = [run.std(ddof=1) / run.mean() if len(run) > 1 and run.mean() else numpy.nan for run in runs]
+            found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside)))
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    path: pathlib.Path
+    head: dict
+    settings: list[SettingRuns]
+    lines: list[dict]  # every run, warm-ups too
+    states: list[dict]  # of the machine
+
+    @classmethod
+    def read(cls, path: pathlib.Path) -> "Study":
+        """Raises Error for a file that is none of a study's."""
+        head, *rest = journal.lines(path)
+        runs = [line for line in rest if "setting" in line]
+        settings = [SettingRuns(label, levels, [line for line in runs if line["setting"] == number and not line["warm_up"]])
+                    for number, (label, levels) in enumerate(zip(head["labels"], head["levels"], strict=True))]
+        return cls(path, head, settings, runs, [line["machine"] for line in rest if "machine" in line])
+
+    def complete(self) -> list[SettingRuns]:
+        """Those with enough runs to say anything. Raises Error where there is none."""
+        found = [setting for setting in self.settings if len(setting.lines) >= 3]
+        if not found:
+            raise Error(f"{self.path}: has fewer than three runs of each setting; go on by --resume {self.path}")
+        return found
+
+    def equal(self) -> list[tuple[str, str]]:
+        """Labels of settings that were not run, and of those that are the same on the machine."""
+        return [(later, earlier) for later, earlier in self.head["equal"]]
+
+    def disturbed(self) -> int:
+        """Runs of whose time others took more than QUIET of the processors."""
+        processors = self.head["processors"]
+        return sum(line["others_s"] + line["stolen_s"] > QUIET * processors * line["wall_ns"] / 1e9 for line in self.lines)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    setting: SettingRuns
+    times: series.Summary
+    cpu: series.Summary
+    order: series.OrderOfTime
+    modes: series.Modes
+    verdict: verdicts.Verdict | None  # beside the first setting; None: it is the first
+
+
+def rows(study: Study, risk: float) -> list[Row]:
+    settings = study.complete()
+    pairs = [(settings[0].runs(), setting.runs()) for setting in settings[1:]]
+    judged: Sequence[verdicts.Verdict | None] = [None, *verdicts.study(pairs, risk)] if pairs else [None]
+    return [Row(setting, series.summarize(setting.values("wall_ns")), series.summarize(setting.values("cpu_ns")),
+                series.order_of_time(setting.values("wall_ns")), series.modes(setting.values("wall_ns")), verdict)
+            for setting, verdict in zip(settings, judged, strict=True)]

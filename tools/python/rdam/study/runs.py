@@ -1,0 +1,333 @@
+"""Runs settings in rounds of drawn order, each program under rdam-study-run, and keeps every run in the journal."""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from rdam.study import machine, pin, placements, readback
+from rdam.study.journal import Journal
+from rdam.study.settings import Setting, environment_of
+from rdam.study.topology import Topology
+from rdam.trace import Error, program
+
+RUNNER = "rdam-study-run"
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    """One run. `round` counts from 0, warm-ups on their own."""
+
+    setting: int
+    round: int
+    warm_up: bool
+
+    def seed(self, seed: int) -> str:
+        return f"{seed}/{self.warm_up}/{self.round}/{self.setting}"
+
+
+def schedule(settings: int, rounds: int, warm_ups: int, seed: int) -> Iterator[Planned]:
+    """Every round has each setting once, in an order of its own: neither drift nor a burst favours one."""
+    for warm_up, count in ((True, warm_ups), (False, rounds)):
+        for number in range(count):
+            order = list(range(settings))
+            random.Random(f"{seed}/{warm_up}/{number}").shuffle(order)
+            for setting in order:
+                yield Planned(setting, number, warm_up)
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A value that the program prints: once, or many times in a run."""
+
+    name: str
+    pattern: re.Pattern[str] | None  # its first group
+    path: tuple[str, ...]  # else, where it is in the JSON that the program prints; `*`: every element
+
+    @classmethod
+    def parse(cls, text: str) -> "Metric":
+        """NAME=REGEX, with a group, or NAME=.json.path. Raises Error."""
+        name, equals, what = text.partition("=")
+        if not name or not what:
+            raise Error(f"--metric {text}: write NAME=REGEX, or NAME=.path.in.json")
+        if what.startswith("."):
+            return cls(name, None, tuple(what[1:].split(".")))
+        try:
+            pattern = re.compile(what, re.MULTILINE)
+        except re.error as error:
+            raise Error(f"--metric {text}: is no regular expression: {error}") from None
+        if pattern.groups != 1:
+            raise Error(f"--metric {text}: needs one group in parentheses, which is the value")
+        return cls(name, pattern, ())
+
+    def values(self, output: str) -> list[float]:
+        """Raises Error where there is none."""
+        try:
+            found = self.pattern.findall(output) if self.pattern else self._in_json(json.loads(output))
+            values = [float(value) for value in found]
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            values = []
+        if not values:
+            raise Error(f"--metric {self.name}: there is no such number in what the program printed; run it once and look at its output")
+        return values
+
+    def _in_json(self, value) -> list:
+        values = [value]
+        for key in self.path:
+            values = [inner for each in values for inner in (
+                (each.values() if isinstance(each, dict) else each) if key == "*" else [each[int(key)] if isinstance(each, list) else each[key]])]
+        return values
+
+
+def runner() -> str:
+    """The rdam-study-run that belongs to this rdam. Raises Error."""
+    for parent in pathlib.Path(program()).resolve().parents:
+        for place in ("lib/rdam", "lib64/rdam", "lib/*/rdam", "tools/study-native"):
+            for found in parent.glob(f"{place}/{RUNNER}"):
+                return str(found)
+    raise Error(f"{RUNNER} is not where {program()} expects it: reinstall rdam")
+
+
+def adopt() -> None:
+    """What a run leaves behind if its rdam-study-run is killed becomes a child of this process (PR_SET_CHILD_SUBREAPER)."""
+    import ctypes
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+def end_adopted() -> None:
+    """Ends all children of this process."""
+    while found := [int(stat.parent.name) for stat in pathlib.Path("/proc").glob("[0-9]*/stat") if parent_in(stat) == os.getpid()]:
+        for child in found:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def parent_in(stat: pathlib.Path) -> int | None:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+class Place:
+    """Where each setting's threads and co-runners go."""
+
+    def __init__(self, settings: Sequence[Setting]) -> None:
+        """Raises Error for placements that cannot be."""
+        self._settings = settings
+        self._topology = Topology.load() if any(self._needs(setting) for setting in settings) else None
+        for setting in settings:
+            self.of(setting, "check")
+
+    @staticmethod
+    def _needs(setting: Setting) -> bool:
+        return setting.pinning != "none" or setting.spared_cores > 0 or not setting.siblings or setting.co_runners.each > 0
+
+    def of(self, setting: Setting, seed: str) -> placements.Placement | None:
+        """None: the program may use what the study may."""
+        if not self._needs(setting) or self._topology is None:
+            return None
+        options = placements.Options(setting.siblings, setting.spared_cores, setting.pinning_file)
+        threads = setting.threads or len(os.sched_getaffinity(0))
+        return placements.place(setting.pinning, threads, self._topology, options, random.Random(seed))
+
+    def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
+        if setting.co_runners.each == 0 or placement is None:
+            return []
+        masks = placements.place_co_runners(placement, setting.co_runners.each, setting.co_runners.bound)
+        return [{**setting.co_runners.request(), "processors": sorted(mask)} for mask in masks]
+
+    def equal(self) -> list[tuple[int, int]]:
+        """Pairs of settings, the later first, that differ in pinning alone and coincide on this machine."""
+        found: list[tuple[int, int]] = []
+        if self._topology is None:
+            return found
+        fixed = [number for number, setting in enumerate(self._settings) if setting.pinning not in ("none", "random")]
+        for at, later in enumerate(fixed):
+            for earlier in fixed[:at]:
+                if self._but_for_pinning(later) != self._but_for_pinning(earlier) or any(earlier == known for known, _ in found):
+                    continue
+                pair = [self.of(self._settings[number], "") for number in (earlier, later)]
+                if len(placements.coinciding(pair, self._topology)) == 1:
+                    found.append((later, earlier))
+                    break
+        return found
+
+    def _but_for_pinning(self, number: int) -> Setting:
+        setting = self._settings[number]
+        levels = tuple(level for level in setting.levels if level[0] != "pin")
+        return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, label="")
+
+
+class Check:
+    """Whether a run's output is right: the same as that of the command's first run, or by a checker that reads it on stdin."""
+
+    def __init__(self, how: str) -> None:
+        self._how = how
+        self._first: dict[tuple[str, ...], str] = {}
+
+    def differs(self, command: tuple[str, ...], output: pathlib.Path, digest: str) -> bool:
+        if self._how == "none":
+            return False
+        if self._how == "same":
+            return self._first.setdefault(command, digest) != digest
+        with output.open("rb") as text:
+            return subprocess.run(self._how, shell=True, stdin=text, stdout=subprocess.DEVNULL, check=False).returncode != 0
+
+    def remember(self, command: tuple[str, ...], digest: str) -> None:
+        self._first.setdefault(command, digest)
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    seconds: float | None = None
+
+
+class Runs:
+    """Makes the runs of a schedule that are not in the journal yet."""
+
+    def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
+                 limits: Limits) -> None:
+        self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
+        self._seed, self._limits, self._runner = seed, limits, runner()
+
+    def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
+        """Raises Error when a run fails; those before it are in the journal."""
+        adopt()
+        with tempfile.TemporaryDirectory(prefix="rdam-study-") as folder:
+            for number, each in enumerate(planned):
+                tell(number, each)
+                try:
+                    self._journal.append(self._run(each, pathlib.Path(folder)))
+                finally:
+                    end_adopted()
+
+    def _run(self, planned: Planned, folder: pathlib.Path) -> dict:
+        setting = self._settings[planned.setting]
+        placement = self._place.of(setting, planned.seed(self._seed))
+        output, errors = folder / "out", folder / "errors"
+        environment = environment_of(setting)
+        request: dict[str, object] = {
+            "study": os.getpid(), "command": list(setting.command), "stdout": str(output), "stderr": str(errors),
+            "co_runners": self._place.co_runners(setting, placement)}
+        if placement is not None:
+            request["processors"] = sorted(placement.mask)
+            environment.update(placement.environment)
+            environment.update(pin.environment(placement, preloads=environment.get("LD_PRELOAD", "")))
+        if setting.randomized is not None:
+            request["randomize"] = setting.randomized
+        if setting.memory is not None:
+            request["memory"] = {"policy": setting.memory, "nodes": list(setting.nodes) or online_nodes()}
+        if self._limits.seconds is not None:
+            request["time_limit_s"] = self._limits.seconds
+        request["environment"] = [f"{name}={value}" for name, value in environment.items()]
+        before, at = machine.Busy.now(), time.time()
+        answer, pinned = self._ask(request, placement if planned.warm_up else None)
+        after = machine.Busy.now()
+        self._fail_if(answer, setting, errors)
+        line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "at": at}
+        own = (answer["user_ns"] + answer["system_ns"] + answer["co_runners_ns"]) / 1e9
+        line["others_s"] = max(after.busy - before.busy - own, 0.0)
+        line["stolen_s"] = after.stolen - before.stolen
+        if placement is not None and placement.processors:
+            line["processors"] = list(placement.processors)
+        if pinned is not None:
+            line["pinned"] = pinned
+        with output.open("rb") as text:
+            line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
+        line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        if self._metrics:
+            text = output.read_text(errors="replace")
+            line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
+        return {**line, **{name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")}}
+
+    def _ask(self, request: dict, watched: placements.Placement | None) -> tuple[dict, str | None]:
+        """The answer, and how the program's threads were seen to be pinned: looking disturbs, so only warm-ups are looked at."""
+        seen = None
+        with subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                process.stdin.write(json.dumps(request))
+                process.stdin.close()
+                answer = json.loads(process.stdout.readline() or "null")
+                if answer is not None and "pid" in answer:
+                    if watched is not None:
+                        seen = readback.ReadBack(answer["pid"], watched)
+                        while not select.select([process.stdout], [], [], 0.02)[0]:
+                            seen.poll()
+                    answer = json.loads(process.stdout.readline() or "null")
+            except BaseException:
+                process.terminate()  # which ends all that it has started
+                process.wait()
+                raise
+        if answer is None:
+            raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); go on by --resume")
+        return answer, seen.sentence() if seen is not None and seen.threads else None
+
+    def _fail_if(self, answer: dict, setting: Setting, errors: pathlib.Path) -> None:
+        if "error" in answer:
+            raise Error(answer["error"])
+        if answer["interrupted"]:
+            raise KeyboardInterrupt
+        what = f"a run with '{setting.label}'" if setting.levels else "a run"
+        if answer["too_long"]:
+            raise Error(f"{what} took longer than {self._limits.seconds:g} s; give it more by --time-limit, then go on by --resume")
+        if answer["exit_code"] != 0:
+            last = errors.read_text(errors="replace").strip().splitlines()[-1:]
+            why = f"exit code {answer['exit_code']}" if answer["signal"] is None else f"signal {answer['signal']}"
+            raise Error(f"{what} ended with {why}{': ' + last[0] if last else ''}; mend that, then go on by --resume")
+
+
+def ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def online_nodes() -> list[int]:
+    """Of memory."""
+    return sorted(int(folder.name.removeprefix("node")) for folder in pathlib.Path("/sys/devices/system/node").glob("node[0-9]*")) or [0]
+
+
+class Progress:
+    """A line on a terminal, one a minute elsewhere: how far, and how much longer."""
+
+    def __init__(self, settings: Sequence[Setting], total: int) -> None:
+        self._settings, self._total = settings, total
+        self._begin = self._told = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, number: int, planned: Planned) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now - self._told < 60:
+            return
+        self._told = now
+        left = (now - self._begin) / number * (self._total - number) if number else None
+        text = f"run {number + 1} of {self._total}" + (f", {duration(left)} left" if left is not None else "")
+        text += f": {self._settings[planned.setting].label}{' (warm-up)' if planned.warm_up else ''}"
+        if self._is_terminal:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r{text[:width]:{width}}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._is_terminal:
+            print(f"\r{'':{shutil.get_terminal_size().columns - 1}}\r", end="", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,264 @@
+"""What a study compares: the settings, which are its factors crossed."""
+
+import dataclasses
+import itertools
+import os
+import pathlib
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+
+from rdam.study import placements
+from rdam.trace import Error
+
+
+@dataclasses.dataclass(frozen=True)
+class CoRunners:
+    """What runs beside the program: listings 2, 5 and 6 of Mazouz, Touati, Barthou (inria-00514548, section 5), or any command."""
+
+    each: int = 0  # for every processor that the program may use
+    kind: str = "busy"  # or sleep, array, command
+    sleep_us: int = 0
+    longs: int = 196608
+    command: tuple[str, ...] = ()
+    bound: bool = True  # to these processors
+
+    def request(self) -> dict[str, object]:
+        """As rdam-study-run takes it, without the processor."""
+        wanted: dict[str, object] = {"kind": self.kind}
+        if self.kind == "sleep":
+            wanted["sleep_us"] = self.sleep_us
+        if self.kind == "array":
+            wanted["longs"] = self.longs
+        if self.kind == "command":
+            wanted["command"] = list(self.command)
+        return wanted
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """One of the ways in which the program is run. `levels` has a text for each factor, in the order in which they were given."""
+
+    levels: tuple[tuple[str, str], ...] = ()
+    command: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()  # besides the study's own
+    threads: int | None = None
+    pinning: str = "none"
+    pinning_file: pathlib.Path | None = None
+    siblings: bool = True
+    spared_cores: int = 0
+    co_runners: CoRunners = CoRunners()
+    environment_bytes: int | None = None  # nothing but so many bytes, if it is a number
+    randomized: bool | None = None  # the addresses; None: as the system has it
+    memory: str | None = None
+    nodes: tuple[int, ...] = ()
+    large_pages: bool | None = None
+    label: str = ""  # those of its levels that not all settings have
+
+    def with_level(self, factor: str, text: str, **changes) -> "Setting":
+        return dataclasses.replace(self, levels=(*self.levels, (factor, text)), **changes)
+
+    def with_variable(self, name: str, value: str, **changes) -> "Setting":
+        return dataclasses.replace(self, environment=(*((n, v) for n, v in self.environment if n != name), (name, value)), **changes)
+
+
+Apply = Callable[[Setting], Setting]
+
+
+@dataclasses.dataclass(frozen=True)
+class Factor:
+    """`levels` turns what was given into one change of a setting for each level."""
+
+    option: str
+    levels: Callable[[str], Iterator[Apply]]
+
+
+def split(text: str) -> list[str]:
+    """At commas. What is in quotes stays together, quotes included."""
+    return [part.strip() for part in re.findall(r"""((?:[^,'"]|'[^']*'|"[^"]*")+)""", text)]
+
+
+def number(text: str, option: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise Error(f"--{option} {text}: is no whole number from {least} on; give one")
+    return int(text)
+
+
+def numbers(text: str, option: str, least: int = 0) -> Iterator[int]:
+    """Of `1,2,4` and of `0..4095/63`: from, to, step."""
+    for part in split(text):
+        if found := re.fullmatch(r"(\d+)\.\.(\d+)(?:/(\d+))?", part):
+            first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+            if step == 0 or last < first:
+                raise Error(f"--{option} {part}: has no numbers in it; write FROM..TO/STEP")
+            yield from range(max(first, least), last + 1, step)
+        else:
+            yield number(part, option, least)
+
+
+def chosen(text: str, option: str, words: Sequence[str]) -> Iterator[str]:
+    for part in split(text):
+        if part not in words:
+            raise Error(f"--{option} {part}: is none of {', '.join(words)}; give one of them")
+        yield part
+
+
+def filled(command: Sequence[str], name: str, value: str) -> tuple[str, ...]:
+    return tuple(word.replace(f"{{{name}}}", value) for word in command)
+
+
+def threads(text: str) -> Iterator[Apply]:
+    for count in numbers(text, "threads", 1):
+        yield lambda setting, count=count: setting.with_level("threads", str(count), threads=count, command=filled(
+            setting.command, "threads", str(count))).with_variable("OMP_NUM_THREADS", str(count))
+
+
+def pinning(text: str) -> Iterator[Apply]:
+    for part in split(text):
+        strategy, _, path = part.partition(":")
+        next(chosen(strategy, "pin", placements.STRATEGIES))
+        if (strategy == "file") != bool(path):
+            raise Error(f"--pin {part}: only `file` names a file, as in file:processors.txt")
+        yield lambda setting, part=part, strategy=strategy, path=path: setting.with_level(
+            "pin", part, pinning=strategy, pinning_file=pathlib.Path(path) if path else None)
+
+
+def siblings(text: str) -> Iterator[Apply]:
+    for word in chosen(text, "smt", ("use", "spare")):
+        yield lambda setting, word=word: setting.with_level("smt", word, siblings=word == "use")
+
+
+def spared_cores(text: str) -> Iterator[Apply]:
+    for count in numbers(text, "spare"):
+        yield lambda setting, count=count: setting.with_level("spare", str(count), spared_cores=count)
+
+
+def co_runner(text: str) -> CoRunners:
+    """`0`, `2xbusy`, `1xsleep:10us`, `1xarray:100000`, `1x'stress-ng --vm 1'`; `@free` behind it: not bound."""
+    what, _, place = text.partition("@")
+    found = re.fullmatch(r"(\d+)(?:x(.+))?", what)
+    if not found or place not in ("", "free") or (found[2] is None and int(found[1]) > 0):
+        raise Error(f"--co-runners {text}: is not understood; write 0, or as in 2xbusy, 1xsleep:10us, 1xarray:196608, 1x'COMMAND', 2xbusy@free")
+    count, kind, bound = int(found[1]), found[2] or "busy", place == ""
+    name, _, value = kind.partition(":")
+    if kind[0] in "'\"":
+        return CoRunners(count, "command", command=tuple(shlex.split(kind.strip("'\""))), bound=bound)
+    if name == "busy" and not value:
+        return CoRunners(count, bound=bound)
+    if name == "array":
+        return CoRunners(count, "array", longs=number(value or "196608", "co-runners", 1), bound=bound)
+    if name == "sleep" and (time := re.fullmatch(r"(\d+)(us|ms)", value)):
+        return CoRunners(count, "sleep", sleep_us=int(time[1]) * (1000 if time[2] == "ms" else 1), bound=bound)
+    raise Error(f"--co-runners {text}: '{kind}' is none of busy, sleep:TIME (as in 10us, 10ms), array:LONGS, 'COMMAND'")
+
+
+def co_runners(text: str) -> Iterator[Apply]:
+    for part in split(text):
+        wanted = co_runner(part)
+        yield lambda setting, part=part, wanted=wanted: setting.with_level("co-runners", part, co_runners=wanted)
+
+
+def environment_size(text: str) -> Iterator[Apply]:
+    for size in numbers(text, "env-size"):
+        yield lambda setting, size=size: setting.with_level("environment", f"{size} bytes", environment_bytes=size)
+
+
+def randomization(text: str) -> Iterator[Apply]:
+    for word in chosen(text, "randomize", ("on", "off")):
+        yield lambda setting, word=word: setting.with_level("randomize", word, randomized=word == "on")
+
+
+def memory(text: str) -> Iterator[Apply]:
+    """First touch is what the kernel does where no policy is set: the same as local."""
+    for part in split(text):
+        found = re.fullmatch(r"(local|first-touch|interleave|bind:(\d+(?:\+\d+)*))", part)
+        if not found:
+            raise Error(f"--memory {part}: is none of local, first-touch, interleave, bind:NODE; give one of them")
+        policy = part.partition(":")[0]
+        nodes = tuple(int(node) for node in found[2].split("+")) if found[2] else ()
+        yield lambda setting, part=part, policy=policy, nodes=nodes: setting.with_level("memory", part, memory=policy, nodes=nodes)
+
+
+def pages(text: str) -> Iterator[Apply]:
+    for word in chosen(text, "pages", ("small", "large")):
+        yield lambda setting, word=word: setting.with_level("pages", word, large_pages=word == "large")
+
+
+def named(text: str, option: str) -> tuple[str, list[str]]:
+    name, equals, values = text.partition("=")
+    if not name or not equals:
+        raise Error(f"--{option} {text}: write NAME=VALUE,VALUE")
+    return name, split(values) or [""]
+
+
+def variable(text: str) -> Iterator[Apply]:
+    name, values = named(text, "env")
+    for value in values:
+        yield lambda setting, value=value: setting.with_level(name, value).with_variable(name, value)
+
+
+def value_of_command(text: str) -> Iterator[Apply]:
+    name, values = named(text, "values")
+    for value in values:
+        yield lambda setting, value=value: setting.with_level(name, value, command=filled(setting.command, name, value))
+
+
+# In this order they are told; the commands of --setting come before all.
+FACTORS = (Factor("values", value_of_command), Factor("threads", threads), Factor("pin", pinning), Factor("smt", siblings),
+           Factor("spare", spared_cores), Factor("co-runners", co_runners), Factor("env-size", environment_size),
+           Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory), Factor("env", variable))
+
+
+def commands(request: dict) -> list[Setting]:
+    """Those given by --setting NAME=COMMAND, and otherwise the one behind the options."""
+    if not (texts := request.get("setting", [])):
+        return [Setting(command=tuple(request["command"]))]
+    if request["command"]:
+        raise Error("a command behind the options and one in --setting: give either")
+    found = []
+    for text in texts:
+        name, equals, command = text.partition("=")
+        if not name or not equals or not shlex.split(command):
+            raise Error(f"--setting {text}: write NAME=COMMAND")
+        found.append(Setting(levels=(("setting", name),), command=tuple(shlex.split(command))))
+    return found
+
+
+def crossed(request: dict) -> list[Setting]:
+    """All settings of a request, whose keys are the options' names. Raises Error for what is not understood."""
+    changes: list[list[Apply]] = [list(factor.levels(text)) for factor in FACTORS for text in request.get(factor.option, [])]
+    settings = []
+    for setting, *levels in itertools.product(commands(request), *changes):
+        for level in levels:
+            setting = level(setting)
+        for word in setting.command:
+            if left := re.search(r"\{([A-Za-z_]\w*)\}", word):
+                if left[1] in ("threads", *(text.partition("=")[0] for text in request.get("values", []))):
+                    raise Error(f"{{{left[1]}}} in '{word}' could not be filled")
+        settings.append(setting)
+    return labelled(settings)
+
+
+def labelled(settings: Sequence[Setting]) -> list[Setting]:
+    """Raises Error where one is there twice."""
+    shared = set.intersection(*(set(setting.levels) for setting in settings))
+    labels = [", ".join(f"{factor} {level}" for factor, level in setting.levels if (factor, level) not in shared) or "as it is"
+              for setting in settings]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise Error(f"the setting '{twice}' would be there twice: leave one out")
+    return [dataclasses.replace(setting, label=label) for setting, label in zip(settings, labels, strict=True)]
+
+
+def environment_of(setting: Setting) -> dict[str, str]:
+    """What the program's environment is without what pins it."""
+    if setting.environment_bytes is not None:
+        # One variable of so many bytes, its name, its equals sign and its end included; less than three bytes are nothing.
+        size = setting.environment_bytes
+        variables = {"E": "x" * (size - 3)} if size >= 3 else {}
+    else:
+        variables = dict(os.environ)
+    variables.update(setting.environment)
+    if setting.large_pages is not None:
+        # glibc 2.35 and later ask for large pages where the kernel gives them on request.
+        variables["GLIBC_TUNABLES"] = f"glibc.malloc.hugetlb={1 if setting.large_pages else 0}"
+    return variables

@@ -1,0 +1,177 @@
+// `rdam study`: a program in several settings, many times. The work is the Python module's
+// (tools/python/rdam/study), the options are those of this command line.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/option_values.h"
+#include "tools/rdam/command/python_module.h"
+#include "tools/rdam/command/time_value.h"
+
+namespace rdam {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMostRuns = 100'000;
+
+/// A factor or another option that may be given more than once; the module knows what its values mean.
+struct Repeated {
+    std::string_view option;
+    std::string_view takes;
+    std::string_view help;
+};
+
+constexpr std::array kFactors{
+    Repeated{"--threads", "N,N", "Numbers of threads: OMP_NUM_THREADS, and {threads} in the command"},
+    Repeated{"--values", "NAME=V,V", "Values of {NAME} in the command"},
+    Repeated{"--env", "NAME=V,V", "Values of an environment variable"},
+    Repeated{"--pin", "STRATEGY,...",
+             "Where threads run: none, random (drawn for each run), compact, scatter, file:FILE (a processor "
+             "for each thread)"},
+    Repeated{"--smt", "use,spare", "Use the second hardware threads of cores, or spare them"},
+    Repeated{"--spare", "N,N", "Leave so many cores to the system"},
+    Repeated{"--co-runners", "NxKIND,...",
+             "What runs on each processor besides: 0, 1xbusy, 2xsleep:10us, 1xarray:196608, 1x'COMMAND'; "
+             "@free behind it does not bind it"},
+    Repeated{"--env-size", "BYTES,...", "Empty the environment but for so many bytes; 0..4095/63 is a range"},
+    Repeated{"--randomize", "on,off", "Have addresses drawn at random, or not"},
+    Repeated{"--pages", "small,large", "Pages of what malloc allocates (glibc 2.35 or later)"},
+    Repeated{"--memory", "POLICY,...", "Where memory goes: local, first-touch, interleave, bind:NODE"},
+    Repeated{"--setting", "NAME=COMMAND",
+             "A whole command as a setting, instead of PROGRAM; give it for each"},
+};
+constexpr Repeated kMetric{
+    "--metric", "NAME=WHERE",
+    "A value that the program prints: a regular expression with a group, or .path.in.json"};
+
+struct StudyArguments {
+    const CLI::App* app = nullptr;
+    std::array<std::vector<std::string>, kFactors.size()> factors;
+    std::vector<std::string> metrics;
+    int runs = 0;
+    int warm_ups = 1;
+    unsigned seed = 0;
+    double risk = 0.05;
+    bool quick = false, json = false;
+    std::string time_limit, check = "same", output, resume, show, csv;
+};
+
+std::string key_of(std::string_view option) {
+    return std::string{option.substr(2)};
+}
+
+/// What the module gets: the options that were given, by their names.
+Result<Json> request_of(const StudyArguments& arguments) {
+    Json request{{"command", arguments.app->remaining()}, {"check", arguments.check}};
+    for (std::size_t i = 0; i < kFactors.size(); ++i)
+        if (!arguments.factors[i].empty()) request[key_of(kFactors[i].option)] = arguments.factors[i];
+    if (!arguments.metrics.empty()) request[key_of(kMetric.option)] = arguments.metrics;
+    const auto given = [&](const char* option) { return arguments.app->count(option) > 0; };
+    if (given("--runs")) request["runs"] = arguments.runs;
+    if (given("--seed")) request["seed"] = arguments.seed;
+    request["warmups"] = arguments.warm_ups;
+    request["risk"] = arguments.risk;
+    if (arguments.quick) request["quick"] = true;
+    if (arguments.json) request["json"] = true;
+    if (given("--time-limit")) {
+        const auto limit = parse_time(arguments.time_limit);
+        if (!limit) return fail("--time-limit: {}", limit.error().message);
+        request["time-limit"] = *limit / 1e9;
+    }
+    for (const auto& [option, value] : {std::pair{"--output", &arguments.output},
+                                        {"--resume", &arguments.resume},
+                                        {"--show", &arguments.show},
+                                        {"--csv", &arguments.csv}})
+        if (given(option)) request[key_of(option)] = *value;
+    const bool has_program = !arguments.app->remaining().empty() || given("--setting");
+    if (!given("--resume") && !given("--show") && !has_program)
+        return fail("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]");
+    return request;
+}
+
+/// Does not return if all is well: this process becomes the study, and its exit code is the study's.
+Result<int> run_study(const StudyArguments& arguments) {
+    const auto request = request_of(arguments);
+    if (!request) return tl::unexpected{request.error()};
+    const auto module = find_python_module();
+    if (!module) return tl::unexpected{module.error()};
+    // No variable of the environment, which the program would get as well.
+    constexpr const char* kBegin =
+        "import sys, runpy\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "try:\n"
+        "    runpy.run_module('rdam.study', run_name='__main__')\n"
+        "except ModuleNotFoundError as error:\n"
+        "    sys.exit(f'rdam: {error.name}, which rdam study needs, is missing in this Python: apt install "
+        "'\n"
+        "             f'python3-{error.name}, or name another Python in RDAM_PYTHON')\n";
+    std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, request->dump()};
+    std::vector<char*> pointers;
+    for (std::string& word : words)
+        pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execvp(pointers.front(), pointers.data());
+    return fail("{}: cannot be run: {}; rdam study needs Python 3.11 or later, which RDAM_PYTHON names",
+                words.front(), std::strerror(errno));
+}
+
+}  // namespace
+
+Run add_study(CLI::App& app) {
+    auto arguments = std::make_shared<StudyArguments>();
+    arguments->app = &app;
+    const auto add_repeated = [&](const Repeated& each, std::vector<std::string>& values) {
+        app.add_option(std::string{each.option}, values, std::string{each.help})
+            ->option_text(std::string{each.takes})
+            ->type_size(1)
+            ->allow_extra_args(false);
+    };
+    for (std::size_t i = 0; i < kFactors.size(); ++i)
+        add_repeated(kFactors[i], arguments->factors[i]);
+    app.add_option("--runs", arguments->runs, "Runs of each setting [31]")
+        ->option_text("N")
+        ->check(whole_number(3, kMostRuns));
+    app.add_flag("--quick", arguments->quick, "11 runs of each setting, unless --runs says how many");
+    app.add_option("--warmups", arguments->warm_ups, "Runs of each setting before, which do not count")
+        ->option_text("N")
+        ->check(whole_number(0, kMostRuns))
+        ->capture_default_str();
+    app.add_option("--seed", arguments->seed, "What the order of runs is drawn from [drawn]")
+        ->option_text("N");
+    app.add_option("--time-limit", arguments->time_limit, "End the study when a run takes longer")
+        ->option_text("TIME");
+    app.add_option(
+           "--check", arguments->check,
+           "Compare each run's output with the first one's (same), do not (none), or give it to COMMAND")
+        ->option_text("same|none|COMMAND")
+        ->capture_default_str();
+    add_repeated(kMetric, arguments->metrics);
+    app.add_option("--risk", arguments->risk, "The probability of declaring any difference that is not there")
+        ->option_text("SHARE")
+        ->check(number(0.0001, 0.5))
+        ->capture_default_str();
+    app.add_option("-o,--output", arguments->output, "Keep every run in FILE when it ends [study.jsonl]")
+        ->option_text("FILE");
+    auto* const resume =
+        app.add_option("--resume", arguments->resume, "Go on with the study in FILE")->option_text("FILE");
+    app.add_option("--show", arguments->show, "Print what the study in FILE found, as far as it is")
+        ->option_text("FILE")
+        ->excludes(resume);
+    app.add_flag("--json", arguments->json, "Print JSON");
+    app.add_option("--csv", arguments->csv, "Write a line for each run to FILE; - for standard output")
+        ->option_text("FILE");
+    return [arguments] { return run_study(*arguments); };
+}
+
+}  // namespace rdam

@@ -1,0 +1,509 @@
+// rdam-study-run: runs one program for `rdam study`, beside its co-runners, and measures it. The request is a
+// JSON object on stdin. Two lines of JSON on stdout are the answer: the program's process when it has begun,
+// and what was measured; or one that says what is wrong (tools/python/rdam/study/runs.py has the fields). Not
+// meant for people.
+//
+// Nothing that it started outlives it: it adopts what a program leaves behind and ends that, too, and each of
+// its own children ends with it, however it ends. It ends when the study does.
+#include <fcntl.h>
+#include <linux/mempolicy.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int kExitBadRequest = 2;
+
+[[noreturn]] void fail(const std::string& message) {
+    std::cout << Json{{"error", message}}.dump() << '\n' << std::flush;
+    std::exit(kExitBadRequest);
+}
+
+std::string errno_text(int number) {
+    return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): there is one thread
+}
+
+std::int64_t now_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::int64_t ns_of(const timeval& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
+}
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file{path};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// Whoever it was started by has ended: so does the caller.
+void end_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+}
+
+std::optional<std::string> set_processors(const std::vector<int>& processors) {
+    if (processors.empty()) return std::nullopt;
+    const int most = *std::ranges::max_element(processors);
+    const std::size_t size = CPU_ALLOC_SIZE(most + 1);
+    cpu_set_t* const set = CPU_ALLOC(most + 1);
+    CPU_ZERO_S(size, set);
+    for (const int processor : processors)
+        CPU_SET_S(processor, size, set);
+    const int failed = sched_setaffinity(0, size, set);
+    const int reason = errno;
+    CPU_FREE(set);
+    if (failed == 0) return std::nullopt;
+    return "cannot be bound to the processors: " + errno_text(reason);
+}
+
+/// `local`, `interleave`, `bind`, with the nodes of the latter two.
+std::optional<std::string> set_memory(const Json& memory) {
+    const std::string policy = memory.at("policy");
+    unsigned long mask = 0;
+    for (const unsigned node : memory.value("nodes", std::vector<unsigned>{}))
+        mask |= 1UL << node;
+    const int mode = policy == "interleave" ? MPOL_INTERLEAVE : policy == "bind" ? MPOL_BIND : MPOL_LOCAL;
+    const bool has_nodes = mode != MPOL_LOCAL;
+    if (syscall(SYS_set_mempolicy, mode, has_nodes ? &mask : nullptr, has_nodes ? 8 * sizeof mask : 0) == 0)
+        return std::nullopt;
+    return "its memory cannot be placed: " + errno_text(errno);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+    std::vector<char*> pointers;
+    for (std::string& each : strings)
+        pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+int open_for(const Json& request, const char* key, int flags) {
+    const std::string path = request.value(key, "/dev/null");
+    const int file = open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (file < 0) fail(path + ": cannot be opened: " + errno_text(errno));
+    return file;
+}
+
+/// As a program that is not started by this one has them.
+void reset_signals() {
+    std::signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// The co-runners of the 2010 report: listings 2 (busy), 5 (sleep) and 6 (array).
+class CoRunner {
+  public:
+    explicit CoRunner(const Json& wanted)
+        : kind_(wanted.at("kind")),
+          sleep_us_(wanted.value("sleep_us", 0U)),
+          longs_(wanted.value("longs", std::size_t{196608})),
+          command_(wanted.value("command", std::vector<std::string>{})),
+          processors_(wanted.value("processors", std::vector<int>{})) {}
+
+    /// Returns when it is at its work.
+    void start() {
+        std::array<int, 2> ready{};
+        if (pipe2(ready.data(), O_CLOEXEC) != 0) fail("a co-runner cannot be started: " + errno_text(errno));
+        const pid_t parent = getpid();
+        pid_ = fork();
+        if (pid_ < 0) fail("a co-runner cannot be started: " + errno_text(errno));
+        if (pid_ == 0) {
+            end_with(parent);
+            reset_signals();
+            std::string problem = set_processors(processors_).value_or("");
+            if (problem.empty()) problem = work(ready[1]);
+            static_cast<void>(write(ready[1], problem.data(), problem.size()));
+            _exit(1);
+        }
+        close(ready[1]);
+        std::string said;
+        char letter = 0;
+        // A byte of 0 when it works; a program that could be started closes the pipe.
+        while (read(ready[0], &letter, 1) == 1 && letter != '\0')
+            said += letter;
+        close(ready[0]);
+        if (!said.empty()) fail("a co-runner " + said);
+    }
+
+    /// The time on processors that it took.
+    std::int64_t end() const {
+        rusage usage{};
+        kill(pid_, SIGKILL);
+        wait4(pid_, nullptr, 0, &usage);
+        return ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
+    }
+
+    bool is(pid_t pid) const { return pid == pid_; }
+
+  private:
+    static void tell_ready(int ready) {
+        static_cast<void>(write(ready, "", 1));
+        close(ready);
+    }
+
+    /// What is wrong, if it cannot work; does not return otherwise.
+    std::string work(int ready) {
+        if (kind_ == "command") {
+            for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+                dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), output);
+            execvp(command_.front().c_str(), pointers_to(command_).data());
+            return command_.front() + ": cannot be run: " + errno_text(errno);
+        }
+        if (kind_ == "busy") {
+            tell_ready(ready);
+            for (;;)
+                __asm__ volatile("");
+        }
+        if (kind_ == "sleep") {
+            tell_ready(ready);
+            for (;;) {
+                for (int i = 0; i < 65536; ++i)
+                    __asm__ volatile("");
+                usleep(sleep_us_);
+            }
+        }
+        if (kind_ != "array") return "is of the unknown kind '" + kind_ + "'";
+        std::vector<long> all(longs_, 1);
+        tell_ready(ready);
+        for (;;) {
+            for (long& each : all)
+                ++each;
+            __asm__ volatile("" : : "r"(all.data()) : "memory");
+        }
+    }
+
+    std::string kind_;
+    unsigned sleep_us_;
+    std::size_t longs_;
+    std::vector<std::string> command_;
+    std::vector<int> processors_;
+    pid_t pid_ = -1;
+};
+
+/// Counts of the program and of all threads and processes that it starts; absent where the kernel or the
+/// machine has none.
+class Counters {
+  public:
+    explicit Counters(pid_t program) : program_(program) {
+        open_one("migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true);
+        open_one("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
+        open_one("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
+        open_one("last_level_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, true);
+    }
+
+    void read_into(Json& answer) const {
+        for (const auto& [name, file] : open_) {
+            std::array<std::uint64_t, 3> values{};  // count, time enabled, time running
+            const bool counted = file >= 0 &&
+                                 read(file, values.data(), sizeof values) == ssize_t{sizeof values} &&
+                                 values[2] > 0;
+            answer[name] = nullptr;
+            if (!counted) continue;
+            const double scale = static_cast<double>(values[1]) / static_cast<double>(values[2]);
+            answer[name] = static_cast<std::uint64_t>(static_cast<double>(values[0]) * scale);
+        }
+    }
+
+  private:
+    void open_one(const char* name, std::uint32_t type, std::uint64_t config, bool inherit) {
+        perf_event_attr event{};
+        event.size = sizeof event;
+        event.type = type;
+        event.config = config;
+        event.disabled = 1;
+        event.enable_on_exec = 1;
+        event.inherit = inherit ? 1 : 0;
+        event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+        const auto open_event = [&] {
+            return static_cast<int>(
+                syscall(SYS_perf_event_open, &event, program_, -1, -1, PERF_FLAG_FD_CLOEXEC));
+        };
+        int file = open_event();
+        // Migrations happen in the kernel, where others may not count.
+        if (file < 0 && type == PERF_TYPE_HARDWARE) {
+            event.exclude_kernel = 1;
+            file = open_event();
+        }
+        open_.emplace_back(name, file);
+    }
+
+    pid_t program_;
+    std::vector<std::pair<const char*, int>> open_;
+};
+
+/// Of a process that has ended and is not waited for yet.
+void read_first_thread(pid_t pid, Json& answer) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    answer["first_thread_ns"] = nullptr;
+    answer["first_thread_user_ns"] = nullptr;
+    answer["first_thread_waited_ns"] = nullptr;
+    long long ran = 0, waited = 0;
+    if (std::sscanf(content_of(process + "/schedstat").c_str(), "%lld %lld", &ran, &waited) == 2) {
+        answer["first_thread_ns"] = ran;
+        answer["first_thread_waited_ns"] = waited;
+    }
+    // The name, in parentheses, may contain anything; the times are the 14th and 15th fields.
+    const std::string stat = content_of(process + "/task/" + std::to_string(pid) + "/stat");
+    const std::size_t name_end = stat.rfind(')');
+    unsigned long long user = 0;
+    if (name_end != std::string::npos &&
+        std::sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu",
+                    &user) == 1)
+        answer["first_thread_user_ns"] =
+            user * 1'000'000'000ULL / static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+}
+
+void read_usage(const rusage& usage, Json& answer) {
+    answer["user_ns"] = ns_of(usage.ru_utime);
+    answer["system_ns"] = ns_of(usage.ru_stime);
+    answer["minor_faults"] = usage.ru_minflt;
+    answer["major_faults"] = usage.ru_majflt;
+    answer["voluntary_switches"] = usage.ru_nvcsw;
+    answer["involuntary_switches"] = usage.ru_nivcsw;
+    answer["most_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+class Program {
+  public:
+    explicit Program(const Json& request)
+        : request_(request),
+          command_(request.at("command").get<std::vector<std::string>>()),
+          environment_(request.at("environment").get<std::vector<std::string>>()) {}
+
+    /// It waits until it is let go.
+    void start() {
+        const int in = open_for(request_, "stdin", O_RDONLY);
+        const int out = open_for(request_, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
+        const int errors = open_for(request_, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
+        std::array<int, 2> go{}, problem{};
+        if (pipe2(go.data(), O_CLOEXEC) != 0 || pipe2(problem.data(), O_CLOEXEC) != 0)
+            fail("no pipe: " + errno_text(errno));
+        const pid_t parent = getpid();
+        pid_ = fork();
+        if (pid_ < 0) fail("no process can be started: " + errno_text(errno));
+        if (pid_ == 0) {
+            end_with(parent);
+            close(go[1]);
+            setpgid(0, 0);
+            dup2(in, STDIN_FILENO), dup2(out, STDOUT_FILENO), dup2(errors, STDERR_FILENO);
+            const std::string why = become(go[0]);
+            static_cast<void>(write(problem[1], why.data(), why.size()));
+            _exit(1);
+        }
+        for (const int end : {go[0], problem[1], in, out, errors})
+            close(end);
+        go_ = go[1];
+        problem_ = problem[0];
+    }
+
+    /// Returns when the program was begun. What is wrong, if that was not possible.
+    std::optional<std::string> let_go() {
+        static_cast<void>(write(go_, "", 1));  // where it fails, the program says why
+        close(go_);
+        std::string why;
+        std::array<char, 512> some{};
+        for (ssize_t got = 0; (got = read(problem_, some.data(), some.size())) > 0;)
+            why.append(some.data(), static_cast<std::size_t>(got));
+        close(problem_);
+        if (why.empty()) return std::nullopt;
+        waitpid(pid_, nullptr, 0);
+        return why;
+    }
+
+    pid_t pid() const { return pid_; }
+    void stop() const {
+        kill(-pid_, SIGKILL);
+        kill(pid_, SIGKILL);
+    }
+
+  private:
+    std::string become(int go) {
+        if (const auto why = set_processors(request_.value("processors", std::vector<int>{}))) return *why;
+        if (request_.contains("memory"))
+            if (const auto why = set_memory(request_["memory"])) return *why;
+        if (request_.contains("randomize")) {
+            const int now = personality(0xffffffff);
+            const int wanted =
+                request_["randomize"].get<bool>() ? now & ~ADDR_NO_RANDOMIZE : now | ADDR_NO_RANDOMIZE;
+            if (now < 0 || personality(static_cast<unsigned long>(wanted)) < 0)
+                return "cannot have its addresses fixed: " + errno_text(errno);
+        }
+        std::vector<char*> arguments = pointers_to(command_);
+        std::vector<char*> environment = pointers_to(environment_);
+        reset_signals();
+        char letter = 0;
+        if (read(go, &letter, 1) != 1) return "was given up";
+        // PATH is the study's, whatever the program's environment is.
+        execvpe(arguments.front(), arguments.data(), environment.data());
+        return "cannot be run: " + errno_text(errno);
+    }
+
+    const Json& request_;
+    std::vector<std::string> command_;
+    std::vector<std::string> environment_;
+    pid_t pid_ = -1;
+    int go_ = -1;
+    int problem_ = -1;
+};
+
+/// Children of this process, adopted ones among them.
+std::vector<pid_t> children() {
+    std::vector<pid_t> found;
+    const std::string own = std::to_string(getpid());
+    for (const fs::directory_entry& entry : fs::directory_iterator{"/proc"}) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        const std::string stat = content_of(entry.path() / "stat");
+        const std::size_t name_end = stat.rfind(')');
+        long parent = 0;
+        if (name_end == std::string::npos) continue;
+        if (std::sscanf(stat.c_str() + name_end + 1, " %*c %ld", &parent) == 1 &&
+            std::to_string(parent) == own)
+            found.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+    return found;
+}
+
+/// A process that has been told to end may have started others before: these are adopted and come next.
+std::size_t end_what_is_left(const std::vector<CoRunner>& co_runners) {
+    std::size_t ended = 0;
+    for (;;) {
+        std::size_t left = 0;
+        for (const pid_t child : children()) {
+            if (std::ranges::any_of(co_runners, [&](const CoRunner& each) { return each.is(child); }))
+                continue;
+            ++left;
+            int status = 0;
+            kill(child, SIGKILL);
+            if (waitpid(child, &status, 0) == child && WIFSIGNALED(status)) ++ended;
+        }
+        if (left == 0) return ended;
+    }
+}
+
+enum class End { itself, too_long, told };
+
+/// Until the program has ended, or is to be ended.
+End await(pid_t program, int signals, std::int64_t deadline) {
+    for (;;) {
+        siginfo_t info{};
+        if (waitid(P_PID, static_cast<id_t>(program), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == program)
+            return End::itself;
+        const std::int64_t left_ms =
+            deadline == 0 ? -1 : std::max<std::int64_t>((deadline - now_ns()) / 1'000'000, 0);
+        if (left_ms == 0) return End::too_long;
+        pollfd wait{.fd = signals, .events = POLLIN, .revents = 0};
+        poll(&wait, 1, static_cast<int>(std::min<std::int64_t>(left_ms, 1'000'000)));
+        signalfd_siginfo signal{};
+        while (read(signals, &signal, sizeof signal) == ssize_t{sizeof signal})
+            if (signal.ssi_signo != SIGCHLD) return End::told;
+    }
+}
+
+Json run(const Json& request, int signals) {
+    std::vector<CoRunner> co_runners;
+    for (const Json& each : request.value("co_runners", Json::array()))
+        co_runners.emplace_back(each);
+    for (CoRunner& each : co_runners)
+        each.start();
+
+    Program program{request};
+    program.start();
+    const Counters counters{program.pid()};
+    Json answer;
+    const double limit = request.value("time_limit_s", 0.0);
+    const std::int64_t begin = now_ns();
+    if (const auto why = program.let_go()) {
+        for (const CoRunner& each : co_runners)
+            each.end();
+        return {{"error", request.at("command").at(0).get<std::string>() + " " + *why}};
+    }
+    std::cout << Json{{"pid", program.pid()}}.dump() << '\n' << std::flush;
+    const std::int64_t deadline = limit > 0 ? begin + static_cast<std::int64_t>(limit * 1e9) : 0;
+    const End end = await(program.pid(), signals, deadline);
+    answer["wall_ns"] = now_ns() - begin;
+    if (end != End::itself) {
+        program.stop();
+        siginfo_t info{};
+        waitid(P_PID, static_cast<id_t>(program.pid()), &info, WEXITED | WNOWAIT);
+    }
+    read_first_thread(program.pid(), answer);
+    int status = 0;
+    rusage usage{};
+    wait4(program.pid(), &status, 0, &usage);
+    read_usage(usage, answer);
+    counters.read_into(answer);
+    answer["left_behind"] = end_what_is_left(co_runners);
+    std::int64_t taken = 0;
+    for (const CoRunner& each : co_runners)
+        taken += each.end();
+    answer["co_runners_ns"] = taken;
+    answer["exit_code"] = WIFEXITED(status) ? Json(WEXITSTATUS(status)) : Json(nullptr);
+    answer["signal"] = WIFSIGNALED(status) ? Json(WTERMSIG(status)) : Json(nullptr);
+    answer["too_long"] = end == End::too_long;
+    answer["interrupted"] = end == End::told;
+    return answer;
+}
+
+/// The study's end comes as a signal, and so does the program's.
+int catch_signals() {
+    sigset_t caught;
+    sigemptyset(&caught);
+    for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
+        sigaddset(&caught, number);
+    sigprocmask(SIG_BLOCK, &caught, nullptr);
+    const int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) fail("no signals: " + errno_text(errno));
+    return signals;
+}
+
+}  // namespace
+
+int main() {
+    const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
+    const Json request = Json::parse(text, nullptr, false);
+    if (!request.is_object()) fail("the request is no JSON object; this program is started by rdam study");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::signal(SIGPIPE, SIG_IGN);
+    const int signals = catch_signals();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != request.at("study").get<pid_t>()) return 1;
+    std::cout << run(request, signals).dump() << '\n' << std::flush;
+    return 0;
+}
