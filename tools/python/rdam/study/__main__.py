@@ -26,6 +26,17 @@ def put(text: str, place: str) -> None:
         raise Error(f"{place}: cannot be written: {error.strerror}; name another file") from None
 
 
+def on_another_machine(request: dict) -> str | None:
+    """Where threads would run, if hwloc's variables tell of another machine than this one."""
+    from rdam.study import present, runs, settings
+    every = settings.crossed(request)
+    placed = runs.Place(every).another_machines()
+    if placed is None:
+        return None
+    body = [[setting.label, processors] for setting, processors in zip(every, placed, strict=True)]
+    return "\n".join(present.table(["setting", "processors of its threads, in their order"], body, numbers=False)) + "\n"
+
+
 def new_head(request: dict) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
     from rdam.study import runs, settings
@@ -57,14 +68,12 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     if not left:
         return
     state = machine.state()
-    for complaint in machine.complaints(state):
-        print(f"rdam: {complaint}", file=sys.stderr)
     check = runs.Check(request.get("check", "same"))
     for line in lines:
         if "setting" in line:
             check.remember(every[line["setting"]].command, line["output"])
     log.append({"machine": state, "at": time.time()})
-    progress = runs.Progress(every, len(left))
+    progress = runs.Progress(every, len(left), machine.complaints(state))
     try:
         runs.Runs(every, log, runs.Place(every), [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
                   runs.Limits(request.get("time-limit"))).make(left, progress)
@@ -77,8 +86,15 @@ def main(request: dict) -> None:
     if importlib.util.find_spec("scipy") is None:  # before hours of runs, not behind them
         raise ModuleNotFoundError(name="scipy")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
+    if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
+        put(shown, "-")
+        return
     if "show" not in request:
-        make_runs(path, request)
+        try:
+            make_runs(path, request)
+        except KeyboardInterrupt:
+            print(f"rdam: interrupted; go on by --resume {path}", file=sys.stderr)
+            sys.exit(128 + signal.SIGINT)
     from rdam.study import present, results
     study = results.Study.read(path)
     rows = results.rows(study, request.get("risk", 0.05))
@@ -95,8 +111,7 @@ if __name__ == "__main__":
         print(f"rdam: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        print("rdam: interrupted; go on by --resume", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

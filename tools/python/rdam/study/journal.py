@@ -59,7 +59,7 @@ def lines(path: pathlib.Path) -> Iterator[dict]:
         text = path.read_bytes()
     except OSError as error:
         raise Error(f"{path}: cannot be read: {error.strerror}; name a study's file") from None
-    for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines()):
+    for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines() or [b""]):
         try:
             found = json.loads(line)
         except ValueError:

@@ -8,7 +8,7 @@ import math
 
 import numpy
 
-from rdam.study import results, series, verdicts
+from rdam.study import machine, results, series, verdicts
 from rdam.study.results import Row, Study
 
 
@@ -27,11 +27,11 @@ def percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.2g} %"
 
 
-def table(head: list[str], body: list[list[str]]) -> list[str]:
+def table(head: list[str], body: list[list[str]], numbers: bool = True) -> list[str]:
+    """The first column is text, the others too unless they are numbers."""
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    # Texts to the left, numbers to the right: the first column is the setting.
-    return ["  ".join(f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}" for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
-            for row in [head, *body]]
+    aligned = ["<"] + [">" if numbers else "<"] * (len(head) - 1)
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)).rstrip() for row in [head, *body]]
 
 
 def times(rows: list[Row]) -> list[str]:
@@ -57,7 +57,8 @@ def series_of(rows: list[Row]) -> list[str]:
     for row in rows:
         label, order, modes = row.setting.label, row.order, row.modes
         if order.drifts and not order.correlated:
-            lines.append(f"{label}: the last run took {percent(abs(order.drift.value))} {'more' if order.drift.value > 0 else 'less'} than the first.")
+            word = "more" if order.drift.value > 0 else "less"
+            lines.append(f"{label}: the last run took {percent(abs(order.drift.value))} {word} than the first.")
         for change in order.changes:
             lines.append(f"{label}: from run {change.at + 1} on, times are others.")
         if modes.bimodal:
@@ -85,9 +86,11 @@ def text(study: Study, rows: list[Row]) -> str:
 
 def remarks(study: Study) -> list[str]:
     """Why the figures may be worth less. Whole sentences."""
-    lines = [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
+    lines = list(dict.fromkeys(complaint for state in study.states[::2] for complaint in machine.complaints(state)))
+    lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
     if disturbed := study.disturbed():
-        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {disturbed} of {len(study.lines)} runs.")
+        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {disturbed} of "
+                     f"{len(study.lines)} runs.")
     if different := sum(line["output_differs"] for line in study.lines):
         lines.append(f"The output of {different} of {len(study.lines)} runs differs from that of the first; --check none if it may.")
     lines += [f"'{study.head['labels'][line['setting']]}': {line['pinned']}." for line in study.lines

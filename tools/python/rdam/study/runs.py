@@ -151,6 +151,13 @@ class Place:
         masks = placements.place_co_runners(placement, setting.co_runners.each, setting.co_runners.bound)
         return [{**setting.co_runners.request(), "processors": sorted(mask)} for mask in masks]
 
+    def another_machines(self) -> list[str] | None:
+        """Where the threads of each setting would run, if hwloc has been told of another machine. Nothing can be run there."""
+        if self._topology is None or self._topology.is_this_machine:
+            return None
+        found = [self.of(setting, "shown") for setting in self._settings]
+        return [",".join(map(str, each.processors)) or f"free on {placements.ranges(each.mask)}" if each else "free" for each in found]
+
     def equal(self) -> list[tuple[int, int]]:
         """Pairs of settings, the later first, that differ in pinning alone and coincide on this machine."""
         found: list[tuple[int, int]] = []
@@ -301,15 +308,20 @@ def online_nodes() -> list[int]:
 
 
 class Progress:
-    """A line on a terminal, one a minute elsewhere: how far, and how much longer."""
+    """A line on a terminal, one a minute elsewhere, from two seconds on: how far, and how much longer."""
 
-    def __init__(self, settings: Sequence[Setting], total: int) -> None:
-        self._settings, self._total = settings, total
+    def __init__(self, settings: Sequence[Setting], total: int, complaints: Sequence[str]) -> None:
+        self._settings, self._total, self._complaints = settings, total, complaints
         self._begin = self._told = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
 
     def __call__(self, number: int, planned: Planned) -> None:
         now = time.monotonic()
+        if now - self._begin < 2:
+            return
+        for complaint in self._complaints:
+            print(f"rdam: {complaint}", file=sys.stderr)
+        self._complaints = ()
         if not self._is_terminal and now - self._told < 60:
             return
         self._told = now
