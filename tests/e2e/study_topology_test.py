@@ -3,6 +3,7 @@
 
 import collections
 import contextlib
+import dataclasses
 import os
 import pathlib
 import random
@@ -60,22 +61,14 @@ class Machines(Case):
         with on(**({"HWLOC_SYNTHETIC": synthetic} if synthetic else {})):
             return Topology.load()
 
+    @contextlib.contextmanager
     def assert_error(self, *words: str):
-        """What fails so fails with one line that has these words."""
-        case = self
-
-        class Expected:
-            def __enter__(self):
-                return self
-
-            def __exit__(self, kind, error, _):
-                case.assertIs(kind, Error, error)
-                case.assertNotIn("\n", str(error))
-                for word in words:
-                    case.assertIn(word, str(error))
-                return True
-
-        return Expected()
+        """What is done within fails, with one line that has these words."""
+        with self.assertRaises(Error) as failed:
+            yield
+        self.assertNotIn("\n", str(failed.exception))
+        for word in words:
+            self.assertIn(word, str(failed.exception))
 
 
 class Topologies(Machines):
@@ -265,8 +258,9 @@ class Files(Machines):
         self.assertEqual(self.place("# two nodes\n14\n\n 2-4 # three\n0,7-8\r\n", 9), (14, 2, 3, 4, 0, 7, 8, 14, 2))
 
     def test_what_is_wrong_is_said_with_its_line(self):
-        for text, words in {"1\n2\nnode 3\n": (":3: 'node 3'", "write 3, or 0-3"), "0\n4-2\n": (":2: '4-2'",), "1,,2": (":1: ''",), "-1": (":1: '-1'",),
-                            "0\n16": (":2: there is no processor 16", "0-15"), "\n# none\n": ("lists no processor",)}.items():
+        wrong = {"1\n2\nnode 3\n": (":3: 'node 3'", "write 3, or 0-3"), "0\n4-2\n": (":2: '4-2'",), "1,,2": (":1: ''",), "-1": (":1: '-1'",),
+                 "0\n16": (":2: there is no processor 16", "0-15"), "\n# none\n": ("lists no processor",)}
+        for text, words in wrong.items():
             with self.subTest(text), self.assert_error("/places", *words):
                 self.place(text, 2)
         with self.assert_error(":1: processor 15 is of a spared core"):
@@ -394,18 +388,42 @@ class Threads(TwoProcessors):
         said, _ = self.run_all("failing", "errno")
         self.assertEqual(said, self.expected())
 
+    def test_a_place_that_is_not_to_be_had_leaves_the_others_and_is_seen(self):
+        both, one, other = self.own[:2], self.own[:1], self.own[1:2]
+        for places, main, expected in (((8000, *both), both, [one, other, both, one]), ((one[0], 8000, other[0]), one, [both, other, one, both])):
+            with self.subTest(places):
+                self.placement = dataclasses.replace(self.placement, processors=places)
+                said, seen = self.run_all("errno")
+                self.assertEqual(said, {"before": both, **dict(zip("1234", expected, strict=True)), "main": main})
+                self.assertEqual([thread.allowed for thread in seen.unplanned()], [set(both)] * 2)
+
     def test_a_thread_whose_creator_has_placed_it_is_left_alone(self):
         said, _ = self.run_all("placed")
         self.assertEqual(said, {**self.expected(), "placed": self.own[:2]})
 
     def test_children_may_use_all_places_or_are_pinned_as_well(self):
-        for how in ("forks", "executes", "spawns"):
+        for how in ("forks", "executes", "spawns", "titles"):
             with self.subTest(how):
                 said, seen = self.run_all(how)
                 self.assertEqual(said, {**self.expected(), "child": self.own[:2], "child's": self.own[:2]})
                 self.assertEqual(seen.unplanned(), [])
                 said, _ = self.run_all(how, children=True)
                 self.assertEqual(said, {**self.expected(), "child": self.own[:2], "child's": [self.places[1]]})
+
+    def test_the_read_back_looks_at_children(self):
+        for children in (False, True):
+            with self.subTest(children=children):
+                process = self.start("-c", f"'{PROGRAMS}/pinned_threads'; true", program="/bin/sh",
+                                     variables=pin.environment(self.placement, children=children))
+                process.stdin.write(b"go\n")
+                said = {name: list(map(int, processors)) for name, _, *processors in self.lines(process, "all")[:-1]}
+                lax, strict = (readback.ReadBack(process.pid, self.placement, children=each) for each in (False, True))
+                lax.poll()
+                strict.poll()
+                process.stdin.close()
+                self.assertEqual(said, self.expected() if children else dict.fromkeys(said, self.own[:2]))
+                self.assertEqual((len(lax.threads), lax.unplanned()), (6, []))
+                self.assertEqual([thread.name for thread in strict.unplanned()], [] if children else ["pinned_threads"] * 5)
 
     def test_a_program_that_a_shell_executes_in_its_place_is_pinned(self):
         script = self.folder / "script"
@@ -484,8 +502,9 @@ class OpenMP(TwoProcessors):
                     done = self.run_in_folder("./program", env={**placement.environment, **more, "OMP_NUM_THREADS": str(threads)},
                                               preexec_fn=lambda mask=placement.mask: os.sched_setaffinity(0, mask))
                     self.assertEqual((done.returncode, done.stderr), (0, b""))
+                    expected = [[i, number] for i, number in enumerate(placement.processors)]
                     self.assertEqual([list(map(int, line.split())) for line in done.stdout.decode().splitlines()],
-                                     [[i, number] for i, number in enumerate(placement.processors)] * 2)
+                                     expected + expected[:(threads + 1) // 2])
 
     def test_libgomp_binds_thread_i_to_place_i(self):
         self.check("gcc")

@@ -59,7 +59,8 @@ static bool pins_children;
 static uint16_t places[most_processors];
 static unsigned place_count;
 static struct mask all_places;
-static char* root; /* the value of RDAM_PIN_ROOT, in the environment itself */
+static char* root;             /* the value of RDAM_PIN_ROOT, in the environment itself */
+static char noted[digits + 1]; /* what it was given */
 
 static atomic_uint started; /* threads besides the main one */
 static atomic_bool main_is_bound;
@@ -107,12 +108,12 @@ static void complain(void) {
 }
 
 /* Whether the variables were addressed to this process, or have come to it by way of another one. */
-enum role { role_root, role_child, role_child_met_before };
+enum Role { role_root, role_child, role_child_met_before };
 
 /* The first process that finds zeros is the root. RDAM_PIN_ROOT then holds the last process that was met with
  * these variables and what it is, so that a program that the same process executes is no child, and a child's
  * own mask is not undone. */
-static enum role take_role(void) {
+static enum Role take_role(void) {
     char own[digits + 2] = "r";
     long rest = getpid();
     for (int i = digits; i > 0; i--) {
@@ -124,6 +125,7 @@ static enum role take_role(void) {
     const bool is_root = is_met || root[0] == '0';
     if (!is_root) own[0] = 'c';
     memcpy(root, own, digits + 1);
+    memcpy(noted, own, digits + 1);
     return is_root ? role_root : role_child;
 }
 
@@ -132,7 +134,8 @@ static void begin_child(void) {
     const int error = errno;
     atomic_store(&started, 0);
     atomic_store(&main_is_bound, has_openmp);
-    take_role();
+    /* Programs that set their title write it over the environment that they began with. */
+    if (memcmp(root, noted, digits + 1) == 0) take_role();
     pins = pins_children;
     set_mask(0, &all_places);
     errno = error;
@@ -157,7 +160,7 @@ static void read_plan(void) {
         complain();
         return;
     }
-    const enum role role = take_role();
+    const enum Role role = take_role();
     if (is_rdam()) {
         if (role == role_root) memset(root, '0', digits + 1);
         return;

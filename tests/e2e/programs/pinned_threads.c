@@ -2,15 +2,18 @@
  * processors that sched_getaffinity() gives it. Starts a thread at once and three more when it reads a line;
  * ends, with all of them, at the end of its input. Words: "failing" creates, before any other, a thread for
  * which there is no memory, and checks that it fails as ever; "placed" one whose attributes have an affinity,
- * all that the process has; "errno" checks that errno is the program's own. "forks", "executes", "spawns"
- * (the first word): when all threads have started, a child prints lines for its main thread and for one more,
- * after fork(), after fork() and exec, or after posix_spawn() of this program with the word "child". */
+ * all that the process has; "errno" checks that errno is the program's own. The first word may be "forks",
+ * "executes", "spawns" or "titles": when all threads have started, a child prints lines for its main thread
+ * and for one more, after fork(), after fork() and exec, after posix_spawn() of this program with the word
+ * "child", or after fork() by a program that has written a title over its environment, which it must find
+ * unchanged. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -87,11 +90,16 @@ static void be_child(void) {
 
 static void start_child(char** argv) {
     char* const again[] = {argv[0], "child", NULL};
+    char* const root = getenv("RDAM_PIN_ROOT");
+    const char* how = argv[1];
+    const int titles = !strcmp(how, "titles");
     pid_t child;
-    if (!strcmp(argv[1], "spawns")) {
+    if (titles) memcpy(root, "0my title0", strlen(root));
+    if (!strcmp(how, "spawns")) {
         posix_spawn(&child, argv[0], NULL, NULL, again, environ);
-    } else if ((!strcmp(argv[1], "forks") || !strcmp(argv[1], "executes")) && fork() == 0) {
-        if (!strcmp(argv[1], "executes")) execv(argv[0], again);
+    } else if ((!strcmp(how, "forks") || !strcmp(how, "executes") || titles) && fork() == 0) {
+        if (!strcmp(how, "executes")) execv(argv[0], again);
+        if (titles && strcmp(root, "0my title0") != 0) _exit(1);
         be_child();
         _exit(0);
     }

@@ -116,9 +116,8 @@ def question(environment) -> tuple[list[str], str, bool]:
 
 
 def answer(command: list[str]) -> str:
-    kept = {name: value for name, value in os.environ.items() if name not in dict(SOURCES)}
     try:
-        done = subprocess.run(command, env={**kept, "LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST, check=False)
+        done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST, check=False)
     except subprocess.TimeoutExpired:
         raise Error(f"{' '.join(command)}: has not answered for {LONGEST} s: run it by hand to see why") from None
     if done.returncode != 0 or not done.stdout:
