@@ -8,14 +8,16 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-from harness import CACHE, RDAM, TIMEOUT, Case
+from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
 
 KILLS = 12
 ROUNDS = 40
@@ -92,11 +94,11 @@ class Runs(Studies):
     def test_a_command_that_takes_longer_is_slower_and_equal_ones_are_not(self):
         text = self.good("--runs", "12", "--csv", "runs.csv", "--setting", "short=sleep 0.01", "--setting", "long=sleep 0.15",
                          "--check", "none")
-        self.assertRegex(text, r"(?m)^setting long: slower, median × 0\.[01]")
+        self.assertRegex(text, r"(?m)^long: slower, median × 0\.[01]")
         with (self.folder / "runs.csv").open() as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(collections.Counter((row["setting"], row["warm_up"]) for row in rows),
-                         {("setting short", "0"): 12, ("setting short", "1"): 1, ("setting long", "0"): 12, ("setting long", "1"): 1})
+                         {("short", "0"): 12, ("short", "1"): 1, ("long", "0"): 12, ("long", "1"): 1})
         self.assertEqual(self.good("--show", "study.jsonl"), text)
 
     def test_many_values_of_a_run_are_its_own_and_runs_are_counted(self):
@@ -159,6 +161,39 @@ class Runs(Studies):
         self.assertFalse((self.folder / "study.jsonl").exists())
 
 
+class Recorded(Studies):
+    """Runs that rdam has recorded besides."""
+
+    def test_every_other_round_has_recorded_runs(self):
+        text = self.good("--runs", "5", "--record", "nap,steady", "--record-every", "2", "--", PROGRAMS / "moody_naps")
+        self.assertEqual({line["round"] for line in self.lines() if line["recorded"]}, {0, 2, 4})
+        self.assertEqual(sum(not line["recorded"] and not line["warm_up"] for line in self.lines()), 5)
+        for line in self.lines():
+            if line["recorded"]:
+                self.assertEqual({each["name"]: each["calls"] for each in line["functions"]}, {"nap": 8, "steady": 8})
+        self.assertRegex(text, r"(?m)^nap: as it is +\d")
+        self.assertRegex(text, r"(?m)^as it is, recorded beside plain: ")
+        self.assertIn("no cause is named: 3 recorded runs carry none", text)
+
+    def test_what_makes_some_runs_slow_is_named(self):
+        # Of 20 studies 19 are to name it. What else this machine does may be what a study's spread comes from.
+        for attempt in range(3):
+            text = self.good("-o", str(attempt), "--runs", "20", "--record", "nap,steady", "--", PROGRAMS / "moody_naps")
+            if re.search(r"(?m)^as it is: \d+ % of the spread between runs is time lost in nap \(95 % interval", text):
+                break
+            print(f"not named, the machine was disturbed:\n{text}", flush=True)
+            self.assertLess(attempt, 2, text)
+
+    def test_nothing_of_a_trace_is_left(self):
+        before = set(pathlib.Path(tempfile.gettempdir()).glob("rdam-study-*"))
+        self.good("--runs", "3", "--record", "nap", "--", PROGRAMS / "moody_naps")
+        self.assertEqual(set(pathlib.Path(tempfile.gettempdir()).glob("rdam-study-*")) - before, set())
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"study.jsonl"})
+
+    def test_what_to_record_belongs_to_how_often(self):
+        self.assert_one_line(self.study("--record-every", "2", "true"), 1, "--record-every", "--record")
+
+
 class Ends(Studies):
     """Of a study, before it is through."""
 
@@ -213,7 +248,7 @@ class Ends(Studies):
     def test_nothing_outlives_a_run_whose_runner_is_killed(self):
         word = f"{100000 + os.getpid()}.9"
         study = self.begun("--runs", "3", "--", "sh", "-c", f"setsid sleep {word} & sleep {word}")
-        self.until(lambda: len(running(word)) >= 3, "the program did not begin")
+        self.until(lambda: len(running(word)) >= 2, "the program did not begin")
         (runner,) = [int(process.name) for process in pathlib.Path("/proc").glob("[0-9]*")
                      if words_of(process)[0].endswith("/rdam-study-run") and f"PPid:\t{study.pid}\n" in (process / "status").read_text()]
         os.kill(runner, signal.SIGKILL)
@@ -241,7 +276,7 @@ class Errors(Studies):
                 (["--co-runners", "busy", "true"], ["--co-runners busy", "2xbusy"]),
                 (["--memory", "far", "true"], ["--memory far", "interleave"]),
                 (["--env-size", "9..1", "true"], ["9..1"]),
-                (["--setting", "a=true", "--setting", "a=false"], ["setting a", "twice"]),
+                (["--setting", "a=true", "--setting", "a=false"], ["'a'", "twice"]),
                 (["--setting", "a=true", "true"], ["--setting"]),
                 (["--metric", "a=b", "true"], ["--metric a=b", "group"]),
                 (["--metric", "a=(b)", "echo", "c"], ["--metric a", "printed"])]:

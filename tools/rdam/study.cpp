@@ -60,11 +60,12 @@ struct StudyArguments {
     std::array<std::vector<std::string>, kFactors.size()> factors;
     std::vector<std::string> metrics;
     int runs = 0;
+    int record_every = 1;
     int warm_ups = 1;
     unsigned seed = 0;
     double risk = 0.05;
     bool quick = false, json = false;
-    std::string time_limit, check = "same", output, resume, show, csv;
+    std::string time_limit, check = "same", output, resume, show, csv, record;
 };
 
 std::string key_of(std::string_view option) {
@@ -79,6 +80,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (!arguments.metrics.empty()) request[key_of(kMetric.option)] = arguments.metrics;
     const auto given = [&](const char* option) { return arguments.app->count(option) > 0; };
     if (given("--runs")) request["runs"] = arguments.runs;
+    if (given("--record-every")) request["record-every"] = arguments.record_every;
     if (given("--seed")) request["seed"] = arguments.seed;
     request["warmups"] = arguments.warm_ups;
     request["risk"] = arguments.risk;
@@ -92,7 +94,8 @@ Result<Json> request_of(const StudyArguments& arguments) {
     for (const auto& [option, value] : {std::pair{"--output", &arguments.output},
                                         {"--resume", &arguments.resume},
                                         {"--show", &arguments.show},
-                                        {"--csv", &arguments.csv}})
+                                        {"--csv", &arguments.csv},
+                                        {"--record", &arguments.record}})
         if (given(option)) request[key_of(option)] = *value;
     const bool has_program = !arguments.app->remaining().empty() || given("--setting");
     if (!given("--resume") && !given("--show") && !has_program)
@@ -157,6 +160,13 @@ Run add_study(CLI::App& app) {
         ->option_text("same|none|COMMAND")
         ->capture_default_str();
     add_repeated(kMetric, arguments->metrics);
+    app.add_option(
+           "--record", arguments->record,
+           "Have rdam record runs besides, with the functions in LIST, and say what the spread comes from")
+        ->option_text("LIST");
+    app.add_option("--record-every", arguments->record_every, "Record in every Nth round [1]")
+        ->option_text("N")
+        ->check(whole_number(1, kMostRuns));
     app.add_option("--risk", arguments->risk, "The probability of declaring any difference that is not there")
         ->option_text("SHARE")
         ->check(number(0.0001, 0.5))

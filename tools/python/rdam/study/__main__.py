@@ -37,6 +37,15 @@ def on_another_machine(request: dict) -> str | None:
     return "\n".join(present.table(["setting", "processors of its threads, in their order"], body, numbers=False)) + "\n"
 
 
+def record_every(request: dict) -> int | None:
+    """Of how many rounds one has recorded runs besides; None: none has. Raises Error."""
+    if "record" not in request:
+        if "record-every" in request:
+            raise Error("--record-every: says how often, but not what; give --record as well")
+        return None
+    return request.get("record-every", 1)
+
+
 def new_head(request: dict) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
     from rdam.study import runs, settings
@@ -47,8 +56,8 @@ def new_head(request: dict) -> dict:
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
-    return {"request": request, "command": request["command"], "rounds": rounds, "warm_ups": request.get("warmups", 1),
-            "seed": request.get("seed", random.SystemRandom().randrange(2**32)), "processors": len(os.sched_getaffinity(0)),
+    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": record_every(request),
+            "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)), "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
             "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
 
@@ -62,9 +71,9 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     request = head["request"]
     labels = set(head["labels"])
     every = [setting for setting in settings.crossed(request) if setting.label in labels]
-    done = {(line["setting"], line["round"], line["warm_up"]) for line in lines if "setting" in line}
-    planned = list(runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"]))
-    left = [each for each in planned if (each.setting, each.round, each.warm_up) not in done]
+    done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
+    planned = runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"], head["record_every"])
+    left = [each for each in planned if each not in done]
     if not left:
         return
     state = machine.state()
@@ -76,7 +85,7 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     progress = runs.Progress(every, len(left), machine.complaints(state))
     try:
         runs.Runs(every, log, runs.Place(every), [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  runs.Limits(request.get("time-limit"))).make(left, progress)
+                  runs.Limits(request.get("time-limit")), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "at": time.time()})

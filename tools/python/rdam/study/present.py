@@ -8,8 +8,11 @@ import math
 
 import numpy
 
-from rdam.study import machine, results, series, verdicts
+from rdam.study import causes, machine, results, series, verdicts
 from rdam.study.results import Row, Study
+
+
+MOST_FUNCTIONS = 5  # of a setting that are shown
 
 
 def scaled(ns: float) -> str:
@@ -24,7 +27,9 @@ def interval(found: series.Interval) -> str:
 
 
 def percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.2g} %"
+    if math.isnan(share):
+        return "-"
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def table(head: list[str], body: list[list[str]], numbers: bool = True) -> list[str]:
@@ -47,8 +52,7 @@ def compared(rows: list[Row]) -> list[str]:
     for row in rows[1:]:
         lines.append(f"{row.setting.label}: {verdicts.sentence(row.verdict)}")
         lines += [f"    {note}" for note in row.verdict.notes]
-    return [f"Beside '{first}', at a risk of {percent(rows[0].verdict.risk if rows[0].verdict else rows[1].verdict.risk)} for all together:",
-            *lines] if lines else []
+    return [f"Beside '{first}', at a risk of {percent(row_risk(rows))} for all together:", *lines] if lines else []
 
 
 def series_of(rows: list[Row]) -> list[str]:
@@ -67,6 +71,35 @@ def series_of(rows: list[Row]) -> list[str]:
     return lines
 
 
+def why(rows: list[Row]) -> list[str]:
+    """Where the spread between runs comes from: of recorded runs, if there are any, what their functions lost is looked at as well."""
+    lines = []
+    for row in rows:
+        recorded = len(row.setting.recorded) >= 3
+        explanation, separated = row.setting.explanation(recorded)
+        if recorded or explanation.causes or separated:
+            lines += [f"{row.setting.label}: {sentence}." for sentence in causes.sentences(explanation, separated)]
+    return lines
+
+
+def recordings(rows: list[Row]) -> list[str]:
+    """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
+    body, lines = [], []
+    for row in rows:
+        if len(row.setting.recorded) < 3:
+            continue
+        times = row.setting.when_recorded().times
+        lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
+        body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
+        (verdict,) = verdicts.study([(row.setting.runs(), row.setting.when_recorded())], row_risk(rows))
+        lines.append(f"{row.setting.label}, recorded beside plain: {verdicts.sentence(verdict)}.")
+    return [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), "", *lines] if body or lines else []
+
+
+def row_risk(rows: list[Row]) -> float:
+    return next((row.verdict.risk for row in rows if row.verdict), verdicts.RISK)
+
+
 def metrics(rows: list[Row]) -> list[str]:
     """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
     body = []
@@ -80,7 +113,7 @@ def metrics(rows: list[Row]) -> list[str]:
 
 
 def text(study: Study, rows: list[Row]) -> str:
-    parts = [times(rows), compared(rows), series_of(rows), metrics(rows), remarks(study)]
+    parts = [times(rows), compared(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -120,6 +153,8 @@ def as_json(study: Study, rows: list[Row]) -> str:
         settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
                          "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
+                         "recorded": [{"round": line["round"], "wall_ns": line["wall_ns"], "functions": line["functions"]}
+                                      for line in row.setting.recorded],
                          "runs": [{name: line.get(name) for name in ("round", "at", *results.MEASURES)} for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
     return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
@@ -128,14 +163,14 @@ def as_json(study: Study, rows: list[Row]) -> str:
 
 def as_csv(study: Study) -> str:
     """A line for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
-    factors = [factor for factor, _ in study.head["levels"][0]] if study.head["levels"] else []
+    factors = [factor for factor, _ in study.head["levels"][0]]
     names = [name for name in results.MEASURES if name != "cpu_ns"] + ["user_ns", "system_ns", "others_s", "stolen_s"]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["setting", *factors, "round", "warm_up", "at", *names, "metric", "value"])
+    writer.writerow(["setting", *factors, "round", "warm_up", "recorded", "at", *names, "metric", "value"])
     for line in study.lines:
         own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
-               int(line["warm_up"]), f"{line['at']:.3f}", *("" if line.get(name) is None else line[name] for name in names)]
+               int(line["warm_up"]), int(line["recorded"]), f"{line['at']:.3f}", *("" if line.get(name) is None else line[name] for name in names)]
         printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
         writer.writerows([*own, name, value] for name, value in printed or [("", "")])
     return out.getvalue()

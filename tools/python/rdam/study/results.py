@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from rdam.study import journal, series, verdicts
+from rdam.study import causes, journal, series, verdicts
 from rdam.trace import Error
 
 QUIET = 0.02  # of the processors, which others may take of a run
@@ -40,6 +40,10 @@ MEASURES = {
 }
 
 
+# What may make a run longer and is no other name for its length, as CPU time would be.
+CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
+
+
 @dataclasses.dataclass(frozen=True)
 class Metric:
     """A value that the program prints, many times in a run: between runs its medians vary, inside a run its repetitions do."""
@@ -53,7 +57,8 @@ class Metric:
 class SettingRuns:
     label: str
     levels: list[tuple[str, str]]
-    lines: list[dict]  # of its runs, warm-ups left out, in the order of time
+    lines: list[dict]  # of its runs, warm-ups and recorded ones left out, in the order of time
+    recorded: list[dict]
 
     def values(self, name: str) -> numpy.ndarray | None:
         """None: the machine cannot count it."""
@@ -65,6 +70,29 @@ class SettingRuns:
     def runs(self, name: str = "wall_ns") -> verdicts.Runs | None:
         values = self.values(name)
         return None if values is None else verdicts.Runs(values, numpy.array([line["round"] for line in self.lines]))
+
+    def when_recorded(self) -> verdicts.Runs:
+        return verdicts.Runs(numpy.array([line["wall_ns"] for line in self.recorded], dtype=float),
+                             numpy.array([line["round"] for line in self.recorded]))
+
+    def lost(self) -> dict[str, numpy.ndarray]:
+        """By function: ns in all threads, of each recorded run. One that was not called lost nothing."""
+        names = dict.fromkeys(each["name"] for line in self.recorded for each in line["functions"])
+        lost = [{each["name"]: each["lost_ns"] for each in line["functions"]} for line in self.recorded]
+        return {name: numpy.array([run.get(name, 0.0) for run in lost]) for name in names}
+
+    def explanation(self, recorded: bool) -> tuple[causes.Explanation, tuple[causes.Separator, ...]]:
+        """What its runs' times go with: of recorded ones what their functions lost, too. Needs three runs."""
+        lines = self.recorded if recorded else self.lines
+        times = numpy.array([line["wall_ns"] for line in lines], dtype=float)
+        candidates = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
+                      if all(line.get(name) is not None for line in lines)}
+        candidates["other programs"] = numpy.array([line["others_s"] / (line["wall_ns"] / 1e9) for line in lines])
+        candidates["the host"] = numpy.array([line["stolen_s"] for line in lines])
+        if recorded:
+            candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
+        modes = series.modes(times)
+        return causes.explain(times, candidates), causes.separators(times, modes.slow, candidates) if modes.bimodal else ()
 
     def metrics(self) -> list[Metric]:
         found = []
@@ -88,7 +116,9 @@ class Study:
         """Raises Error for a file that is none of a study's."""
         head, *rest = journal.lines(path)
         runs = [line for line in rest if "setting" in line]
-        settings = [SettingRuns(label, levels, [line for line in runs if line["setting"] == number and not line["warm_up"]])
+        counted = [line for line in runs if not line["warm_up"]]
+        settings = [SettingRuns(label, levels, *([line for line in counted if line["setting"] == number and line["recorded"] == recorded]
+                                                 for recorded in (False, True)))
                     for number, (label, levels) in enumerate(zip(head["labels"], head["levels"], strict=True))]
         return cls(path, head, settings, runs, [line["machine"] for line in rest if "machine" in line])
 

@@ -21,7 +21,7 @@ from rdam.study import machine, pin, placements, readback
 from rdam.study.journal import Journal
 from rdam.study.settings import Setting, environment_of
 from rdam.study.topology import Topology
-from rdam.trace import Error, program
+from rdam.trace import Error, program, run
 
 RUNNER = "rdam-study-run"
 
@@ -33,19 +33,38 @@ class Planned:
     setting: int
     round: int
     warm_up: bool
+    recorded: bool = False  # by rdam
 
     def seed(self, seed: int) -> str:
-        return f"{seed}/{self.warm_up}/{self.round}/{self.setting}"
+        return f"{seed}/{self.warm_up}/{self.round}/{self.setting}/{self.recorded}"
 
 
-def schedule(settings: int, rounds: int, warm_ups: int, seed: int) -> Iterator[Planned]:
-    """Every round has each setting once, in an order of its own: neither drift nor a burst favours one."""
+def schedule(settings: int, rounds: int, warm_ups: int, seed: int, record_every: int | None) -> Iterator[Planned]:
+    """Every round has each setting once, in an order of its own: neither drift nor a burst favours one. Every `record_every`-th round has each
+    setting once more, recorded by rdam."""
     for warm_up, count in ((True, warm_ups), (False, rounds)):
         for number in range(count):
-            order = list(range(settings))
+            ways = (False, True) if record_every and not warm_up and number % record_every == 0 else (False,)
+            order = [Planned(setting, number, warm_up, recorded) for setting in range(settings) for recorded in ways]
             random.Random(f"{seed}/{warm_up}/{number}").shuffle(order)
-            for setting in order:
-                yield Planned(setting, number, warm_up)
+            yield from order
+
+
+@dataclasses.dataclass(frozen=True)
+class Recording:
+    """How rdam records runs."""
+
+    functions: str  # a list's file, or names
+
+    def command(self, trace: pathlib.Path, command: Sequence[str]) -> list[str]:
+        return [program(), "record", "-f", self.functions, "-o", str(trace), "--", *command]
+
+    @staticmethod
+    def scores(trace: pathlib.Path) -> list[dict]:
+        """What each function lost in all threads. Raises Error if the trace cannot be analyzed."""
+        report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
+        return [{"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"]}
+                for row in report["functions"]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,9 +227,9 @@ class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 limits: Limits) -> None:
+                 limits: Limits, recording: Recording | None) -> None:
         self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
-        self._seed, self._limits, self._runner = seed, limits, runner()
+        self._seed, self._limits, self._recording, self._runner = seed, limits, recording, runner()
 
     def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
         """Raises Error when a run fails; those before it are in the journal."""
@@ -226,10 +245,13 @@ class Runs:
     def _run(self, planned: Planned, folder: pathlib.Path) -> dict:
         setting = self._settings[planned.setting]
         placement = self._place.of(setting, planned.seed(self._seed))
-        output, errors = folder / "out", folder / "errors"
+        output, errors, trace = folder / "out", folder / "errors", folder / "trace.bin"
         environment = environment_of(setting)
+        command = list(setting.command)
+        if planned.recorded:
+            command = self._recording.command(trace, command)
         request: dict[str, object] = {
-            "study": os.getpid(), "command": list(setting.command), "stdout": str(output), "stderr": str(errors),
+            "study": os.getpid(), "command": command, "stdout": str(output), "stderr": str(errors),
             "co_runners": self._place.co_runners(setting, placement)}
         if placement is not None:
             request["processors"] = sorted(placement.mask)
@@ -246,7 +268,7 @@ class Runs:
         answer, pinned = self._ask(request, placement if planned.warm_up else None)
         after = machine.Busy.now()
         self._fail_if(answer, setting, errors)
-        line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "at": at}
+        line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
         own = (answer["user_ns"] + answer["system_ns"] + answer["co_runners_ns"]) / 1e9
         line["others_s"] = max(after.busy - before.busy - own, 0.0)
         line["stolen_s"] = after.stolen - before.stolen
@@ -257,6 +279,9 @@ class Runs:
         with output.open("rb") as text:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
         line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        if planned.recorded:
+            line["functions"] = self._recording.scores(trace)
+            trace.unlink()
         if self._metrics:
             text = output.read_text(errors="replace")
             line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
@@ -327,7 +352,7 @@ class Progress:
         self._told = now
         left = (now - self._begin) / number * (self._total - number) if number else None
         text = f"run {number + 1} of {self._total}" + (f", {duration(left)} left" if left is not None else "")
-        text += f": {self._settings[planned.setting].label}{' (warm-up)' if planned.warm_up else ''}"
+        text += f": {self._settings[planned.setting].label}{' (warm-up)' if planned.warm_up else ' (recorded)' if planned.recorded else ''}"
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{text[:width]:{width}}", end="", file=sys.stderr, flush=True)

@@ -62,6 +62,7 @@ class Setting:
         return dataclasses.replace(self, environment=(*((n, v) for n, v in self.environment if n != name), (name, value)), **changes)
 
 
+COMMAND = "command"  # the factor whose levels are those of --setting
 Apply = Callable[[Setting], Setting]
 
 
@@ -220,7 +221,7 @@ def commands(request: dict) -> list[Setting]:
         name, equals, command = text.partition("=")
         if not name or not equals or not shlex.split(command):
             raise Error(f"--setting {text}: write NAME=COMMAND")
-        found.append(Setting(levels=(("setting", name),), command=tuple(shlex.split(command))))
+        found.append(Setting(levels=((COMMAND, name),), command=tuple(shlex.split(command))))
     return found
 
 
@@ -241,11 +242,14 @@ def crossed(request: dict) -> list[Setting]:
 
 def labelled(settings: Sequence[Setting]) -> list[Setting]:
     """Raises Error where one is there twice."""
-    shared = set.intersection(*(set(setting.levels) for setting in settings))
-    labels = [", ".join(f"{factor} {level}" for factor, level in setting.levels if (factor, level) not in shared) or "as it is"
-              for setting in settings]
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
-        raise Error(f"the setting '{twice}' would be there twice: leave one out")
+    def label(levels) -> str:
+        return ", ".join(level if factor == COMMAND else f"{factor} {level}" for factor, level in levels) or "as it is"
+
+    every = [setting.levels for setting in settings]
+    if twice := next((levels for levels in every if every.count(levels) > 1), None):
+        raise Error(f"the setting '{label(twice)}' would be there twice: leave one out")
+    shared = set.intersection(*map(set, every)) if len(every) > 1 else set()
+    labels = [label([level for level in levels if level not in shared]) for levels in every]
     return [dataclasses.replace(setting, label=label) for setting, label in zip(settings, labels, strict=True)]
 
 
