@@ -19,7 +19,8 @@ Result<std::string> find_python_module() {
          {own.parent_path() / "../python", own.parent_path() / ".." / RDAM_PYTHON_DIR}) {
         if (fs::exists(place / "rdam/parquet.py", error)) return place.lexically_normal().string();
     }
-    return fail("the Python module rdam is not where {} expects it: reinstall rdam", own.string());
+    return fail("the Python module rdam is not where {} expects it: install python3-rdam, or rdam again",
+                own.string());
 }
 
 }  // namespace rdam
