@@ -18,6 +18,7 @@ import time
 import unittest
 
 from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
+from pythons import python_with
 
 KILLS = 12
 ROUNDS = 40
@@ -192,6 +193,39 @@ class Recorded(Studies):
 
     def test_what_to_record_belongs_to_how_often(self):
         self.assert_one_line(self.study("--record-every", "2", "true"), 1, "--record-every", "--record")
+
+
+class Files(Studies):
+    def test_a_file_stands_for_options_which_win(self):
+        (self.folder / "study.toml").write_text("""
+            command = "echo {n} {m}"
+            runs = 5
+            warmups = 0
+            [values]
+            n = [1, 2]
+            m = "x"
+            """)
+        self.good("--config", "study.toml", "--runs", "3")
+        self.assertEqual(collections.Counter(line["setting"] for line in self.lines()), {0: 3, 1: 3})
+        self.assertEqual(len({line["output"] for line in self.lines()}), 2)
+        self.good("--config", "study.toml", "-o", "other", "--seed", "1", "echo", "once")
+        self.assertIn('"command":["echo","once"]', (self.folder / "other").read_text())
+        for text, word in [("runs = 'many'", "runs = 'many'"), ("speed = 1", "speed = 1"), ("a =", "is no TOML"), ("quick = 1", "quick")]:
+            (self.folder / "study.toml").write_text(text)
+            self.assert_one_line(self.study("--config", "study.toml", "true"), 1, "study.toml", word)
+        self.assert_one_line(self.study("--config", "missing.toml"), 1, "missing.toml")
+
+    def test_every_run_is_in_a_parquet_file(self):
+        python = python_with("scipy", "pyarrow")
+        if python is None:
+            self.skipTest("there is no Python with both scipy and pyarrow")
+        self.environment["RDAM_PYTHON"] = python
+        self.good("--runs", "3", "--threads", "1,2", "--metric", "v=(\\d)", "--parquet", "runs.parquet", "--", "echo", "1 2 {threads}")
+        script = "import pyarrow.parquet, json; print(json.dumps(pyarrow.parquet.read_table('runs.parquet').to_pydict(), default=str))"
+        table = json.loads(self.run_in_folder(python, "-c", script).stdout)
+        self.assertEqual(len(table["value"]), 8 * 3)
+        self.assertEqual(collections.Counter(table["value"]), {1.0: 12, 2.0: 12})
+        self.assertEqual(set(table["warm_up"]), {True, False})
 
 
 class Ends(Studies):

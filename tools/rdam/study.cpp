@@ -65,7 +65,7 @@ struct StudyArguments {
     unsigned seed = 0;
     double risk = 0.05;
     bool quick = false, json = false;
-    std::string time_limit, check = "same", output, resume, show, csv, record;
+    std::string time_limit, check = "same", output, resume, show, csv, parquet, record, config;
 };
 
 std::string key_of(std::string_view option) {
@@ -74,7 +74,7 @@ std::string key_of(std::string_view option) {
 
 /// What the module gets: the options that were given, by their names.
 Result<Json> request_of(const StudyArguments& arguments) {
-    Json request{{"command", arguments.app->remaining()}, {"check", arguments.check}};
+    Json request{{"command", arguments.app->remaining()}};
     for (std::size_t i = 0; i < kFactors.size(); ++i)
         if (!arguments.factors[i].empty()) request[key_of(kFactors[i].option)] = arguments.factors[i];
     if (!arguments.metrics.empty()) request[key_of(kMetric.option)] = arguments.metrics;
@@ -82,8 +82,8 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (given("--runs")) request["runs"] = arguments.runs;
     if (given("--record-every")) request["record-every"] = arguments.record_every;
     if (given("--seed")) request["seed"] = arguments.seed;
-    request["warmups"] = arguments.warm_ups;
-    request["risk"] = arguments.risk;
+    if (given("--warmups")) request["warmups"] = arguments.warm_ups;
+    if (given("--risk")) request["risk"] = arguments.risk;
     if (arguments.quick) request["quick"] = true;
     if (arguments.json) request["json"] = true;
     if (given("--time-limit")) {
@@ -95,10 +95,13 @@ Result<Json> request_of(const StudyArguments& arguments) {
                                         {"--resume", &arguments.resume},
                                         {"--show", &arguments.show},
                                         {"--csv", &arguments.csv},
-                                        {"--record", &arguments.record}})
+                                        {"--record", &arguments.record},
+                                        {"--check", &arguments.check},
+                                        {"--config", &arguments.config},
+                                        {"--parquet", &arguments.parquet}})
         if (given(option)) request[key_of(option)] = *value;
     const bool has_program = !arguments.app->remaining().empty() || given("--setting");
-    if (!given("--resume") && !given("--show") && !has_program)
+    if (!given("--resume") && !given("--show") && !given("--config") && !has_program)
         return fail("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]");
     return request;
 }
@@ -110,15 +113,15 @@ Result<int> run_study(const StudyArguments& arguments) {
     const auto module = find_python_module();
     if (!module) return tl::unexpected{module.error()};
     // No variable of the environment, which the program would get as well.
-    constexpr const char* kBegin =
-        "import sys, runpy\n"
-        "sys.path.insert(0, sys.argv[1])\n"
-        "try:\n"
-        "    runpy.run_module('rdam.study', run_name='__main__')\n"
-        "except ModuleNotFoundError as error:\n"
-        "    sys.exit(f'rdam: {error.name}, which rdam study needs, is missing in this Python: apt install "
-        "'\n"
-        "             f'python3-{error.name}, or name another Python in RDAM_PYTHON')\n";
+    constexpr const char* kBegin = R"(
+import sys, runpy
+sys.path.insert(0, sys.argv[1])
+try:
+    runpy.run_module("rdam.study", run_name="__main__")
+except ModuleNotFoundError as error:
+    sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in this Python: install it "
+             f"(apt install python3-{error.name}, or pip install {error.name}), or name another Python in RDAM_PYTHON")
+)";
     std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, request->dump()};
     std::vector<char*> pointers;
     for (std::string& word : words)
@@ -142,6 +145,10 @@ Run add_study(CLI::App& app) {
     };
     for (std::size_t i = 0; i < kFactors.size(); ++i)
         add_repeated(kFactors[i], arguments->factors[i]);
+    app.add_option(
+           "--config", arguments->config,
+           "Take options, without their dashes, and the command from a TOML file; those given here win")
+        ->option_text("FILE");
     app.add_option("--runs", arguments->runs, "Runs of each setting [31]")
         ->option_text("N")
         ->check(whole_number(3, kMostRuns));
@@ -180,6 +187,8 @@ Run add_study(CLI::App& app) {
         ->excludes(resume);
     app.add_flag("--json", arguments->json, "Print JSON");
     app.add_option("--csv", arguments->csv, "Write a line for each run to FILE; - for standard output")
+        ->option_text("FILE");
+    app.add_option("--parquet", arguments->parquet, "Write the same to a Parquet file (needs pyarrow)")
         ->option_text("FILE");
     return [arguments] { return run_study(*arguments); };
 }

@@ -6,12 +6,17 @@ import json
 import os
 import pathlib
 import random
+import shlex
 import signal
 import sys
 import time
+import tomllib
 
 from rdam.trace import Error
 
+# Of a configuration file, besides the factors and other options that may be given more than once.
+OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
+           "record-every": int, "time-limit": float, "csv": str, "parquet": str}
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
 
@@ -24,6 +29,35 @@ def put(text: str, place: str) -> None:
         pathlib.Path(place).write_text(text)
     except OSError as error:
         raise Error(f"{place}: cannot be written: {error.strerror}; name another file") from None
+
+
+def text_of(value) -> str:
+    """An option's value as it is typed."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def configured(path: str) -> dict:
+    """The request of a TOML file: its keys are the options' names, lists stand for what is separated by commas, tables for NAME=VALUES, and
+    `command` is the command. Raises Error."""
+    from rdam.study.settings import FACTORS
+    try:
+        table = tomllib.loads(pathlib.Path(path).read_text())
+    except OSError as error:
+        raise Error(f"{path}: cannot be read: {error.strerror}; name a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Error(f"{path}: is no TOML: {error}") from None
+    repeated = {factor.option for factor in FACTORS} | {"setting", "metric"}
+    request: dict = {}
+    for key, value in table.items():
+        if key == "command":
+            request[key] = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
+        elif key in repeated:
+            request[key] = [f"{name}={text_of(each)}" for name, each in value.items()] if isinstance(value, dict) else [text_of(value)]
+        elif OPTIONS.get(key) in (type(value), float if type(value) is int else None):
+            request[key] = value
+        else:
+            raise Error(f"{path}: {key} = {value!r} is no option of rdam study; see rdam study --help")
+    return request
 
 
 def on_another_machine(request: dict) -> str | None:
@@ -57,7 +91,8 @@ def new_head(request: dict) -> dict:
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
     return {"request": request, "command": request["command"], "rounds": rounds, "record_every": record_every(request),
-            "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)), "processors": len(os.sched_getaffinity(0)),
+            "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
+            "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
             "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
 
@@ -92,8 +127,12 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
 
 
 def main(request: dict) -> None:
-    if importlib.util.find_spec("scipy") is None:  # before hours of runs, not behind them
-        raise ModuleNotFoundError(name="scipy")
+    if "config" in request:
+        given = {key: value for key, value in request.items() if key not in ("config", "command") or value}
+        request = {"command": [], **configured(request["config"]), **given}
+    for needed in ("scipy", "pyarrow") if "parquet" in request else ("scipy",):
+        if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
+            raise ModuleNotFoundError(name=needed)
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
         put(shown, "-")
@@ -110,6 +149,8 @@ def main(request: dict) -> None:
     put(present.as_json(study, rows) if "json" in request else present.text(study, rows), "-")
     if "csv" in request:
         put(present.as_csv(study), request["csv"])
+    if "parquet" in request:
+        present.write_parquet(study, request["parquet"])
 
 
 if __name__ == "__main__":

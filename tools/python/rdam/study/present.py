@@ -10,6 +10,7 @@ import numpy
 
 from rdam.study import causes, machine, results, series, verdicts
 from rdam.study.results import Row, Study
+from rdam.trace import Error
 
 
 MOST_FUNCTIONS = 5  # of a setting that are shown
@@ -161,16 +162,34 @@ def as_json(study: Study, rows: list[Row]) -> str:
                       indent=1) + "\n"
 
 
-def as_csv(study: Study) -> str:
-    """A line for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
+def run_columns(study: Study) -> tuple[list[str], list[list]]:
+    """A row for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
     factors = [factor for factor, _ in study.head["levels"][0]]
     names = [name for name in results.MEASURES if name != "cpu_ns"] + ["user_ns", "system_ns", "others_s", "stolen_s"]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["setting", *factors, "round", "warm_up", "recorded", "at", *names, "metric", "value"])
+    rows = []
     for line in study.lines:
         own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
-               int(line["warm_up"]), int(line["recorded"]), f"{line['at']:.3f}", *("" if line.get(name) is None else line[name] for name in names)]
+               line["warm_up"], line["recorded"], line["at"], *(line.get(name) for name in names)]
         printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
-        writer.writerows([*own, name, value] for name, value in printed or [("", "")])
+        rows += [[*own, name, value] for name, value in printed or [(None, None)]]
+    return ["setting", *factors, "round", "warm_up", "recorded", "at", *names, "metric", "value"], rows
+
+
+def as_csv(study: Study) -> str:
+    head, rows = run_columns(study)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([int(value) if isinstance(value, bool) else value for value in row] for row in rows)
     return out.getvalue()
+
+
+def write_parquet(study: Study, path: str) -> None:
+    """Raises ModuleNotFoundError where pyarrow is missing, Error where the file cannot be written."""
+    import pyarrow
+    import pyarrow.parquet
+    head, rows = run_columns(study)
+    try:
+        pyarrow.parquet.write_table(pyarrow.table(list(map(list, zip(*rows, strict=True))), names=head), path)
+    except OSError as error:
+        raise Error(f"{path}: cannot be written: {error}; name another file") from None
