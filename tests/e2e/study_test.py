@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+from xml.etree import ElementTree
 
 from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
 from pythons import python_with
@@ -214,6 +215,21 @@ class Files(Studies):
             (self.folder / "study.toml").write_text(text)
             self.assert_one_line(self.study("--config", "study.toml", "true"), 1, "study.toml", word)
         self.assert_one_line(self.study("--config", "missing.toml"), 1, "missing.toml")
+
+    def test_a_page_has_every_run_and_loads_nothing(self):
+        program = PROGRAMS / "moody_naps"
+        self.good("--runs", "4", "--setting", f"<one>={program}", "--setting", f"two={program}", "--record", "nap", "--html", "study.html")
+        text = (self.folder / "study.html").read_text()
+        for word in ("<script", "http:", "https:", "url(", "<one>"):
+            self.assertNotIn(word, text)
+        self.assertIn("&lt;one&gt;", text)
+        pictures = {match[1]: ElementTree.fromstring(match[2]) for match in
+                    re.finditer(r"<figcaption>([^<]*)</figcaption><div class=\"scroll\">(<svg.*?</svg>)", text)}
+        for caption in ("Wall time by setting", "CPU time by setting", "Order of time", "Recorded runs: run time against time lost in nap"):
+            dots = [circle for circle in pictures[caption].iter("circle") if circle.get("class") != "median"]
+            self.assertEqual(len(dots), 8, caption)
+            for circle in dots:
+                self.assertTrue(0 <= float(circle.get("cx")) <= 640 and 0 <= float(circle.get("cy")) <= 300)
 
     def test_every_run_is_in_a_parquet_file(self):
         python = python_with("scipy", "pyarrow")

@@ -65,7 +65,7 @@ struct StudyArguments {
     unsigned seed = 0;
     double risk = 0.05;
     bool quick = false, json = false;
-    std::string time_limit, check = "same", output, resume, show, csv, parquet, record, config;
+    std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config;
 };
 
 std::string key_of(std::string_view option) {
@@ -98,6 +98,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
                                         {"--record", &arguments.record},
                                         {"--check", &arguments.check},
                                         {"--config", &arguments.config},
+                                        {"--html", &arguments.html},
                                         {"--parquet", &arguments.parquet}})
         if (given(option)) request[key_of(option)] = *value;
     const bool has_program = !arguments.app->remaining().empty() || given("--setting");
@@ -187,6 +188,8 @@ Run add_study(CLI::App& app) {
         ->excludes(resume);
     app.add_flag("--json", arguments->json, "Print JSON");
     app.add_option("--csv", arguments->csv, "Write a line for each run to FILE; - for standard output")
+        ->option_text("FILE");
+    app.add_option("--html", arguments->html, "Write a page with pictures of all runs to FILE")
         ->option_text("FILE");
     app.add_option("--parquet", arguments->parquet, "Write the same to a Parquet file (needs pyarrow)")
         ->option_text("FILE");

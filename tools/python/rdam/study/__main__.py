@@ -16,7 +16,7 @@ from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "time-limit": float, "csv": str, "parquet": str}
+           "record-every": int, "time-limit": float, "csv": str, "html": str, "parquet": str}
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
 
@@ -143,12 +143,14 @@ def main(request: dict) -> None:
         except KeyboardInterrupt:
             print(f"rdam: interrupted; go on by --resume {path}", file=sys.stderr)
             sys.exit(128 + signal.SIGINT)
-    from rdam.study import present, results
+    from rdam.study import page, present, results
     study = results.Study.read(path)
     rows = results.rows(study, request.get("risk", 0.05))
     put(present.as_json(study, rows) if "json" in request else present.text(study, rows), "-")
     if "csv" in request:
         put(present.as_csv(study), request["csv"])
+    if "html" in request:
+        put(page.page(study, rows), request["html"])
     if "parquet" in request:
         present.write_parquet(study, request["parquet"])
 

@@ -5,6 +5,7 @@ import dataclasses
 import io
 import json
 import math
+from collections.abc import Sequence
 
 import numpy
 
@@ -40,14 +41,14 @@ def table(head: list[str], body: list[list[str]], numbers: bool = True) -> list[
     return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)).rstrip() for row in [head, *body]]
 
 
-def times(rows: list[Row]) -> list[str]:
+def times_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     body = [[row.setting.label, str(row.times.runs), scaled(row.times.median.value), interval(row.times.median), scaled(row.times.mean.value),
              percent(row.times.variation), f"{row.times.least_to_mean:.3f}", f"{row.times.greatest_to_mean:.3f}", scaled(row.cpu.median.value)]
             for row in rows]
-    return table(["setting", "runs", "median", "95 % of it", "mean", "CV", "min/mean", "max/mean", "CPU time"], body)
+    return ["setting", "runs", "median", "95 % of it", "mean", "CV", "min/mean", "max/mean", "CPU time"], body
 
 
-def compared(rows: list[Row]) -> list[str]:
+def compared(rows: Sequence[Row]) -> list[str]:
     first = rows[0].setting.label
     lines = []
     for row in rows[1:]:
@@ -56,7 +57,7 @@ def compared(rows: list[Row]) -> list[str]:
     return [f"Beside '{first}', at a risk of {percent(row_risk(rows))} for all together:", *lines] if lines else []
 
 
-def series_of(rows: list[Row]) -> list[str]:
+def series_of(rows: Sequence[Row]) -> list[str]:
     """What is not a distribution's."""
     lines = []
     for row in rows:
@@ -72,7 +73,7 @@ def series_of(rows: list[Row]) -> list[str]:
     return lines
 
 
-def why(rows: list[Row]) -> list[str]:
+def why(rows: Sequence[Row]) -> list[str]:
     """Where the spread between runs comes from: of recorded runs, if there are any, what their functions lost is looked at as well."""
     lines = []
     for row in rows:
@@ -83,7 +84,7 @@ def why(rows: list[Row]) -> list[str]:
     return lines
 
 
-def recordings(rows: list[Row]) -> list[str]:
+def recordings(rows: Sequence[Row]) -> list[str]:
     """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     body, lines = [], []
     for row in rows:
@@ -97,11 +98,11 @@ def recordings(rows: list[Row]) -> list[str]:
     return [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), "", *lines] if body or lines else []
 
 
-def row_risk(rows: list[Row]) -> float:
+def row_risk(rows: Sequence[Row]) -> float:
     return next((row.verdict.risk for row in rows if row.verdict), verdicts.RISK)
 
 
-def metrics(rows: list[Row]) -> list[str]:
+def metrics(rows: Sequence[Row]) -> list[str]:
     """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
     body = []
     for row in rows:
@@ -113,8 +114,8 @@ def metrics(rows: list[Row]) -> list[str]:
     return table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body) if body else []
 
 
-def text(study: Study, rows: list[Row]) -> str:
-    parts = [times(rows), compared(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
+def text(study: Study, rows: Sequence[Row]) -> str:
+    parts = [table(*times_table(rows)), compared(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -145,7 +146,7 @@ def finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def as_json(study: Study, rows: list[Row]) -> str:
+def as_json(study: Study, rows: Sequence[Row]) -> str:
     settings = []
     for row in rows:
         verdict = None
