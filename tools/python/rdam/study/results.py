@@ -27,7 +27,7 @@ MEASURES = {
     "wall_ns": WALL,
     "cpu_ns": Measure("CPU time", "ns", ("less", "more")),
     "first_thread_ns": Measure("CPU time of the first thread", "ns", ("less", "more")),
-    "first_thread_waited_ns": Measure("wait of the first thread for a processor", "ns", ("less", "more")),
+    "first_thread_waited_ns": Measure("the first thread's wait for a processor", "ns", ("less", "more")),
     "minor_faults": Measure("page faults without disk", "", ("fewer", "more")),
     "major_faults": Measure("page faults from disk", "", ("fewer", "more")),
     "voluntary_switches": Measure("waits", "", ("fewer", "more")),

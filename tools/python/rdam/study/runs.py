@@ -269,7 +269,7 @@ class Runs:
         after = machine.Busy.now()
         self._fail_if(answer, setting, errors)
         line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
-        own = (answer["user_ns"] + answer["system_ns"] + answer["co_runners_ns"]) / 1e9
+        own = answer["all_cpu_ns"] / 1e9  # of the program, of what it left behind and of the co-runners
         line["others_s"] = max(after.busy - before.busy - own, 0.0)
         line["stolen_s"] = after.stolen - before.stolen
         if placement is not None and placement.processors:
