@@ -1,4 +1,5 @@
-// About half of its runs take longer: every other call of nap() does then. In each run others are as fast as ever.
+// About half of its runs take longer: every other call of nap() does then. In each run others are as fast as
+// ever.
 #include <stdbool.h>
 #include <time.h>
 
