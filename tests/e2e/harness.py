@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,25 @@ def agents_of(pid: int) -> list[int]:
             if words[0].endswith(b"/rdam-agent") and words[2] == str(pid).encode() and not keeps_windows(process):
                 found.append(int(process.name))
     return found
+
+
+class Others:
+    """What other programs and the host have taken of all processors since this was made."""
+
+    MOST = 0.4  # two endless loops take more, of two processors; agents, which are nobody's children, count as others
+
+    def __init__(self):
+        self._begin, self._before = time.monotonic(), self._taken()
+
+    @staticmethod
+    def _taken() -> float:
+        """Seconds of processors, less those of this process and of its children."""
+        user, nice, system, _, _, interrupts, soft, stolen = map(int, pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9])
+        own = sum(each.ru_utime + each.ru_stime for each in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+        return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK") - own
+
+    def share(self) -> float:
+        return (self._taken() - self._before) / (time.monotonic() - self._begin) / os.cpu_count()
 
 
 class Case(unittest.TestCase):
@@ -101,6 +121,11 @@ class Case(unittest.TestCase):
         for command in commands:
             if shutil.which(command) is None:
                 self.skipTest(f"{command} is not installed")
+
+    def skip_if_busy(self, others: Others):
+        """For what is only so where nobody else wants the processors."""
+        if (share := others.share()) > Others.MOST:
+            self.skipTest(f"the machine is busy: others took {share:.0%} of its processors meanwhile")
 
     def assert_one_line(self, done, status: int, *words: str):
         """`done` failed as the contract says: this status, nothing on stdout, one line on stderr with these words."""

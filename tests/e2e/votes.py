@@ -5,8 +5,9 @@ import math
 import os
 import pathlib
 import statistics
-import unittest
 from collections.abc import Callable
+
+from harness import Case, Others
 
 TIMES = 2  # what a disturbed program's score is at least, in terms of its control's
 LEAST = 0.2  # … and by itself: noise alone may be twice as loud in one run as in another
@@ -30,13 +31,15 @@ def higher(scores: list[float], controls: list[float]) -> float:
     return statistics.mean(score > control for score in scores for control in controls)
 
 
-def check_apart(case: unittest.TestCase, disturbed: Callable[[], float], control: Callable[[], float],
+def check_apart(case: Case, disturbed: Callable[[], float], control: Callable[[], float],
                 costs: Callable[[], float] = lambda: math.inf):
     """Runs both in turns until their scores are apart. Noise only adds to a control's, whose least one counts; it may take from the other.
 
     costs: how many times as long the disturbed program takes by its own clock. Where the machine lets the disturbance cost nothing, as it
-    may from one moment to the next under a hypervisor, scores that are not apart are right, and the test is skipped."""
+    may from one moment to the next under a hypervisor, scores that are not apart are right, and the test is skipped. So it is where others want
+    the processors all the time: threads that never run at once do not disturb one another."""
     scores, controls, ratios = [], [], []
+    others = Others()
     while len(scores) < MOST:
         ratios.append(costs())
         scores.append(round(disturbed(), 3))
@@ -49,4 +52,5 @@ def check_apart(case: unittest.TestCase, disturbed: Callable[[], float], control
     if statistics.median(ratios) < COSTS:
         case.skipTest("the disturbance costs little on this machine, disturbed / undisturbed by the program's own clock: "
                       + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+    case.skip_if_busy(others)
     case.fail(f"disturbed programs and their controls: {list(zip(scores, controls, strict=True))}, by their own clocks: {ratios}")
