@@ -121,13 +121,15 @@ def text(study: Study, rows: Sequence[Row]) -> str:
 
 def remarks(study: Study) -> list[str]:
     """Why the figures may be worth less. Whole sentences."""
-    lines = list(dict.fromkeys(complaint for state in study.states[::2] for complaint in machine.complaints(state)))
+    lines = list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
     lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
-    if disturbed := study.disturbed():
-        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {disturbed} of "
-                     f"{len(study.lines)} runs.")
+    if any(disturbed := study.disturbed()):
+        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
+                     f"{len(disturbed)} runs.")
     if different := sum(line["output_differs"] for line in study.lines):
-        lines.append(f"The output of {different} of {len(study.lines)} runs differs from that of the first; --check none if it may.")
+        has_checker = study.head["request"].get("check", "same") != "same"
+        lines.append(f"The output of {different} of {len(study.lines)} runs "
+                     + ("is wrong, as --check judges it." if has_checker else "differs from that of the first; --check none if it may."))
     lines += [f"'{study.head['labels'][line['setting']]}': {line['pinned']}." for line in study.lines
               if "pinned" in line and not line["pinned"].startswith("all ")]
     return lines
@@ -157,7 +159,8 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded": [{"round": line["round"], "wall_ns": line["wall_ns"], "functions": line["functions"]}
                                       for line in row.setting.recorded],
-                         "runs": [{name: line.get(name) for name in ("round", "at", *results.MEASURES)} for line in row.setting.lines]})
+                         "runs": [{name: results.value_of(line, name) for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s")}
+                                  for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
     return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
                       indent=1) + "\n"
