@@ -181,6 +181,10 @@ class Runs(Studies):
         self.assertIn("'pin scatter' is on this machine the same as 'pin compact': it was not run.", done.stdout.decode())
         self.assertEqual({line["setting"] for line in self.lines()}, {0})
 
+    def test_memory_policies_that_are_the_same_here_are_run_once(self):
+        text = self.good("--runs", "3", "-o", "0", "--memory", "local,first-touch", "true")
+        self.assertIn("'memory first-touch' is on this machine the same as 'memory local': it was not run.", text)
+
     def test_another_machines_topology_shows_what_would_be_done(self):
         self.need("lstopo-no-graphics")
         text = self.good("--threads", "4", "--pin", "compact,scatter", "./missing", HWLOC_SYNTHETIC="Package:2 [NUMANode] L3Cache:1 Core:4 PU:1")
@@ -234,8 +238,8 @@ class Files(Studies):
         self.good("--config", "study.toml", "--runs", "3")
         self.assertEqual(collections.Counter(line["setting"] for line in self.lines()), {0: 3, 1: 3})
         self.assertEqual(len({line["output"] for line in self.lines()}), 2)
-        self.good("--config", "study.toml", "-o", "other", "--seed", "1", "echo", "once")
-        self.assertIn('"command":["echo","once"]', (self.folder / "other").read_text())
+        self.good("--config", "study.toml", "-o", "other", "--seed", "1", "echo", "{n}")
+        self.assertIn('"command":["echo","{n}"]', (self.folder / "other").read_text())
         for text, word in [("runs = 'many'", "runs = 'many'"), ("speed = 1", "speed = 1"), ("a =", "is no TOML"), ("quick = 1", "quick")]:
             (self.folder / "study.toml").write_text(text)
             self.assert_one_line(self.study("--config", "study.toml", "true"), 1, "study.toml", word)

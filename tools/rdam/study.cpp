@@ -140,11 +140,13 @@ Result<int> run_study(const StudyArguments& arguments) {
     if (!module) return tl::unexpected{module.error()};
     // No variable of the environment, which the program would get as well.
     constexpr const char* kBegin = R"(
-import sys, runpy
+import sys
 sys.path.insert(0, sys.argv[1])
 try:
+    import runpy
     runpy.run_module("rdam.study", run_name="__main__")
 except KeyboardInterrupt:
+    print("rdam: interrupted", file=sys.stderr)
     sys.exit(130)
 except ModuleNotFoundError as error:
     sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in this Python: install it "

@@ -38,7 +38,7 @@ def put(text: str, place: str) -> None:
 
 def text_of(value) -> str:
     """An option's value as it is typed."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(f'"{each}"' if "," in str(each) else str(each) for each in value) if isinstance(value, list) else str(value)
 
 
 def configured(path: str) -> dict:
@@ -190,8 +190,6 @@ if __name__ == "__main__":
     except Error as error:
         print(f"rdam: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -66,7 +66,7 @@ def series_of(rows: Sequence[Row]) -> list[str]:
             word = "more" if order.drift.value > 0 else "less"
             lines.append(f"{label}: the last run took {percent(abs(order.drift.value))} {word} than the first.")
         for change in order.changes:
-            lines.append(f"{label}: from run {change.at + 1} on, times are others.")
+            lines.append(f"{label}: from run {change.at + 1} on, its times are different.")
         if modes.bimodal:
             lines.append(f"{label}: {percent(modes.share)} of the runs form a second mode, {scaled(modes.medians[1])} beside "
                          f"{scaled(modes.medians[0])}.")
@@ -87,15 +87,15 @@ def why(rows: Sequence[Row]) -> list[str]:
 def recordings(rows: Sequence[Row]) -> list[str]:
     """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     body, lines = [], []
-    for row in rows:
-        if len(row.setting.recorded) < 3:
-            continue
+    enough = [row for row in rows if len(row.setting.recorded) >= 3]
+    judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], row_risk(rows)) if enough else []
+    for row, verdict in zip(enough, judged, strict=True):
         times = row.setting.when_recorded().times
         lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
         body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
-        (verdict,) = verdicts.study([(row.setting.runs(), row.setting.when_recorded())], row_risk(rows))
         lines.append(f"{row.setting.label}, recorded beside plain: {verdicts.sentence(verdict)}.")
-    return [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), "", *lines] if body or lines else []
+    shown = [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), ""] if body else []
+    return [*shown, *lines]
 
 
 def row_risk(rows: Sequence[Row]) -> float:

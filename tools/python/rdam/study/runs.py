@@ -168,8 +168,11 @@ class Place:
         if not self._needs(setting) or self._topology is None:
             return None
         options = placements.Options(setting.siblings, setting.spared_cores, setting.pinning_file)
-        threads = setting.threads or len(os.sched_getaffinity(0))
-        return placements.place(setting.pinning, threads, self._topology, options, random.Random(seed))
+        return placements.place(setting.pinning, self._threads(setting), self._topology, options, random.Random(seed))
+
+    @staticmethod
+    def _threads(setting: Setting) -> int:
+        return setting.threads or len(os.sched_getaffinity(0))
 
     def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
         if setting.co_runners.each == 0 or placement is None:
@@ -185,25 +188,33 @@ class Place:
         return [",".join(map(str, each.processors)) or f"free on {placements.ranges(each.mask)}" if each else "free" for each in found]
 
     def equal(self) -> list[tuple[int, int]]:
-        """Pairs of settings, the later first, that differ in pinning alone and coincide on this machine."""
+        """Pairs of settings, the later first, that differ in nothing but where threads and memory go, and coincide in that on this machine."""
         found: list[tuple[int, int]] = []
-        if self._topology is None:
-            return found
-        fixed = [number for number, setting in enumerate(self._settings) if setting.pinning not in ("none", "random")]
-        for at, later in enumerate(fixed):
-            for earlier in fixed[:at]:
-                if self._but_for_pinning(later) != self._but_for_pinning(earlier) or any(earlier == known for known, _ in found):
-                    continue
-                pair = [self.of(self._settings[number], "") for number in (earlier, later)]
-                if len(placements.coinciding(pair, self._topology)) == 1:
-                    found.append((later, earlier))
+        for at, later in enumerate(self._settings):
+            for number, earlier in enumerate(self._settings[:at]):
+                is_run = all(number != known for known, _ in found)
+                if is_run and but_for_placement(later) == but_for_placement(earlier) and self._coincide(earlier, later):
+                    found.append((at, number))
                     break
         return found
 
-    def _but_for_pinning(self, number: int) -> Setting:
-        setting = self._settings[number]
-        levels = tuple(level for level in setting.levels if level[0] != "pin")
-        return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, label="")
+    def _coincide(self, one: Setting, other: Setting) -> bool:
+        if self._topology is None:
+            return True
+        free = placements.place("none", 1, self._topology)
+        masks = [self.of(setting, "") or dataclasses.replace(free, threads=self._threads(setting)) for setting in (one, other)]
+        return len(placements.coinciding(masks, self._topology)) == 1
+
+
+def but_for_placement(setting: Setting) -> Setting:
+    """With what its memory policy comes to on this machine: all that one node allows is the same, and first touch is local."""
+    levels = tuple(level for level in setting.levels if level[0] not in ("pin", "smt", "spare", "memory"))
+    online = online_nodes()
+    policy, nodes = setting.memory, setting.nodes or tuple(online)
+    if policy is not None and (policy in ("local", "first-touch") or list(nodes) == online[:1] == online):
+        policy, nodes = "local", ()
+    return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, siblings=True, spared_cores=0, memory=policy, nodes=nodes,
+                               label="")
 
 
 class Check:
@@ -286,8 +297,8 @@ class Runs:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
         line["output_differs"] = self._check.differs(setting.command, output, line["output"])
         if planned.recorded:
-            line["functions"] = self._recording.scores(trace)
-            trace.unlink()
+            line["functions"] = self._recording.scores(trace) if trace.exists() else []  # there is none if no function was called
+            trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
             line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
@@ -298,8 +309,9 @@ class Runs:
         seen = None
         with subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
-                process.stdin.write(json.dumps(request))
-                process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
+                    process.stdin.write(json.dumps(request))
+                    process.stdin.close()
                 answer = json.loads(process.stdout.readline() or "null")
                 if answer is not None and "pid" in answer:
                     if watched is not None:
@@ -333,7 +345,7 @@ def last_line(path: pathlib.Path, most: int = 300) -> str:
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - 4096, 0))
         lines = file.read().decode(errors="replace").strip().splitlines() or [""]
-    return "".join(letter if letter.isprintable() else "?" for letter in lines[-1][:most])
+    return "".join(letter if letter.isprintable() else "?" for letter in lines[-1].removeprefix("rdam: ")[:most])
 
 
 def ending(code: int) -> str:
