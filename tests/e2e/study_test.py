@@ -238,12 +238,15 @@ class Files(Studies):
         self.good("--config", "study.toml", "--runs", "3")
         self.assertEqual(collections.Counter(line["setting"] for line in self.lines()), {0: 3, 1: 3})
         self.assertEqual(len({line["output"] for line in self.lines()}), 2)
-        self.good("--config", "study.toml", "-o", "other", "--seed", "1", "echo", "{n}")
-        self.assertIn('"command":["echo","{n}"]', (self.folder / "other").read_text())
-        for text, word in [("runs = 'many'", "runs = 'many'"), ("speed = 1", "speed = 1"), ("a =", "is no TOML"), ("quick = 1", "quick")]:
+        self.good("--config", "study.toml", "-o", "other", "--seed", "1", "echo", "{n}", "{m}")
+        self.assertIn('"command":["echo","{n}","{m}"]', (self.folder / "other").read_text())
+        for text, word in [("runs = 'many'", "runs = 'many'"), ("speed = 1", "speed = 1"), ("a =", "is no TOML"), ("quick = 1", "quick"),
+                           ("runs = 1", "runs = 1"), ("risk = 7", "risk = 7")]:
             (self.folder / "study.toml").write_text(text)
             self.assert_one_line(self.study("--config", "study.toml", "true"), 1, "study.toml", word)
         self.assert_one_line(self.study("--config", "missing.toml"), 1, "missing.toml")
+        (self.folder / "study.toml").write_text("command = []")
+        self.assert_one_line(self.study("--config", "study.toml"), 1, "no program to run")
 
     def test_a_page_has_every_run_and_loads_nothing(self):
         program = PROGRAMS / "moody_naps"

@@ -104,9 +104,6 @@ Result<Json> request_of(const StudyArguments& arguments) {
                                         {"--html", &arguments.html},
                                         {"--parquet", &arguments.parquet}})
         if (given(option)) request[key_of(option)] = *value;
-    const bool has_program = !arguments.app->remaining().empty() || given("--setting");
-    if (!given("--resume") && !given("--show") && !given("--config") && !has_program)
-        return fail("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]");
     return request;
 }
 
@@ -151,6 +148,9 @@ except KeyboardInterrupt:
 except ModuleNotFoundError as error:
     sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in this Python: install it "
              f"(apt install python3-{error.name}, or pip install {error.name}), or name another Python in RDAM_PYTHON")
+except ImportError as error:
+    sys.exit(f"rdam: this Python cannot load what rdam study needs: {str(error).strip().splitlines()[-1]}; "
+             f"install it again, or name another Python in RDAM_PYTHON")
 )";
     std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, *request};
     std::ranges::copy(arguments.app->remaining(), std::back_inserter(words));

@@ -18,7 +18,7 @@ from rdam.trace import Error
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
            "record-every": int, "time-limit": float, "csv": str, "html": str, "parquet": str}
-LEAST = {"runs": 3, "warmups": 0, "seed": 0, "record-every": 1, "risk": 0.0001}
+RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
 OF_PRINTING = {"json", "csv", "html", "parquet", "risk"}
 GOES_WITH = {"show": OF_PRINTING, "resume": OF_PRINTING | {"time-limit"}}
@@ -62,8 +62,9 @@ def configured(path: str) -> dict:
         elif key in repeated:
             request[key] = [f"{name}={text_of(each)}" for name, each in value.items()] if isinstance(value, dict) else [text_of(value)]
         elif OPTIONS.get(key) in (type(value), float if type(value) is int else None):
-            if key in LEAST and value < LEAST[key]:
-                raise Error(f"{path}: {key} = {value} is too little: give {LEAST[key]} or more")
+            least, most = RANGES.get(key, (value, value))
+            if not least <= value <= most:
+                raise Error(f"{path}: {key} = {value} is not from {least} to {most}: give such a number")
             request[key] = value
         else:
             raise Error(f"{path}: {key} = {value!r} is no option of rdam study; see rdam study --help")
@@ -156,6 +157,8 @@ def main(request: dict) -> None:
     for needed in ("scipy", "pyarrow") if "parquet" in request else ("scipy",):
         if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
             raise ModuleNotFoundError(name=needed)
+    if not {"show", "resume", "setting"} & request.keys() and not request["command"]:
+        raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
         put(shown, "-")
