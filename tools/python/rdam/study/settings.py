@@ -255,7 +255,8 @@ def crossed(request: dict) -> list[Setting]:
     for text, setting in itertools.product(request.get("values", []), commands(request)):
         name = text.partition("=")[0]
         if not any(f"{{{name}}}" in word for word in setting.command):
-            raise Error(f"--values {text}: there is no {{{name}}} in '{' '.join(setting.command)}', which would be the same with each value; put it in")
+            command = " ".join(setting.command)
+            raise Error(f"--values {text}: there is no {{{name}}} in '{command}', which would be the same with each value; put it in")
     for setting, *levels in itertools.product(commands(request), *changes):
         for level in levels:
             setting = level(setting)
