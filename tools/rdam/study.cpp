@@ -1,12 +1,15 @@
 // `rdam study`: a program in several settings, many times. The work is the Python module's
 // (tools/python/rdam/study), the options are those of this command line.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -74,7 +77,7 @@ std::string key_of(std::string_view option) {
 
 /// What the module gets: the options that were given, by their names.
 Result<Json> request_of(const StudyArguments& arguments) {
-    Json request{{"command", arguments.app->remaining()}};
+    Json request = Json::object();
     for (std::size_t i = 0; i < kFactors.size(); ++i)
         if (!arguments.factors[i].empty()) request[key_of(kFactors[i].option)] = arguments.factors[i];
     if (!arguments.metrics.empty()) request[key_of(kMetric.option)] = arguments.metrics;
@@ -101,33 +104,61 @@ Result<Json> request_of(const StudyArguments& arguments) {
                                         {"--html", &arguments.html},
                                         {"--parquet", &arguments.parquet}})
         if (given(option)) request[key_of(option)] = *value;
-    const bool has_program = !arguments.app->remaining().empty() || given("--setting");
-    if (!given("--resume") && !given("--show") && !given("--config") && !has_program)
-        return fail("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]");
     return request;
+}
+
+/// As text. The program's words are not in it: they may be any bytes.
+Result<std::string> text_of(const Json& request) {
+    try {
+        return request.dump();
+    } catch (const Json::type_error&) {
+        return fail("an option's value is no UTF-8: give it in UTF-8, or rename the file");
+    }
+}
+
+/// Where a standard stream is closed, the next file that is opened would take its place.
+void open_standard_streams() {
+    while (true) {
+        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (null < 0) return;
+        if (null > STDERR_FILENO) {
+            close(null);
+            return;
+        }
+        fcntl(null, F_SETFD, 0);
+    }
 }
 
 /// Does not return if all is well: this process becomes the study, and its exit code is the study's.
 Result<int> run_study(const StudyArguments& arguments) {
-    const auto request = request_of(arguments);
+    const auto request = request_of(arguments).and_then(text_of);
     if (!request) return tl::unexpected{request.error()};
     const auto module = find_python_module();
     if (!module) return tl::unexpected{module.error()};
     // No variable of the environment, which the program would get as well.
     constexpr const char* kBegin = R"(
-import sys, runpy
+import sys
 sys.path.insert(0, sys.argv[1])
 try:
+    import runpy
     runpy.run_module("rdam.study", run_name="__main__")
+except KeyboardInterrupt:
+    print("rdam: interrupted", file=sys.stderr)
+    sys.exit(130)
 except ModuleNotFoundError as error:
     sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in this Python: install it "
              f"(apt install python3-{error.name}, or pip install {error.name}), or name another Python in RDAM_PYTHON")
+except ImportError as error:
+    sys.exit(f"rdam: this Python cannot load what rdam study needs: {str(error).strip().splitlines()[-1]}; "
+             f"install it again, or name another Python in RDAM_PYTHON")
 )";
-    std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, request->dump()};
+    std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, *request};
+    std::ranges::copy(arguments.app->remaining(), std::back_inserter(words));
     std::vector<char*> pointers;
     for (std::string& word : words)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);
+    open_standard_streams();
     execvp(pointers.front(), pointers.data());
     return fail("{}: cannot be run: {}; rdam study needs Python 3.11 or later, which RDAM_PYTHON names",
                 words.front(), std::strerror(errno));

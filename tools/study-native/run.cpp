@@ -3,6 +3,8 @@
 // and what was measured; or one that says what is wrong (tools/python/rdam/study/runs.py has the fields). Not
 // meant for people.
 //
+// Texts that need not be UTF-8 (command, environment, paths) have a character of the request for each byte.
+//
 // Nothing that it started outlives it: it adopts what a program leaves behind and ends that, too, and each of
 // its own children ends with it, however it ends. It ends when the study does.
 #include <fcntl.h>
@@ -34,6 +36,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -44,8 +47,12 @@ using Json = nlohmann::json;
 
 constexpr int kExitBadRequest = 2;
 
+void say(const Json& answer) {
+    std::cout << answer.dump(-1, ' ', true, Json::error_handler_t::replace) << '\n' << std::flush;
+}
+
 [[noreturn]] void fail(const std::string& message) {
-    std::cout << Json{{"error", message}}.dump() << '\n' << std::flush;
+    say({{"error", message}});
     std::exit(kExitBadRequest);
 }
 
@@ -68,10 +75,41 @@ std::string content_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
+/// The bytes for which a text has a character each (U+0000 to U+00FF).
+std::string bytes_of(const std::string& text) {
+    std::string bytes;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const bool is_lead = byte >= 0xc2 && byte <= 0xc3 && i + 1 < text.size();
+        bytes += is_lead
+                     ? static_cast<char>((byte & 3U) << 6U | (static_cast<unsigned char>(text[++i]) & 0x3fU))
+                     : text[i];
+    }
+    return bytes;
+}
+
+std::vector<std::string> bytes_of(std::vector<std::string> texts) {
+    for (std::string& text : texts)
+        text = bytes_of(text);
+    return texts;
+}
+
 /// Whoever it was started by has ended: so does the caller.
 void end_with(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
+}
+
+/// In ascending order.
+std::vector<int> processors_of_this_process() {
+    constexpr int kMost = 8192;  // of Linux on x86-64
+    std::array<unsigned long, kMost / 64> mask{};
+    std::vector<int> found;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) < 0) return found;
+    for (int i = 0; i < kMost; ++i)
+        if ((mask.at(static_cast<std::size_t>(i) / 64) >> static_cast<unsigned>(i) % 64U & 1U) != 0)
+            found.push_back(i);
+    return found;
 }
 
 std::optional<std::string> set_processors(const std::vector<int>& processors) {
@@ -92,14 +130,18 @@ std::optional<std::string> set_processors(const std::vector<int>& processors) {
 /// `local`, `interleave`, `bind`, with the nodes of the latter two.
 std::optional<std::string> set_memory(const Json& memory) {
     const std::string policy = memory.at("policy");
-    unsigned long mask = 0;
-    for (const unsigned node : memory.value("nodes", std::vector<unsigned>{}))
-        mask |= 1UL << node;
+    constexpr unsigned kWordBits = 64, kMostNodes = 1024;  // the latter as the kernel has it
+    std::array<unsigned long, kMostNodes / kWordBits> mask{};
+    for (const unsigned node : memory.value("nodes", std::vector<unsigned>{})) {
+        if (node >= kMostNodes)
+            return "cannot have its memory placed: there is no node " + std::to_string(node);
+        mask[node / kWordBits] |= 1UL << node % kWordBits;
+    }
     const int mode = policy == "interleave" ? MPOL_INTERLEAVE : policy == "bind" ? MPOL_BIND : MPOL_LOCAL;
     const bool has_nodes = mode != MPOL_LOCAL;
-    if (syscall(SYS_set_mempolicy, mode, has_nodes ? &mask : nullptr, has_nodes ? 8 * sizeof mask : 0) == 0)
+    if (syscall(SYS_set_mempolicy, mode, has_nodes ? mask.data() : nullptr, has_nodes ? kMostNodes : 0) == 0)
         return std::nullopt;
-    return "its memory cannot be placed: " + errno_text(errno);
+    return "cannot have its memory placed (" + policy + "): " + errno_text(errno);
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
@@ -111,7 +153,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 }
 
 int open_for(const Json& request, const char* key, int flags) {
-    const std::string path = request.value(key, "/dev/null");
+    const std::string path = bytes_of(request.value(key, "/dev/null"));
     const int file = open(path.c_str(), flags | O_CLOEXEC, 0666);
     if (file < 0) fail(path + ": cannot be opened: " + errno_text(errno));
     return file;
@@ -120,6 +162,7 @@ int open_for(const Json& request, const char* key, int flags) {
 /// As a program that is not started by this one has them.
 void reset_signals() {
     std::signal(SIGPIPE, SIG_DFL);
+    std::signal(SIGTSTP, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -132,7 +175,7 @@ class CoRunner {
         : kind_(wanted.at("kind")),
           sleep_us_(wanted.value("sleep_us", 0U)),
           longs_(wanted.value("longs", std::size_t{196608})),
-          command_(wanted.value("command", std::vector<std::string>{})),
+          command_(bytes_of(wanted.value("command", std::vector<std::string>{}))),
           processors_(wanted.value("processors", std::vector<int>{})) {}
 
     /// Returns when it is at its work.
@@ -144,6 +187,7 @@ class CoRunner {
         if (pid_ < 0) fail("a co-runner cannot be started: " + errno_text(errno));
         if (pid_ == 0) {
             end_with(parent);
+            setpgid(0, 0);
             reset_signals();
             std::string problem = set_processors(processors_).value_or("");
             if (problem.empty()) problem = work(ready[1]);
@@ -160,12 +204,19 @@ class CoRunner {
         if (!said.empty()) fail("a co-runner " + said);
     }
 
+    /// It is not at its work any more: its command has ended.
+    bool has_ended() const {
+        siginfo_t info{};
+        return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid == pid_;
+    }
+
     void end() const {
         kill(pid_, SIGKILL);
         waitpid(pid_, nullptr, 0);
     }
 
-    bool is(pid_t pid) const { return pid == pid_; }
+    std::string name() const { return kind_ == "command" ? command_.front() : kind_; }
 
   private:
     static void tell_ready(int ready) {
@@ -299,8 +350,8 @@ class Program {
   public:
     explicit Program(const Json& request)
         : request_(request),
-          command_(request.at("command").get<std::vector<std::string>>()),
-          environment_(request.at("environment").get<std::vector<std::string>>()) {}
+          command_(bytes_of(request.at("command").get<std::vector<std::string>>())),
+          environment_(bytes_of(request.at("environment").get<std::vector<std::string>>())) {}
 
     /// It waits until it is let go.
     void start() {
@@ -343,6 +394,7 @@ class Program {
     }
 
     pid_t pid() const { return pid_; }
+    const std::string& name() const { return command_.front(); }
     void stop() const {
         kill(-pid_, SIGKILL);
         kill(pid_, SIGKILL);
@@ -397,20 +449,41 @@ std::vector<pid_t> children() {
 }
 
 /// A process that has been told to end may have started others before: these are adopted and come next.
-std::size_t end_what_is_left(const std::vector<CoRunner>& co_runners) {
+std::size_t end_what_is_left() {
     std::size_t ended = 0;
     for (;;) {
-        std::size_t left = 0;
-        for (const pid_t child : children()) {
-            if (std::ranges::any_of(co_runners, [&](const CoRunner& each) { return each.is(child); }))
-                continue;
-            ++left;
+        const std::vector<pid_t> left = children();
+        if (left.empty()) return ended;
+        for (const pid_t child : left) {
             int status = 0;
             kill(child, SIGKILL);
             if (waitpid(child, &status, 0) == child && WIFSIGNALED(status)) ++ended;
         }
-        if (left == 0) return ended;
     }
+}
+
+/// What the processors that this process may use have done since the machine was started, in ticks.
+struct Ticks {
+    std::int64_t busy = 0;
+    std::int64_t stolen = 0;  // by the host of a virtual machine
+};
+
+Ticks ticks_now() {
+    const std::vector<int> own = processors_of_this_process();
+    std::istringstream lines{content_of("/proc/stat")};
+    Ticks sum;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("cpu ")) continue;  // of all
+        int processor = 0;
+        long long user = 0, nice = 0, system = 0, interrupts = 0, soft_interrupts = 0, stolen = 0;
+        if (std::sscanf(line.c_str(), "cpu%d %lld %lld %lld %*d %*d %lld %lld %lld", &processor, &user, &nice,
+                        &system, &interrupts, &soft_interrupts, &stolen) != 7 ||
+            !std::ranges::binary_search(own, processor))
+            continue;
+        sum.busy += user + nice + system + interrupts + soft_interrupts;
+        sum.stolen += stolen;
+    }
+    return sum;
 }
 
 enum class End { itself, too_long, told };
@@ -445,16 +518,24 @@ Json run(const Json& request, int signals) {
     const Counters counters{program.pid()};
     Json answer;
     const double limit = request.value("time_limit_s", 0.0);
+    const Ticks before = ticks_now();
     const std::int64_t begin = now_ns();
     if (const auto why = program.let_go()) {
         for (const CoRunner& each : co_runners)
             each.end();
-        return {{"error", request.at("command").at(0).get<std::string>() + " " + *why}};
+        end_what_is_left();
+        return {{"error", program.name() + " " + *why}};
     }
-    std::cout << Json{{"pid", program.pid()}}.dump() << '\n' << std::flush;
+    say({{"pid", program.pid()}});
     const std::int64_t deadline = limit > 0 ? begin + static_cast<std::int64_t>(limit * 1e9) : 0;
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
+    const Ticks after = ticks_now();
+    const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+    answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
+    answer["stolen_s"] = static_cast<double>(after.stolen - before.stolen) * tick_s;
+    const auto idle = std::ranges::find_if(co_runners, &CoRunner::has_ended);
+    const std::string gone = idle == co_runners.end() ? "" : idle->name();
     if (end != End::itself) {
         program.stop();
         siginfo_t info{};
@@ -466,12 +547,15 @@ Json run(const Json& request, int signals) {
     wait4(program.pid(), &status, 0, &usage);
     read_usage(usage, answer);
     counters.read_into(answer);
-    answer["left_behind"] = end_what_is_left(co_runners);
     for (const CoRunner& each : co_runners)
         each.end();
+    answer["left_behind"] = end_what_is_left();  // by the co-runners as well
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);
+    if (!gone.empty() && end == End::itself)
+        return {
+            {"error", "the co-runner " + gone + " ended before the program: give a command that goes on"}};
     answer["exit_code"] = WIFEXITED(status) ? Json(WEXITSTATUS(status)) : Json(nullptr);
     answer["signal"] = WIFSIGNALED(status) ? Json(WTERMSIG(status)) : Json(nullptr);
     answer["too_long"] = end == End::too_long;
@@ -486,6 +570,8 @@ int catch_signals() {
     for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
         sigaddset(&caught, number);
     sigprocmask(SIG_BLOCK, &caught, nullptr);
+    // Ctrl-Z stops the study between two runs: a run that it stopped would have taken longer.
+    std::signal(SIGTSTP, SIG_IGN);
     const int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) fail("no signals: " + errno_text(errno));
     return signals;
@@ -502,6 +588,6 @@ int main() {
     const int signals = catch_signals();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != request.at("study").get<pid_t>()) return 1;
-    std::cout << run(request, signals).dump() << '\n' << std::flush;
+    say(run(request, signals));
     return 0;
 }

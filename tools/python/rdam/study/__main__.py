@@ -1,4 +1,5 @@
-"""`rdam study`, behind its command line: the request is the JSON object in the last argument, whose keys are the options' names."""
+"""`rdam study`, behind its command line: the request is the JSON object in argument 2, whose keys are the options' names; the
+program's words are behind it."""
 
 import contextlib
 import importlib.util
@@ -17,6 +18,10 @@ from rdam.trace import Error
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
            "record-every": int, "time-limit": float, "csv": str, "html": str, "parquet": str}
+RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
+# What may be said of a study that is there: how to print it, and how long a run may take from now on.
+OF_PRINTING = {"json", "csv", "html", "parquet", "risk"}
+GOES_WITH = {"show": OF_PRINTING, "resume": OF_PRINTING | {"time-limit"}}
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
 
@@ -26,14 +31,14 @@ def put(text: str, place: str) -> None:
         print(text, end="", flush=True)
         return
     try:
-        pathlib.Path(place).write_text(text)
+        pathlib.Path(place).write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"{place}: cannot be written: {error.strerror}; name another file") from None
 
 
 def text_of(value) -> str:
     """An option's value as it is typed."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(f'"{each}"' if "," in str(each) else str(each) for each in value) if isinstance(value, list) else str(value)
 
 
 def configured(path: str) -> dict:
@@ -49,11 +54,17 @@ def configured(path: str) -> dict:
     repeated = {factor.option for factor in FACTORS} | {"setting", "metric"}
     request: dict = {}
     for key, value in table.items():
-        if key == "command":
-            request[key] = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
+        if key == "command" and isinstance(value, (str, list)):
+            try:
+                request[key] = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
+            except ValueError as error:
+                raise Error(f"{path}: command = {value!r} cannot be split into words: {error}; write it as a list") from None
         elif key in repeated:
             request[key] = [f"{name}={text_of(each)}" for name, each in value.items()] if isinstance(value, dict) else [text_of(value)]
         elif OPTIONS.get(key) in (type(value), float if type(value) is int else None):
+            least, most = RANGES.get(key, (value, value))
+            if not least <= value <= most:
+                raise Error(f"{path}: {key} = {value} is not from {least} to {most}: give such a number")
             request[key] = value
         else:
             raise Error(f"{path}: {key} = {value!r} is no option of rdam study; see rdam study --help")
@@ -97,13 +108,22 @@ def new_head(request: dict) -> dict:
             "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
 
 
+def check_goes_together(request: dict) -> None:
+    """Raises Error for options that would not be looked at, because the study has been begun without them."""
+    for option, others in GOES_WITH.items():
+        ignored = [key for key, value in request.items() if key not in others | {option} and (key != "command" or value)]
+        if option in request and ignored:
+            what = "the program" if ignored[0] == "command" else f"--{ignored[0]}"
+            raise Error(f"--{option} takes the study as it was begun: leave out {what}, or begin another study")
+
+
 def make_runs(path: pathlib.Path, request: dict) -> None:
     """Those that are not in the file yet."""
     from rdam.study import journal, machine, runs, settings
     resumed = "resume" in request
     log = journal.Journal(path, None if resumed else new_head(request))
     head, *lines = journal.lines(path)
-    request = head["request"]
+    request = {**head["request"], **({"time-limit": request["time-limit"]} if "time-limit" in request else {})}
     labels = set(head["labels"])
     every = [setting for setting in settings.crossed(request) if setting.label in labels]
     done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
@@ -111,28 +131,34 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     left = [each for each in planned if each not in done]
     if not left:
         return
+    place = runs.Place(every)
+    if place.another_machines() is not None:
+        raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
     state = machine.state()
     check = runs.Check(request.get("check", "same"))
     for line in lines:
         if "setting" in line:
             check.remember(every[line["setting"]].command, line["output"])
-    log.append({"machine": state, "at": time.time()})
+    log.append({"machine": state, "before": True, "at": time.time()})
     progress = runs.Progress(every, len(left), machine.complaints(state))
     try:
-        runs.Runs(every, log, runs.Place(every), [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
+        runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
                   runs.Limits(request.get("time-limit")), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
     finally:
         progress.end()
-    log.append({"machine": machine.state(), "at": time.time()})
+    log.append({"machine": machine.state(), "before": False, "at": time.time()})
 
 
 def main(request: dict) -> None:
+    check_goes_together(request)
     if "config" in request:
         given = {key: value for key, value in request.items() if key not in ("config", "command") or value}
         request = {"command": [], **configured(request["config"]), **given}
     for needed in ("scipy", "pyarrow") if "parquet" in request else ("scipy",):
         if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
             raise ModuleNotFoundError(name=needed)
+    if not {"show", "resume", "setting"} & request.keys() and not request["command"]:
+        raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
         put(shown, "-")
@@ -141,12 +167,15 @@ def main(request: dict) -> None:
         try:
             make_runs(path, request)
         except KeyboardInterrupt:
-            print(f"rdam: interrupted; go on by --resume {path}", file=sys.stderr)
+            print("rdam: interrupted" + (f"; go on by --resume {path}" if path.exists() else ""), file=sys.stderr)
             sys.exit(128 + signal.SIGINT)
-    from rdam.study import page, present, results
+    from rdam.study import page, present, results, verdicts
     study = results.Study.read(path)
-    rows = results.rows(study, request.get("risk", 0.05))
-    put(present.as_json(study, rows) if "json" in request else present.text(study, rows), "-")
+    rows = results.rows(study, request.get("risk", study.head["request"].get("risk", verdicts.RISK)))
+    if "json" in request:
+        put(present.as_json(study, rows), "-")
+    elif request.get("csv") != "-":
+        put(present.text(study, rows), "-")
     if "csv" in request:
         put(present.as_csv(study), request["csv"])
     if "html" in request:
@@ -156,14 +185,14 @@ def main(request: dict) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) == signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
     try:
-        main(json.loads(sys.argv[-1]))
+        main({"command": sys.argv[3:], **json.loads(sys.argv[2])})
     except Error as error:
         print(f"rdam: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

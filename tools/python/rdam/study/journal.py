@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from rdam.trace import Error
 
 FORMAT = "rdam study 1"
+HEAD = {"request", "command", "rounds", "record_every", "warm_ups", "seed", "processors", "labels", "levels", "equal"}
+RUN = {"setting", "round", "warm_up", "recorded", "at", "wall_ns", "user_ns", "system_ns", "others_s", "stolen_s", "output", "output_differs"}
 
 
 class Journal:
@@ -31,6 +33,7 @@ class Journal:
         if head is not None:
             self.append({"format": FORMAT, **head})
         else:
+            next(lines(path))  # nothing of another file is taken away
             self._cut()
 
     def append(self, line: dict) -> None:
@@ -59,11 +62,18 @@ def lines(path: pathlib.Path) -> Iterator[dict]:
         text = path.read_bytes()
     except OSError as error:
         raise Error(f"{path}: cannot be read: {error.strerror}; name a study's file") from None
-    for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines() or [b""]):
+    whole = text[:text.rfind(b"\n") + 1].split(b"\n")[:-1]
+    if not text:
+        raise Error(f"{path}: is empty: a study that had no time to begin; remove it, and begin again")
+    for number, line in enumerate(whole or [b""]):
         try:
             found = json.loads(line)
         except ValueError:
             found = None
-        if not isinstance(found, dict) or (number == 0 and found.get("format") != FORMAT):
+        if not isinstance(found, dict) or (number == 0 and found.get("format") != FORMAT) or not is_complete(found):
             raise Error(f"{path}: line {number + 1} is none of a study's file; name one that rdam study has written")
         yield found
+
+
+def is_complete(line: dict) -> bool:
+    return (HEAD if "format" in line else RUN if "setting" in line else {"machine", "before"}) <= line.keys()

@@ -1,6 +1,5 @@
-"""The state of the machine before and after a study, and what others took of its processors meanwhile."""
+"""The state of the machine before and after a study."""
 
-import dataclasses
 import os
 import pathlib
 import platform
@@ -21,19 +20,9 @@ def values_of(pattern: str) -> list[str]:
     return sorted({text for text in found if text is not None})
 
 
-@dataclasses.dataclass(frozen=True)
-class Busy:
-    """Seconds of all processors since the machine was started."""
-
-    busy: float
-    stolen: float  # by the host of a virtual machine
-
-    @classmethod
-    def now(cls) -> "Busy":
-        ticks = [int(number) for number in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = ticks
-        second = os.sysconf("SC_CLK_TCK")
-        return cls((user + nice + system + interrupts + soft_interrupts) / second, stolen / second)
+def stolen() -> float:
+    """Seconds of all processors that the host of a virtual machine has taken since it was started."""
+    return int(pathlib.Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def state() -> dict[str, object]:
@@ -52,7 +41,7 @@ def state() -> dict[str, object]:
         "turbo": turbo == "0" if turbo is not None else boost == "1" if boost is not None else None,
         "frequencies_khz": values_of("cpufreq/scaling_cur_freq") or None,
         "throttled": max(throttled) if throttled else None,
-        "stolen_s": Busy.now().stolen,
+        "stolen_s": stolen(),
         "smt": text_of(CPU / "smt/active") == "1",
         "large_pages": text_of(pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")),
         "randomized": text_of(pathlib.Path("/proc/sys/kernel/randomize_va_space")) != "0",

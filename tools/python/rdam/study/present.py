@@ -66,7 +66,7 @@ def series_of(rows: Sequence[Row]) -> list[str]:
             word = "more" if order.drift.value > 0 else "less"
             lines.append(f"{label}: the last run took {percent(abs(order.drift.value))} {word} than the first.")
         for change in order.changes:
-            lines.append(f"{label}: from run {change.at + 1} on, times are others.")
+            lines.append(f"{label}: from run {change.at + 1} on, its times are different.")
         if modes.bimodal:
             lines.append(f"{label}: {percent(modes.share)} of the runs form a second mode, {scaled(modes.medians[1])} beside "
                          f"{scaled(modes.medians[0])}.")
@@ -87,15 +87,15 @@ def why(rows: Sequence[Row]) -> list[str]:
 def recordings(rows: Sequence[Row]) -> list[str]:
     """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     body, lines = [], []
-    for row in rows:
-        if len(row.setting.recorded) < 3:
-            continue
+    enough = [row for row in rows if len(row.setting.recorded) >= 3]
+    judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], row_risk(rows)) if enough else []
+    for row, verdict in zip(enough, judged, strict=True):
         times = row.setting.when_recorded().times
         lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
         body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
-        (verdict,) = verdicts.study([(row.setting.runs(), row.setting.when_recorded())], row_risk(rows))
         lines.append(f"{row.setting.label}, recorded beside plain: {verdicts.sentence(verdict)}.")
-    return [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), "", *lines] if body or lines else []
+    shown = [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), ""] if body else []
+    return [*shown, *lines]
 
 
 def row_risk(rows: Sequence[Row]) -> float:
@@ -121,13 +121,15 @@ def text(study: Study, rows: Sequence[Row]) -> str:
 
 def remarks(study: Study) -> list[str]:
     """Why the figures may be worth less. Whole sentences."""
-    lines = list(dict.fromkeys(complaint for state in study.states[::2] for complaint in machine.complaints(state)))
+    lines = list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
     lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
-    if disturbed := study.disturbed():
-        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {disturbed} of "
-                     f"{len(study.lines)} runs.")
+    if any(disturbed := study.disturbed()):
+        lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
+                     f"{len(disturbed)} runs.")
     if different := sum(line["output_differs"] for line in study.lines):
-        lines.append(f"The output of {different} of {len(study.lines)} runs differs from that of the first; --check none if it may.")
+        has_checker = study.head["request"].get("check", "same") != "same"
+        lines.append(f"The output of {different} of {len(study.lines)} runs "
+                     + ("is wrong, as --check judges it." if has_checker else "differs from that of the first; --check none if it may."))
     lines += [f"'{study.head['labels'][line['setting']]}': {line['pinned']}." for line in study.lines
               if "pinned" in line and not line["pinned"].startswith("all ")]
     return lines
@@ -157,7 +159,8 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded": [{"round": line["round"], "wall_ns": line["wall_ns"], "functions": line["functions"]}
                                       for line in row.setting.recorded],
-                         "runs": [{name: line.get(name) for name in ("round", "at", *results.MEASURES)} for line in row.setting.lines]})
+                         "runs": [{name: results.value_of(line, name) for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s")}
+                                  for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
     return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
                       indent=1) + "\n"

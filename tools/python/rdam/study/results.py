@@ -1,6 +1,7 @@
 """A study's file as arrays, and what is concluded from them."""
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from rdam.study import causes, journal, series, verdicts
 from rdam.trace import Error
 
 QUIET = 0.02  # of the processors, which others may take of a run
+TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds, in which the kernel counts what all have taken
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +46,11 @@ MEASURES = {
 CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
 
 
+def value_of(line: dict, name: str):
+    """Of a run; None: the machine cannot count it."""
+    return line["user_ns"] + line["system_ns"] if name == "cpu_ns" else line.get(name)
+
+
 @dataclasses.dataclass(frozen=True)
 class Metric:
     """A value that the program prints, many times in a run: between runs its medians vary, inside a run its repetitions do."""
@@ -62,9 +69,7 @@ class SettingRuns:
 
     def values(self, name: str) -> numpy.ndarray | None:
         """None: the machine cannot count it."""
-        if name == "cpu_ns":
-            return numpy.array([line["user_ns"] + line["system_ns"] for line in self.lines], dtype=float)
-        found = [line.get(name) for line in self.lines]
+        found = [value_of(line, name) for line in self.lines]
         return None if any(value is None for value in found) else numpy.array(found, dtype=float)
 
     def runs(self, name: str = "wall_ns") -> verdicts.Runs | None:
@@ -109,7 +114,8 @@ class Study:
     head: dict
     settings: list[SettingRuns]
     lines: list[dict]  # every run, warm-ups too
-    states: list[dict]  # of the machine
+    states: list[dict]  # of the machine, before and after each part of the study
+    before: list[dict]  # of these the former
 
     @classmethod
     def read(cls, path: pathlib.Path) -> "Study":
@@ -120,7 +126,8 @@ class Study:
         settings = [SettingRuns(label, levels, *([line for line in counted if line["setting"] == number and line["recorded"] == recorded]
                                                  for recorded in (False, True)))
                     for number, (label, levels) in enumerate(zip(head["labels"], head["levels"], strict=True))]
-        return cls(path, head, settings, runs, [line["machine"] for line in rest if "machine" in line])
+        states = [line for line in rest if "machine" in line]
+        return cls(path, head, settings, runs, [line["machine"] for line in states], [line["machine"] for line in states if line["before"]])
 
     def complete(self) -> list[SettingRuns]:
         """Those with enough runs to say anything. Raises Error where there is none."""
@@ -133,10 +140,12 @@ class Study:
         """Labels of settings that were not run, and of those that are the same on the machine."""
         return [(later, earlier) for later, earlier in self.head["equal"]]
 
-    def disturbed(self) -> int:
-        """Runs of whose time others took more than QUIET of the processors."""
+    def disturbed(self) -> list[bool]:
+        """Of each plain run, whether others took more than QUIET of the processors, and more than ticks can be wrong: one for each processor.
+        In warm-ups the study itself looks at threads, in recorded runs rdam is at work."""
         processors = self.head["processors"]
-        return sum(line["others_s"] + line["stolen_s"] > QUIET * processors * line["wall_ns"] / 1e9 for line in self.lines)
+        return [line["others_s"] + line["stolen_s"] > processors * (QUIET * line["wall_ns"] / 1e9 + TICK)
+                for setting in self.settings for line in setting.lines]
 
 
 @dataclasses.dataclass(frozen=True)

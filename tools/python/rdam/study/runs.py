@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -17,9 +18,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from rdam.study import machine, pin, placements, readback
+from rdam.study import pin, placements, readback
 from rdam.study.journal import Journal
-from rdam.study.settings import Setting, environment_of
+from rdam.study.settings import Setting, bytewise, environment_of
 from rdam.study.topology import Topology
 from rdam.trace import Error, program, run
 
@@ -98,7 +99,7 @@ class Metric:
             values = [float(value) for value in found]
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             values = []
-        if not values:
+        if not values or not all(map(math.isfinite, values)):
             raise Error(f"--metric {self.name}: there is no such number in what the program printed; run it once and look at its output")
         return values
 
@@ -119,15 +120,21 @@ def runner() -> str:
     raise Error(f"{RUNNER} is not where {program()} expects it: reinstall rdam")
 
 
-def adopt() -> None:
-    """What a run leaves behind if its rdam-study-run is killed becomes a child of this process (PR_SET_CHILD_SUBREAPER)."""
+def children() -> list[int]:
+    """Of this process."""
+    return [int(stat.parent.name) for stat in pathlib.Path("/proc").glob("[0-9]*/stat") if parent_in(stat) == os.getpid()]
+
+
+def adopt() -> bool:
+    """What a run leaves behind if its rdam-study-run is killed becomes a child of this process (PR_SET_CHILD_SUBREAPER). False: this process
+    has children already, which a shell began before it became this process by exec; nobody could tell what they leave behind from that."""
     import ctypes
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+    return not children() and ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
 
 
 def end_adopted() -> None:
     """Ends all children of this process."""
-    while found := [int(stat.parent.name) for stat in pathlib.Path("/proc").glob("[0-9]*/stat") if parent_in(stat) == os.getpid()]:
+    while found := children():
         for child in found:
             with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)
@@ -161,8 +168,11 @@ class Place:
         if not self._needs(setting) or self._topology is None:
             return None
         options = placements.Options(setting.siblings, setting.spared_cores, setting.pinning_file)
-        threads = setting.threads or len(os.sched_getaffinity(0))
-        return placements.place(setting.pinning, threads, self._topology, options, random.Random(seed))
+        return placements.place(setting.pinning, self._threads(setting), self._topology, options, random.Random(seed))
+
+    @staticmethod
+    def _threads(setting: Setting) -> int:
+        return setting.threads or len(os.sched_getaffinity(0))
 
     def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
         if setting.co_runners.each == 0 or placement is None:
@@ -178,25 +188,33 @@ class Place:
         return [",".join(map(str, each.processors)) or f"free on {placements.ranges(each.mask)}" if each else "free" for each in found]
 
     def equal(self) -> list[tuple[int, int]]:
-        """Pairs of settings, the later first, that differ in pinning alone and coincide on this machine."""
+        """Pairs of settings, the later first, that differ in nothing but where threads and memory go, and coincide in that on this machine."""
         found: list[tuple[int, int]] = []
-        if self._topology is None:
-            return found
-        fixed = [number for number, setting in enumerate(self._settings) if setting.pinning not in ("none", "random")]
-        for at, later in enumerate(fixed):
-            for earlier in fixed[:at]:
-                if self._but_for_pinning(later) != self._but_for_pinning(earlier) or any(earlier == known for known, _ in found):
-                    continue
-                pair = [self.of(self._settings[number], "") for number in (earlier, later)]
-                if len(placements.coinciding(pair, self._topology)) == 1:
-                    found.append((later, earlier))
+        for at, later in enumerate(self._settings):
+            for number, earlier in enumerate(self._settings[:at]):
+                is_run = all(number != known for known, _ in found)
+                if is_run and but_for_placement(later) == but_for_placement(earlier) and self._coincide(earlier, later):
+                    found.append((at, number))
                     break
         return found
 
-    def _but_for_pinning(self, number: int) -> Setting:
-        setting = self._settings[number]
-        levels = tuple(level for level in setting.levels if level[0] != "pin")
-        return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, label="")
+    def _coincide(self, one: Setting, other: Setting) -> bool:
+        if self._topology is None:
+            return True
+        free = placements.place("none", 1, self._topology)
+        masks = [self.of(setting, "") or dataclasses.replace(free, threads=self._threads(setting)) for setting in (one, other)]
+        return len(placements.coinciding(masks, self._topology)) == 1
+
+
+def but_for_placement(setting: Setting) -> Setting:
+    """With what its memory policy comes to on this machine: all that one node allows is the same, and first touch is local."""
+    levels = tuple(level for level in setting.levels if level[0] not in ("pin", "smt", "spare", "memory"))
+    online = online_nodes()
+    policy, nodes = setting.memory, setting.nodes or tuple(online)
+    if policy is not None and (policy in ("local", "first-touch") or list(nodes) == online[:1] == online):
+        policy, nodes = "local", ()
+    return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, siblings=True, spared_cores=0, memory=policy, nodes=nodes,
+                               label="")
 
 
 class Check:
@@ -233,14 +251,15 @@ class Runs:
 
     def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
         """Raises Error when a run fails; those before it are in the journal."""
-        adopt()
+        adopts = adopt()
         with tempfile.TemporaryDirectory(prefix="rdam-study-") as folder:
             for number, each in enumerate(planned):
                 tell(number, each)
                 try:
                     self._journal.append(self._run(each, pathlib.Path(folder)))
                 finally:
-                    end_adopted()
+                    if adopts:
+                        end_adopted()
 
     def _run(self, planned: Planned, folder: pathlib.Path) -> dict:
         setting = self._settings[planned.setting]
@@ -251,7 +270,7 @@ class Runs:
         if planned.recorded:
             command = self._recording.command(trace, command)
         request: dict[str, object] = {
-            "study": os.getpid(), "command": command, "stdout": str(output), "stderr": str(errors),
+            "study": os.getpid(), "command": list(map(bytewise, command)), "stdout": bytewise(output), "stderr": bytewise(errors),
             "co_runners": self._place.co_runners(setting, placement)}
         if placement is not None:
             request["processors"] = sorted(placement.mask)
@@ -263,15 +282,13 @@ class Runs:
             request["memory"] = {"policy": setting.memory, "nodes": list(setting.nodes) or online_nodes()}
         if self._limits.seconds is not None:
             request["time_limit_s"] = self._limits.seconds
-        request["environment"] = [f"{name}={value}" for name, value in environment.items()]
-        before, at = machine.Busy.now(), time.time()
+        request["environment"] = [bytewise(f"{name}={value}") for name, value in environment.items()]
+        at = time.time()
         answer, pinned = self._ask(request, placement if planned.warm_up else None)
-        after = machine.Busy.now()
         self._fail_if(answer, setting, errors)
         line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
         own = answer["all_cpu_ns"] / 1e9  # of the program, of what it left behind and of the co-runners
-        line["others_s"] = max(after.busy - before.busy - own, 0.0)
-        line["stolen_s"] = after.stolen - before.stolen
+        line["others_s"] = max(answer["busy_s"] - own, 0.0)
         if placement is not None and placement.processors:
             line["processors"] = list(placement.processors)
         if pinned is not None:
@@ -280,8 +297,8 @@ class Runs:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
         line["output_differs"] = self._check.differs(setting.command, output, line["output"])
         if planned.recorded:
-            line["functions"] = self._recording.scores(trace)
-            trace.unlink()
+            line["functions"] = self._recording.scores(trace) if trace.exists() else []  # there is none if no function was called
+            trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
             line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
@@ -292,8 +309,9 @@ class Runs:
         seen = None
         with subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
-                process.stdin.write(json.dumps(request))
-                process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
+                    process.stdin.write(json.dumps(request))
+                    process.stdin.close()
                 answer = json.loads(process.stdout.readline() or "null")
                 if answer is not None and "pid" in answer:
                     if watched is not None:
@@ -318,9 +336,16 @@ class Runs:
         if answer["too_long"]:
             raise Error(f"{what} took longer than {self._limits.seconds:g} s; give it more by --time-limit, then go on by --resume")
         if answer["exit_code"] != 0:
-            last = errors.read_text(errors="replace").strip().splitlines()[-1:]
             why = f"exit code {answer['exit_code']}" if answer["signal"] is None else f"signal {answer['signal']}"
-            raise Error(f"{what} ended with {why}{': ' + last[0] if last else ''}; mend that, then go on by --resume")
+            raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; mend that, then go on by --resume")
+
+
+def last_line(path: pathlib.Path, most: int = 300) -> str:
+    """What a program printed last, without what would change a terminal."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 4096, 0))
+        lines = file.read().decode(errors="replace").strip().splitlines() or [""]
+    return "".join(letter if letter.isprintable() else "?" for letter in lines[-1].removeprefix("rdam: ")[:most])
 
 
 def ending(code: int) -> str:

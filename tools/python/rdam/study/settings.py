@@ -12,6 +12,11 @@ from rdam.study import placements
 from rdam.trace import Error
 
 
+def bytewise(text: str | pathlib.Path) -> str:
+    """A character for each byte, as rdam-study-run takes what need not be UTF-8."""
+    return os.fsencode(text).decode("latin-1")
+
+
 @dataclasses.dataclass(frozen=True)
 class CoRunners:
     """What runs beside the program: listings 2, 5 and 6 of Mazouz, Touati, Barthou (inria-00514548, section 5), or any command."""
@@ -31,7 +36,7 @@ class CoRunners:
         if self.kind == "array":
             wanted["longs"] = self.longs
         if self.kind == "command":
-            wanted["command"] = list(self.command)
+            wanted["command"] = list(map(bytewise, self.command))
         return wanted
 
 
@@ -75,8 +80,16 @@ class Factor:
 
 
 def split(text: str) -> list[str]:
-    """At commas. What is in quotes stays together, quotes included."""
-    return [part.strip() for part in re.findall(r"""((?:[^,'"]|'[^']*'|"[^"]*")+)""", text)]
+    """At commas. What is in quotes stays together, quotes included. Raises Error for a quote without an end."""
+    parts = re.findall(r"""((?:[^,'"]|'[^']*'|"[^"]*")*)(,|$|['"])""", text)
+    if any(end not in (",", "") for _, end in parts):
+        raise Error(f"{text}: a quotation has no end; close it, or put the quote into quotes of the other kind")
+    # Behind the last part, at the end, the pattern finds nothing once more.
+    return [part.strip() for part, end in parts[:next(i for i, (_, end) in enumerate(parts) if end == "") + 1]]
+
+
+def unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
 def number(text: str, option: str, least: int = 0) -> int:
@@ -143,7 +156,9 @@ def co_runner(text: str) -> CoRunners:
     count, kind, bound = int(found[1]), found[2] or "busy", place == ""
     name, _, value = kind.partition(":")
     if kind[0] in "'\"":
-        return CoRunners(count, "command", command=tuple(shlex.split(kind.strip("'\""))), bound=bound)
+        if not (command := words(unquoted(kind), f"--co-runners {text}")):
+            raise Error(f"--co-runners {text}: has no command between the quotes; write 1x'COMMAND'")
+        return CoRunners(count, "command", command=command, bound=bound)
     if name == "busy" and not value:
         return CoRunners(count, bound=bound)
     if name == "array":
@@ -189,7 +204,7 @@ def named(text: str, option: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not name or not equals:
         raise Error(f"--{option} {text}: write NAME=VALUE,VALUE")
-    return name, split(values) or [""]
+    return name, [unquoted(value) for value in split(values)]
 
 
 def variable(text: str) -> Iterator[Apply]:
@@ -210,6 +225,14 @@ FACTORS = (Factor("values", value_of_command), Factor("threads", threads), Facto
            Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory), Factor("env", variable))
 
 
+def words(command: str, option: str) -> tuple[str, ...]:
+    """As a shell splits it. Raises Error."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise Error(f"{option}: cannot be split into words: {error}; quote it otherwise") from None
+
+
 def commands(request: dict) -> list[Setting]:
     """Those given by --setting NAME=COMMAND, and otherwise the one behind the options."""
     if not (texts := request.get("setting", [])):
@@ -219,9 +242,9 @@ def commands(request: dict) -> list[Setting]:
     found = []
     for text in texts:
         name, equals, command = text.partition("=")
-        if not name or not equals or not shlex.split(command):
+        if not name or not equals or not words(command, f"--setting {text}"):
             raise Error(f"--setting {text}: write NAME=COMMAND")
-        found.append(Setting(levels=((COMMAND, name),), command=tuple(shlex.split(command))))
+        found.append(Setting(levels=((COMMAND, name),), command=words(command, f"--setting {text}")))
     return found
 
 
@@ -229,6 +252,11 @@ def crossed(request: dict) -> list[Setting]:
     """All settings of a request, whose keys are the options' names. Raises Error for what is not understood."""
     changes: list[list[Apply]] = [list(factor.levels(text)) for factor in FACTORS for text in request.get(factor.option, [])]
     settings = []
+    for text, setting in itertools.product(request.get("values", []), commands(request)):
+        name = text.partition("=")[0]
+        if not any(f"{{{name}}}" in word for word in setting.command):
+            command = " ".join(setting.command)
+            raise Error(f"--values {text}: there is no {{{name}}} in '{command}', which would be the same with each value; put it in")
     for setting, *levels in itertools.product(commands(request), *changes):
         for level in levels:
             setting = level(setting)
@@ -243,7 +271,7 @@ def crossed(request: dict) -> list[Setting]:
 def labelled(settings: Sequence[Setting]) -> list[Setting]:
     """Raises Error where one is there twice."""
     def label(levels) -> str:
-        return ", ".join(level if factor == COMMAND else f"{factor} {level}" for factor, level in levels) or "as it is"
+        return ", ".join(level if factor == COMMAND else f"{factor} {level or repr(level)}" for factor, level in levels) or "as it is"
 
     every = [setting.levels for setting in settings]
     if twice := next((levels for levels in every if every.count(levels) > 1), None):
@@ -253,6 +281,12 @@ def labelled(settings: Sequence[Setting]) -> list[Setting]:
     return [dataclasses.replace(setting, label=label) for setting, label in zip(settings, labels, strict=True)]
 
 
+def own_environment() -> dict[str, str]:
+    """As the study was given it. In os.environ Python has LC_CTYPE besides, where the locale is C (PEP 538)."""
+    given = pathlib.Path("/proc/self/environ").read_bytes().split(b"\0")
+    return dict(os.fsdecode(each).split("=", 1) for each in given if b"=" in each)
+
+
 def environment_of(setting: Setting) -> dict[str, str]:
     """What the program's environment is without what pins it."""
     if setting.environment_bytes is not None:
@@ -260,7 +294,7 @@ def environment_of(setting: Setting) -> dict[str, str]:
         size = setting.environment_bytes
         variables = {"E": "x" * (size - 3)} if size >= 3 else {}
     else:
-        variables = dict(os.environ)
+        variables = own_environment()
     variables.update(setting.environment)
     if setting.large_pages is not None:
         # glibc 2.35 and later ask for large pages where the kernel gives them on request.
