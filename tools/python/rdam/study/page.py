@@ -149,7 +149,7 @@ def against(rows: Sequence[Row]) -> list[str]:
         for name, values in lost.items():
             total[name] = total.get(name, 0) + float(values.sum())
     for name in sorted(total, key=total.get, reverse=True)[:MOST_CAUSES]:
-        points = [(number, lost[name], row.setting.when_recorded().times) for number, row, lost in recorded if name in lost]
+        points = [(number, lost[name], row.setting.program_ns()) for number, row, lost in recorded if name in lost]
         if numpy.ptp(numpy.concatenate([x for _, x, _ in points])) > 0:
             figures.append(figure(f"Recorded runs: run time against time lost in {name}", scattered(points, "ns", f"time lost in {name}")))
     return figures

@@ -90,7 +90,7 @@ def recordings(rows: Sequence[Row]) -> list[str]:
     enough = [row for row in rows if len(row.setting.recorded) >= 3]
     judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], row_risk(rows)) if enough else []
     for row, verdict in zip(enough, judged, strict=True):
-        times = row.setting.when_recorded().times
+        times = row.setting.program_ns()
         lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
         body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
         lines.append(f"{row.setting.label}, recorded beside plain: {verdicts.sentence(verdict)}.")
@@ -157,8 +157,7 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
         settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
                          "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
-                         "recorded": [{"round": line["round"], "wall_ns": line["wall_ns"], "functions": line["functions"]}
-                                      for line in row.setting.recorded],
+                         "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")} for line in row.setting.recorded],
                          "runs": [{name: results.value_of(line, name) for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s")}
                                   for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}

@@ -80,6 +80,10 @@ class SettingRuns:
         return verdicts.Runs(numpy.array([line["wall_ns"] for line in self.recorded], dtype=float),
                              numpy.array([line["round"] for line in self.recorded]))
 
+    def program_ns(self) -> numpy.ndarray:
+        """Of each recorded run, without the recorder's own start."""
+        return numpy.array([line["program_ns"] for line in self.recorded], dtype=float)
+
     def lost(self) -> dict[str, numpy.ndarray]:
         """By function: ns in all threads, of each recorded run. One that was not called lost nothing."""
         names = dict.fromkeys(each["name"] for line in self.recorded for each in line["functions"])
@@ -87,13 +91,12 @@ class SettingRuns:
         return {name: numpy.array([run.get(name, 0.0) for run in lost]) for name in names}
 
     def explanation(self, recorded: bool) -> tuple[causes.Explanation, tuple[causes.Separator, ...]]:
-        """What its runs' times go with: of recorded ones what their functions lost, too. Needs three runs."""
+        """What its runs' times go with: of recorded ones what their functions lost, too. Needs three runs. What others took of the processors is
+        no candidate: the longer a run is, for whatever reason, the more that is. What they did to the run is in its waits and preemptions."""
         lines = self.recorded if recorded else self.lines
-        times = numpy.array([line["wall_ns"] for line in lines], dtype=float)
+        times = self.program_ns() if recorded else self.values("wall_ns")
         candidates = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
                       if all(line.get(name) is not None for line in lines)}
-        candidates["other programs"] = numpy.array([line["others_s"] / (line["wall_ns"] / 1e9) for line in lines])
-        candidates["the host"] = numpy.array([line["stolen_s"] for line in lines])
         if recorded:
             candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
         modes = series.modes(times)

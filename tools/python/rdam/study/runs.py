@@ -61,11 +61,12 @@ class Recording:
         return [program(), "record", "-f", self.functions, "-o", str(trace), "--", *command]
 
     @staticmethod
-    def scores(trace: pathlib.Path) -> list[dict]:
-        """What each function lost in all threads. Raises Error if the trace cannot be analyzed."""
+    def scores(trace: pathlib.Path) -> tuple[float, list[dict]]:
+        """How long the program itself ran, in ns, and what each function lost in all threads. Raises Error if the trace cannot be analyzed."""
         report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
-        return [{"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"]}
-                for row in report["functions"]]
+        return report["trace"]["duration_ns"], [
+            {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"]}
+            for row in report["functions"]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -297,7 +298,8 @@ class Runs:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
         line["output_differs"] = self._check.differs(setting.command, output, line["output"])
         if planned.recorded:
-            line["functions"] = self._recording.scores(trace) if trace.exists() else []  # there is none if no function was called
+            # There is no trace if no function was called.
+            line["program_ns"], line["functions"] = self._recording.scores(trace) if trace.exists() else (answer["wall_ns"], [])
             trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
