@@ -157,7 +157,8 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
         settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
                          "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
-                         "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")} for line in row.setting.recorded],
+                         "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
+                                      for line in row.setting.recorded],
                          "runs": [{name: results.value_of(line, name) for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s")}
                                   for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
