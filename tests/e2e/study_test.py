@@ -110,6 +110,12 @@ class Runs(Studies):
                          {("short", "0"): 12, ("short", "1"): 1, ("long", "0"): 12, ("long", "1"): 1})
         self.assertEqual(self.good("--show", "study.jsonl"), text)
 
+    def test_what_a_program_prints_is_compared_as_well(self):
+        """A program that always runs as long may do more in that time."""
+        text = self.good("--runs", "10", "--values", "n=100,200", "--check", "none", "--metric", "rate=rate (\\d+)", "--",
+                         "sh", "-c", "echo rate $(({n} + $$ % 7))")
+        self.assertRegex(text, r"(?m)^rate: n 200: more, median × 0\.5")
+
     def test_many_values_of_a_run_are_its_own_and_runs_are_counted(self):
         # 1, 2, 3 in each run: between runs nothing varies, inside all does.
         (setting,) = self.result("--runs", "4", "--metric", "v=.kernels.*.time", "echo",
@@ -366,6 +372,8 @@ class Errors(Studies):
                 (["--threads", "0", "true"], ["--threads 0"]),
                 (["--pin", "tight", "true"], ["--pin tight", "compact"]),
                 (["--co-runners", "busy", "true"], ["--co-runners busy", "2xbusy"]),
+                (["--co-runners", "65xbusy", "true"], ["--co-runners 65", "from 0 to 64"]),
+                (["--threads", "9" * 20, "true"], ["--threads 9", "from 1 to 1000000"]),
                 (["--memory", "far", "true"], ["--memory far", "interleave"]),
                 (["--env-size", "9..1", "true"], ["9..1"]),
                 (["--setting", "a=true", "--setting", "a=false"], ["'a'", "twice"]),

@@ -104,14 +104,24 @@ def row_risk(rows: Sequence[Row]) -> float:
 
 def metrics(rows: Sequence[Row]) -> list[str]:
     """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
-    body = []
+    body, pairs = [], {}
+    first = {metric.name: metric for metric in rows[0].setting.metrics()}
     for row in rows:
         for metric in row.setting.metrics():
+            if row is not rows[0] and min(metric.medians.min(), first[metric.name].medians.min()) > 0:
+                pairs[f"{metric.name}: {row.setting.label}"] = (rows[0].setting.with_rounds(first[metric.name].medians),
+                                                                row.setting.with_rounds(metric.medians))
             summary = series.summarize(metric.medians)
             inside = "-" if numpy.isnan(metric.inside).all() else percent(float(numpy.nanmedian(metric.inside)))
             body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
                          f"{summary.least_to_mean:.3f}", f"{summary.greatest_to_mean:.3f}"])
-    return table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body) if body else []
+    if not body:
+        return []
+    judged = verdicts.study(list(pairs.values()), row_risk(rows)) if pairs else []
+    lines = [f"{label}: {verdicts.sentence(verdict, ('less', 'more'))}" for label, verdict in zip(pairs, judged, strict=True)]
+    if lines:
+        lines = ["", f"Beside '{rows[0].setting.label}', at a risk of {percent(row_risk(rows))} for all metrics together:", *lines]
+    return [*table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body), *lines]
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:

@@ -72,9 +72,13 @@ class SettingRuns:
         found = [value_of(line, name) for line in self.lines]
         return None if any(value is None for value in found) else numpy.array(found, dtype=float)
 
+    def with_rounds(self, values: numpy.ndarray) -> verdicts.Runs:
+        """Of one value for each of its runs."""
+        return verdicts.Runs(values, numpy.array([line["round"] for line in self.lines]))
+
     def runs(self, name: str = "wall_ns") -> verdicts.Runs | None:
         values = self.values(name)
-        return None if values is None else verdicts.Runs(values, numpy.array([line["round"] for line in self.lines]))
+        return None if values is None else self.with_rounds(values)
 
     def when_recorded(self) -> verdicts.Runs:
         return verdicts.Runs(numpy.array([line["wall_ns"] for line in self.recorded], dtype=float),

@@ -275,7 +275,8 @@ class Runs:
             "co_runners": self._place.co_runners(setting, placement)}
         if placement is not None:
             request["processors"] = sorted(placement.mask)
-            environment.update(placement.environment)
+            if placement.processors:  # where threads are free, what the program does with them is its own
+                environment.update(placement.environment)
             environment.update(pin.environment(placement, preloads=environment.get("LD_PRELOAD", "")))
         if setting.randomized is not None:
             request["randomize"] = setting.randomized

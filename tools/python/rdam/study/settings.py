@@ -67,6 +67,9 @@ class Setting:
         return dataclasses.replace(self, environment=(*((n, v) for n, v in self.environment if n != name), (name, value)), **changes)
 
 
+MOST = 1_000_000  # of anything that is counted; of co-runners for each processor (the papers have four):
+MOST_CO_RUNNERS = 64
+MOST_BYTES = 131_000  # of one variable: the kernel's limit is 128 KiB
 COMMAND = "command"  # the factor whose levels are those of --setting
 Apply = Callable[[Setting], Setting]
 
@@ -92,22 +95,22 @@ def unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def number(text: str, option: str, least: int = 0) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise Error(f"--{option} {text}: is no whole number from {least} on; give one")
+def number(text: str, option: str, least: int = 0, most: int = MOST) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise Error(f"--{option} {text}: is no whole number from {least} to {most}; give one")
     return int(text)
 
 
-def numbers(text: str, option: str, least: int = 0) -> Iterator[int]:
+def numbers(text: str, option: str, least: int = 0, most: int = MOST) -> Iterator[int]:
     """Of `1,2,4` and of `0..4095/63`: from, to, step."""
     for part in split(text):
         if found := re.fullmatch(r"(\d+)\.\.(\d+)(?:/(\d+))?", part):
-            first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+            first, last, step = int(found[1]), number(found[2], option, least, most), int(found[3] or 1)
             if step == 0 or last < first:
                 raise Error(f"--{option} {part}: has no numbers in it; write FROM..TO/STEP")
             yield from range(max(first, least), last + 1, step)
         else:
-            yield number(part, option, least)
+            yield number(part, option, least, most)
 
 
 def chosen(text: str, option: str, words: Sequence[str]) -> Iterator[str]:
@@ -133,8 +136,10 @@ def pinning(text: str) -> Iterator[Apply]:
         next(chosen(strategy, "pin", placements.STRATEGIES))
         if (strategy == "file") != bool(path):
             raise Error(f"--pin {part}: only `file` names a file, as in file:processors.txt")
-        yield lambda setting, part=part, strategy=strategy, path=path: setting.with_level(
-            "pin", part, pinning=strategy, pinning_file=pathlib.Path(path) if path else None)
+        # Beside settings with pinned threads, none has threads that are free, whatever the user's OMP_PROC_BIND is.
+        free = (("OMP_PROC_BIND", "false"),) if strategy == "none" else ()
+        yield lambda setting, part=part, strategy=strategy, path=path, free=free: setting.with_level(
+            "pin", part, pinning=strategy, pinning_file=pathlib.Path(path) if path else None, environment=(*setting.environment, *free))
 
 
 def siblings(text: str) -> Iterator[Apply]:
@@ -153,7 +158,7 @@ def co_runner(text: str) -> CoRunners:
     found = re.fullmatch(r"(\d+)(?:x(.+))?", what)
     if not found or place not in ("", "free") or (found[2] is None and int(found[1]) > 0):
         raise Error(f"--co-runners {text}: is not understood; write 0, or as in 2xbusy, 1xsleep:10us, 1xarray:196608, 1x'COMMAND', 2xbusy@free")
-    count, kind, bound = int(found[1]), found[2] or "busy", place == ""
+    count, kind, bound = number(found[1], "co-runners", 0, MOST_CO_RUNNERS), found[2] or "busy", place == ""
     name, _, value = kind.partition(":")
     if kind[0] in "'\"":
         if not (command := words(unquoted(kind), f"--co-runners {text}")):
@@ -175,7 +180,7 @@ def co_runners(text: str) -> Iterator[Apply]:
 
 
 def environment_size(text: str) -> Iterator[Apply]:
-    for size in numbers(text, "env-size"):
+    for size in numbers(text, "env-size", most=MOST_BYTES):
         yield lambda setting, size=size: setting.with_level("environment", f"{size} bytes", environment_bytes=size)
 
 
