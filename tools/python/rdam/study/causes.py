@@ -16,6 +16,7 @@ from rdam.study.series import RESAMPLES, SEED, Interval, checked
 
 RISK = 0.05
 RUNS_PER_CAUSE = 10  # Harrell, Regression Modeling Strategies, §4.4
+LEAST_TOLD = 0.01  # a share of the spread that is worth a sentence
 MOST_CAUSES = 4  # kept, so that shares are averages over 24 orders at most
 INDISTINCT = 0.95  # correlation above which two causes are one to the runs
 PERMUTATIONS = 1999
@@ -177,6 +178,8 @@ def sentences(explanation: Explanation, separated: tuple[Separator, ...] = ()) -
     lines = []
     for cause in explanation.causes:
         share = cause.share
+        if share.value < LEAST_TOLD:
+            continue
         same = f"; these runs cannot tell it from {', '.join(cause.instead[:3])}" if cause.instead else ""
         lines.append(f"{100 * share.value:.0f} % of the spread between runs is {cause.name} "
                      f"(95 % interval {100 * max(share.low, 0):.0f} to {100 * min(share.high, 1):.0f} %{same})")
