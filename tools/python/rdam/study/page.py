@@ -180,6 +180,7 @@ def page(study: Study, rows: Sequence[Row]) -> str:
              figure("Wall time by setting", violins(rows, "wall_ns"), "Dots are runs, the bar spans the quartiles, the ring is the median."),
              figure("CPU time by setting", violins(rows, "cpu_ns")), in_order(study, rows), *against(rows), "</div>"]
     return ("<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width,initial-scale=1'>"
+            "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">"
             f"<title>{html.escape(command)}: rdam study</title><style>{STYLE.read_text()}{OWN_STYLE}</style>"
             f"<main id=app>{''.join(parts)}</main></html>\n")
 
