@@ -171,7 +171,8 @@ def page(study: Study, rows: Sequence[Row]) -> str:
     head, body = present.times_table(rows)
     numbered = [[f"{number + 1}. {row[0]}", *row[1:]] for number, row in enumerate(body)]
     command = " ".join(study.head["command"]) or ", ".join(study.head["request"].get("setting", []))
-    judged = [f"{row.setting.label}: {verdicts.sentence(row.verdict)}." + "".join(f" {note}." for note in row.verdict.notes) for row in rows[1:]]
+    judged = [f"{row.setting.label}: {verdicts.sentence(row.verdict)}."
+              + "".join(f" {note[:1].upper()}{note[1:]}." for note in row.verdict.notes) for row in rows[1:]]
     parts = [f"<h1>{html.escape(command)}</h1>", f'<p class="faint">{len(study.lines)} runs by rdam study, seed {study.head["seed"]}</p>',
              table_of(head, numbered),
              section(f"Beside '{rows[0].setting.label}', at a risk of {present.percent(present.row_risk(rows))} for all together", judged),
