@@ -155,6 +155,7 @@ except ImportError as error:
     std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, *request};
     std::ranges::copy(arguments.app->remaining(), std::back_inserter(words));
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);

@@ -30,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -146,6 +147,7 @@ std::optional<std::string> set_memory(const Json& memory) {
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
+    pointers.reserve(strings.size() + 1);
     for (std::string& each : strings)
         pointers.push_back(each.data());
     pointers.push_back(nullptr);
@@ -577,9 +579,7 @@ int catch_signals() {
     return signals;
 }
 
-}  // namespace
-
-int main() {
+int serve() {
     const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
     const Json request = Json::parse(text, nullptr, false);
     if (!request.is_object()) fail("the request is no JSON object; this program is started by rdam study");
@@ -587,7 +587,21 @@ int main() {
     std::signal(SIGPIPE, SIG_IGN);
     const int signals = catch_signals();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != request.at("study").get<pid_t>()) return 1;
-    say(run(request, signals));
+    try {
+        if (getppid() != request.at("study").get<pid_t>()) return 1;
+        say(run(request, signals));
+    } catch (const std::exception& error) {
+        fail(std::string{"the request cannot be carried out: "} + error.what());
+    }
     return 0;
+}
+
+}  // namespace
+
+int main() {
+    try {
+        return serve();
+    } catch (...) {  // not even an answer can be given
+        return kExitBadRequest;
+    }
 }
