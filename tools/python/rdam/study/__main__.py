@@ -143,7 +143,7 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     progress = runs.Progress(every, len(left), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  runs.Limits(request.get("time-limit")), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
+                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "before": False, "at": time.time()})

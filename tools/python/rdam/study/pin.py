@@ -2,25 +2,19 @@
 
 import pathlib
 
+from rdam.study import native
 from rdam.study.placements import Placement
-from rdam.trace import Error, program
+from rdam.trace import Error
 
 LIBRARY = "librdam-pin.so"
-# From the prefix (or from the build tree's root): a plain installation, one for several architectures, Debian's package, the build tree.
-PLACES = ("lib/rdam", "lib64/rdam", "lib/*/rdam", "lib/*/rdam/rdam", "tools/study-native")
 
 
 def library() -> pathlib.Path:
     """The library that this module, or else the rdam command, came with. Raises Error where it is missing, or cannot be preloaded."""
-    for origin in (lambda: __file__, program):
-        for parent in pathlib.Path(origin()).resolve().parents:
-            for place in PLACES:
-                for found in sorted(parent.glob(f"{place}/{LIBRARY}")):
-                    if set(" :") & set(str(found)):
-                        raise Error(f"{found}: LD_PRELOAD, by which threads are pinned, splits this path at its blank or colon: "
-                                    "install rdam elsewhere")
-                    return found
-    raise Error(f"{LIBRARY}, which pins threads, is neither where this module is nor where the rdam command is: reinstall rdam")
+    found = native.find(LIBRARY)
+    if set(" :") & set(str(found)):
+        raise Error(f"{found}: LD_PRELOAD, by which threads are pinned, splits this path at its blank or colon: install rdam elsewhere")
+    return found
 
 
 def environment(placement: Placement, *, children: bool = False, main_at_start: bool = False, preloads: str = "") -> dict[str, str]:

@@ -20,25 +20,23 @@ class Measure:
 
     name: str
     unit: str  # "ns", "", ...
-    words: tuple[str, str]  # of less and of more of it
 
 
-WALL = Measure("wall time", "ns", ("faster", "slower"))
 # Values of rdam-study-run, as they are named in the journal.
 MEASURES = {
-    "wall_ns": WALL,
-    "cpu_ns": Measure("CPU time", "ns", ("less", "more")),
-    "first_thread_ns": Measure("CPU time of the first thread", "ns", ("less", "more")),
-    "first_thread_waited_ns": Measure("the first thread's wait for a processor", "ns", ("less", "more")),
-    "minor_faults": Measure("page faults without disk", "", ("fewer", "more")),
-    "major_faults": Measure("page faults from disk", "", ("fewer", "more")),
-    "voluntary_switches": Measure("waits", "", ("fewer", "more")),
-    "involuntary_switches": Measure("preemptions", "", ("fewer", "more")),
-    "migrations": Measure("migrations", "", ("fewer", "more")),
-    "most_memory_bytes": Measure("memory", "bytes", ("less", "more")),
-    "cycles": Measure("cycles", "", ("fewer", "more")),
-    "instructions": Measure("instructions", "", ("fewer", "more")),
-    "last_level_misses": Measure("last-level cache misses", "", ("fewer", "more")),
+    "wall_ns": Measure("wall time", "ns"),
+    "cpu_ns": Measure("CPU time", "ns"),
+    "first_thread_ns": Measure("CPU time of the first thread", "ns"),
+    "first_thread_waited_ns": Measure("the first thread's wait for a processor", "ns"),
+    "minor_faults": Measure("page faults without disk", ""),
+    "major_faults": Measure("page faults from disk", ""),
+    "voluntary_switches": Measure("waits", ""),
+    "involuntary_switches": Measure("preemptions", ""),
+    "migrations": Measure("migrations", ""),
+    "most_memory_bytes": Measure("memory", "bytes"),
+    "cycles": Measure("cycles", ""),
+    "instructions": Measure("instructions", ""),
+    "last_level_misses": Measure("last-level cache misses", ""),
 }
 
 

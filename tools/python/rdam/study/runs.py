@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from rdam.study import pin, placements, readback
+from rdam.study import native, pin, placements, readback
 from rdam.study.journal import Journal
 from rdam.study.settings import Setting, bytewise, environment_of
 from rdam.study.topology import Topology
@@ -110,15 +110,6 @@ class Metric:
             values = [inner for each in values for inner in (
                 (each.values() if isinstance(each, dict) else each) if key == "*" else [each[int(key)] if isinstance(each, list) else each[key]])]
         return values
-
-
-def runner() -> str:
-    """The rdam-study-run that belongs to this rdam. Raises Error."""
-    for parent in pathlib.Path(program()).resolve().parents:
-        for place in ("lib/rdam", "lib64/rdam", "lib/*/rdam", "tools/study-native"):
-            for found in parent.glob(f"{place}/{RUNNER}"):
-                return str(found)
-    raise Error(f"{RUNNER} is not where {program()} expects it: reinstall rdam")
 
 
 def children() -> list[int]:
@@ -237,18 +228,13 @@ class Check:
         self._first.setdefault(command, digest)
 
 
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    seconds: float | None = None
-
-
 class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 limits: Limits, recording: Recording | None) -> None:
+                 time_limit: float | None, recording: Recording | None) -> None:
         self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
-        self._seed, self._limits, self._recording, self._runner = seed, limits, recording, runner()
+        self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
 
     def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
         """Raises Error when a run fails; those before it are in the journal."""
@@ -282,8 +268,8 @@ class Runs:
             request["randomize"] = setting.randomized
         if setting.memory is not None:
             request["memory"] = {"policy": setting.memory, "nodes": list(setting.nodes) or online_nodes()}
-        if self._limits.seconds is not None:
-            request["time_limit_s"] = self._limits.seconds
+        if self._time_limit is not None:
+            request["time_limit_s"] = self._time_limit
         request["environment"] = [bytewise(f"{name}={value}") for name, value in environment.items()]
         at = time.time()
         answer, pinned = self._ask(request, placement if planned.warm_up else None)
@@ -337,7 +323,7 @@ class Runs:
             raise KeyboardInterrupt
         what = f"a run with '{setting.label}'" if setting.levels else "a run"
         if answer["too_long"]:
-            raise Error(f"{what} took longer than {self._limits.seconds:g} s; give it more by --time-limit, then go on by --resume")
+            raise Error(f"{what} took longer than {self._time_limit:g} s; give it more by --time-limit, then go on by --resume")
         if answer["exit_code"] != 0:
             why = f"exit code {answer['exit_code']}" if answer["signal"] is None else f"signal {answer['signal']}"
             raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; mend that, then go on by --resume")
