@@ -12,7 +12,9 @@ import signal
 import sys
 import time
 import tomllib
+from collections.abc import Sequence
 
+from rdam.study import journal, machine, runs, settings  # what needs scipy or numpy is imported when it is known to be there
 from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
@@ -44,14 +46,13 @@ def text_of(value) -> str:
 def configured(path: str) -> dict:
     """The request of a TOML file: its keys are the options' names, lists stand for what is separated by commas, tables for NAME=VALUES, and
     `command` is the command. Raises Error."""
-    from rdam.study.settings import FACTORS
     try:
         table = tomllib.loads(pathlib.Path(path).read_text())
     except OSError as error:
         raise Error(f"{path}: cannot be read: {error.strerror}; name a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Error(f"{path}: is no TOML: {error}") from None
-    repeated = {factor.option for factor in FACTORS} | {"setting", "metric"}
+    repeated = {factor.option for factor in settings.FACTORS} | {"setting", "metric"}
     request: dict = {}
     for key, value in table.items():
         if key == "command" and isinstance(value, (str, list)):
@@ -71,13 +72,9 @@ def configured(path: str) -> dict:
     return request
 
 
-def on_another_machine(request: dict) -> str | None:
-    """Where threads would run, if hwloc's variables tell of another machine than this one."""
-    from rdam.study import present, runs, settings
-    every = settings.crossed(request)
-    placed = runs.Place(every).another_machines()
-    if placed is None:
-        return None
+def on_another_machine(every: Sequence[settings.Setting], placed: Sequence[str]) -> str:
+    """Where threads would run there."""
+    from rdam.study import present
     body = [[setting.label, processors] for setting, processors in zip(every, placed, strict=True)]
     return "\n".join(present.table(["setting", "processors of its threads, in their order"], body, numbers=False)) + "\n"
 
@@ -91,13 +88,10 @@ def record_every(request: dict) -> int | None:
     return request.get("record-every", 1)
 
 
-def new_head(request: dict) -> dict:
+def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
-    from rdam.study import runs, settings
-    every = settings.crossed(request)
     for text in request.get("metric", []):
         runs.Metric.parse(text)
-    place = runs.Place(every)
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
@@ -117,11 +111,8 @@ def check_goes_together(request: dict) -> None:
             raise Error(f"--{option} takes the study as it was begun: leave out {what}, or begin another study")
 
 
-def make_runs(path: pathlib.Path, request: dict) -> None:
-    """Those that are not in the file yet."""
-    from rdam.study import journal, machine, runs, settings
-    resumed = "resume" in request
-    log = journal.Journal(path, None if resumed else new_head(request))
+def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: runs.Place | None) -> None:
+    """Those that are not in the file yet. `place` is that of a study that begins."""
     head, *lines = journal.lines(path)
     request = {**head["request"], **({"time-limit": request["time-limit"]} if "time-limit" in request else {})}
     labels = set(head["labels"])
@@ -131,7 +122,7 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     left = [each for each in planned if each not in done]
     if not left:
         return
-    place = runs.Place(every)
+    place = place or runs.Place(every)
     if place.another_machines() is not None:
         raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
     state = machine.state()
@@ -157,15 +148,21 @@ def main(request: dict) -> None:
     for needed in ("scipy", "pyarrow") if "parquet" in request else ("scipy",):
         if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
             raise ModuleNotFoundError(name=needed)
-    if not {"show", "resume", "setting"} & request.keys() and not request["command"]:
+    begins = not {"show", "resume"} & request.keys()
+    if begins and "setting" not in request and not request["command"]:
         raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
-    if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
-        put(shown, "-")
-        return
+    place = None
+    if begins:
+        every = settings.crossed(request)
+        place = runs.Place(every)
+        if (placed := place.another_machines()) is not None:
+            put(on_another_machine(every, placed), "-")
+            return
     if "show" not in request:
         try:
-            make_runs(path, request)
+            log = journal.Journal(path, new_head(request, every, place) if begins else None)
+            make_runs(path, request, log, place)
         except KeyboardInterrupt:
             print("rdam: interrupted" + (f"; go on by --resume {path}" if path.exists() else ""), file=sys.stderr)
             sys.exit(128 + signal.SIGINT)

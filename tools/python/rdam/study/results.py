@@ -74,9 +74,8 @@ class SettingRuns:
         """Of one value for each of its runs."""
         return verdicts.Runs(values, numpy.array([line["round"] for line in self.lines]))
 
-    def runs(self, name: str = "wall_ns") -> verdicts.Runs | None:
-        values = self.values(name)
-        return None if values is None else self.with_rounds(values)
+    def runs(self) -> verdicts.Runs:
+        return self.with_rounds(self.values("wall_ns"))
 
     def when_recorded(self) -> verdicts.Runs:
         return verdicts.Runs(numpy.array([line["wall_ns"] for line in self.recorded], dtype=float),
