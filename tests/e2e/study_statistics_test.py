@@ -344,16 +344,22 @@ class Verdicts(unittest.TestCase):
         rounds = numpy.arange(31)
         wiggle = (numpy.arange(31) - 15) * 0.01
         long = 100 + 10 * wiggle
-        programs = {"short": (Runs(10 + wiggle, rounds), Runs(8 + wiggle, rounds)), "long": (Runs(long, rounds), Runs(long[::-1], rounds))}
-        declared = dict(zip(programs, verdicts.study(list(programs.values())), strict=True))
-        row = verdicts.overall(programs, declared)
+        pairs = [(Runs(10 + wiggle, rounds), Runs(8 + wiggle, rounds)), (Runs(long, rounds), Runs(long[::-1], rounds))]
+        row = verdicts.overall([(*pair, verdict) for pair, verdict in zip(pairs, verdicts.study(pairs), strict=True)])
         self.assertAlmostEqual(row.means, 110 / 108)
         self.assertAlmostEqual(row.medians, 110 / 108)
+        self.assertAlmostEqual(row.gain_of_means, 2 / 110)
         self.assertAlmostEqual(row.least_variance, numpy.var(wiggle, ddof=1))
         self.assertAlmostEqual(row.greatest_variance, 100 * numpy.var(wiggle, ddof=1))
-        self.assertEqual((row.programs, row.faster, row.slower), (2, 1, 0))
+        self.assertEqual((row.programs, row.faster, row.slower, row.more_stable, row.less_stable), (2, 1, 0, 0, 0))
         self.assertAlmostEqual(row.faster_share.low, 0.01257911709)
-        self.assertAlmostEqual(verdicts.overall(programs, declared, {"short": 10.0, "long": 1.0}).means, 200 / 180)
+
+    def test_how_many_rounds_can_show_anything(self):
+        # 2^-7 < 0.05 / 6 < 2^-6; 1 / 20,000 is enough for 166 comparisons
+        self.assertEqual([verdicts.rounds_needed(count) for count in (1, 2, 166)], [7, 8, 15])
+        self.assertTrue(verdicts.can_show(31, 166))
+        self.assertFalse(verdicts.can_show(31, 167))
+        self.assertIsNone(verdicts.rounds_needed(300))
 
 
 class Causes(unittest.TestCase):

@@ -53,6 +53,10 @@ constexpr std::array kFactors{
     Repeated{"--memory", "POLICY,...", "Where memory goes: local, first-touch, interleave, bind:NODE"},
     Repeated{"--setting", "NAME=COMMAND",
              "A whole command as a setting, instead of PROGRAM; give it for each"},
+    Repeated{
+        "--program", "NAME=COMMAND",
+        "One of several programs, instead of PROGRAM; give it for each. Each has all settings, which are "
+        "compared within it"},
 };
 constexpr Repeated kMetric{
     "--metric", "NAME=WHERE",
@@ -68,7 +72,7 @@ struct StudyArguments {
     unsigned seed = 0;
     double risk = 0.05;
     bool quick = false, json = false;
-    std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config;
+    std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config, beside;
 };
 
 std::string key_of(std::string_view option) {
@@ -102,6 +106,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
                                         {"--check", &arguments.check},
                                         {"--config", &arguments.config},
                                         {"--html", &arguments.html},
+                                        {"--beside", &arguments.beside},
                                         {"--parquet", &arguments.parquet}})
         if (given(option)) request[key_of(option)] = *value;
     return request;
@@ -211,6 +216,11 @@ Run add_study(CLI::App& app) {
         ->option_text("SHARE")
         ->check(number(0.0001, 0.5))
         ->capture_default_str();
+    app.add_option(
+           "--beside", arguments->beside,
+           "Compare with this setting, or each with the one that differs only in this level (pin none), "
+           "or all with one another [the first]")
+        ->option_text("SETTING|LEVEL|all");
     app.add_option("-o,--output", arguments->output, "Keep every run in FILE when it ends [study.jsonl]")
         ->option_text("FILE");
     auto* const resume =

@@ -19,10 +19,10 @@ from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "time-limit": float, "csv": str, "html": str, "parquet": str}
+           "record-every": int, "time-limit": float, "beside": str, "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
-OF_PRINTING = {"json", "csv", "html", "parquet", "risk"}
+OF_PRINTING = {"json", "csv", "html", "parquet", "risk", "beside"}
 GOES_WITH = {"show": OF_PRINTING, "resume": OF_PRINTING | {"time-limit"}}
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
@@ -52,7 +52,7 @@ def configured(path: str) -> dict:
         raise Error(f"{path}: cannot be read: {error.strerror}; name a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Error(f"{path}: is no TOML: {error}") from None
-    repeated = {factor.option for factor in settings.FACTORS} | {"setting", "metric"}
+    repeated = {factor.option for factor in settings.FACTORS} | {*settings.NAMED_COMMANDS, "metric"}
     request: dict = {}
     for key, value in table.items():
         if key == "command" and isinstance(value, (str, list)):
@@ -92,6 +92,7 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
     """What a study's file begins with. Raises Error for what is not understood."""
     for text in request.get("metric", []):
         runs.Metric.parse(text)
+    check_beside(request, every)
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
@@ -100,6 +101,12 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
             "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
             "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
+
+
+def check_beside(request: dict, every: Sequence[settings.Setting]) -> None:
+    """Before hours of runs, not behind them. Raises Error."""
+    if request.get("beside", "all") != "all":
+        settings.named_levels(request["beside"], {frozenset(setting.levels): setting.label for setting in every})
 
 
 def check_goes_together(request: dict) -> None:
@@ -114,9 +121,10 @@ def check_goes_together(request: dict) -> None:
 def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: runs.Place | None) -> None:
     """Those that are not in the file yet. `place` is that of a study that begins."""
     head, *lines = journal.lines(path)
+    labels, crossed = set(head["labels"]), settings.crossed(head["request"])
+    check_beside(request, crossed)
     request = {**head["request"], **({"time-limit": request["time-limit"]} if "time-limit" in request else {})}
-    labels = set(head["labels"])
-    every = [setting for setting in settings.crossed(request) if setting.label in labels]
+    every = [setting for setting in crossed if setting.label in labels]
     done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
     planned = runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"], head["record_every"])
     left = [each for each in planned if each not in done]
@@ -149,7 +157,7 @@ def main(request: dict) -> None:
         if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
             raise ModuleNotFoundError(name=needed)
     begins = not {"show", "resume"} & request.keys()
-    if begins and "setting" not in request and not request["command"]:
+    if begins and not settings.NAMED_COMMANDS.keys() & request.keys() and not request["command"]:
         raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     place = None
@@ -168,7 +176,8 @@ def main(request: dict) -> None:
             sys.exit(128 + signal.SIGINT)
     from rdam.study import page, present, results, verdicts
     study = results.Study.read(path)
-    rows = results.rows(study, request.get("risk", study.head["request"].get("risk", verdicts.RISK)))
+    asked = {"risk": verdicts.RISK, "beside": None, **study.head["request"], **request}
+    rows = results.rows(study, asked["risk"], asked["beside"])
     if "json" in request:
         put(present.as_json(study, rows), "-")
     elif request.get("csv") != "-":

@@ -170,12 +170,15 @@ def page(study: Study, rows: Sequence[Row]) -> str:
     """The whole document."""
     head, body = present.times_table(rows)
     numbered = [[f"{number + 1}. {row[0]}", *row[1:]] for number, row in enumerate(body)]
-    command = " ".join(study.head["command"]) or ", ".join(study.head["request"].get("setting", []))
-    judged = [f"{row.setting.label}: {verdicts.sentence(row.verdict)}."
-              + "".join(f" {note[:1].upper()}{note[1:]}." for note in row.verdict.notes) for row in rows[1:]]
+    request = study.head["request"]
+    command = " ".join(study.head["command"]) or ", ".join([*request.get("setting", []), *request.get("program", [])])
+    title, compared, limits = present.comparisons(rows)
+    judged = [f"{label}: {verdicts.sentence(verdict)}." + "".join(f" {note[:1].upper()}{note[1:]}." for note in verdict.notes)
+              for label, verdict in compared]
+    programs = present.programs_table(rows)
     parts = [f"<h1>{html.escape(command)}</h1>", f'<p class="faint">{len(study.lines)} runs by rdam study, seed {study.head["seed"]}</p>',
              table_of(head, numbered),
-             section(f"Beside '{rows[0].setting.label}', at a risk of {present.percent(present.row_risk(rows))} for all together", judged),
+             section(title, [*judged, *limits]), table_of(*programs) if programs else "",
              section("Over the runs", present.series_of(rows)), section("Where the spread between runs comes from", present.why(rows)),
              section("The machine", present.remarks(study)), '<h2>Every run</h2><div class="grid">',
              figure("Wall time by setting", violins(rows, "wall_ns"), "Dots are runs, the bar spans the quartiles, the ring is the median."),

@@ -49,13 +49,49 @@ def times_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     return ["setting", "runs", "median", "95 % of it", "mean", "CV", "min/mean", "max/mean", "CPU time"], body
 
 
-def compared(rows: Sequence[Row]) -> list[str]:
-    first = rows[0].setting.label
+def pairs(rows: Sequence[Row]) -> tuple[str, list[str]]:
+    """How a list of all comparisons begins, and what each is called in it."""
+    labels = [(row.setting.label, beside.other.label) for row in rows for beside in row.compared]
+    if len(others := {other for _, other in labels}) == 1:
+        return f"Beside '{others.pop()}'", [label for label, _ in labels]
+    return "Compared", [f"{label} beside '{other}'" for label, other in labels]
+
+
+def comparisons(rows: Sequence[Row]) -> tuple[str, list[tuple[str, verdicts.Verdict]], list[str]]:
+    """A title, what is declared of each pair, and why so many, or of so few rounds, show nothing."""
+    title, labels = pairs(rows)
+    judged = [beside.verdict for row in rows for beside in row.compared]
+    few, risk = min((verdict.comparison.rounds for verdict in judged), default=0), row_risk(rows)
     lines = []
-    for row in rows[1:]:
-        lines.append(f"{row.setting.label}: {verdicts.sentence(row.verdict)}")
-        lines += [f"    {note}" for note in row.verdict.notes]
-    return [f"Beside '{first}', at a risk of {percent(row_risk(rows))} for all together:", *lines] if lines else []
+    if judged and not verdicts.can_show(few, len(judged), risk):
+        needed = verdicts.rounds_needed(len(judged), risk)
+        lines.append(f"At this risk {few} runs of each setting cannot show that a mean or a median differs among {len(judged)} comparisons: "
+                     + (f"{needed} can." if needed else "name one setting by --beside, or compare fewer."))
+    return f"{title}, at a risk of {percent(risk)} for all together", list(zip(labels, judged, strict=True)), lines
+
+
+def compared(rows: Sequence[Row]) -> list[str]:
+    title, found, limits = comparisons(rows)
+    lines = [line for label, verdict in found for line in (f"{label}: {verdicts.sentence(verdict)}", *(f"    {note}" for note in verdict.notes))]
+    return [f"{title}:", *lines, *limits] if lines else []
+
+
+def programs_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]] | None:
+    """Tables 1 to 3 of Mazouz, Touati, Barthou, HPCS 2011; None: there are not several programs."""
+    found = results.overall(rows)
+    others = {other for _, other, _ in found}
+    body = []
+    for setting, other, row in found:
+        declared = [f"{count} of {row.programs}" for count in (row.faster, row.slower, row.more_stable, row.less_stable)]
+        body.append([setting if len(others) == 1 else f"{setting} beside '{other}'", f"{row.means:.3f}", percent(row.gain_of_means),
+                     f"{row.medians:.3f}", percent(row.gain_of_medians), f"[{row.least_variance:.3g}; {row.greatest_variance:.3g}]", *declared])
+    what = f"all programs beside '{next(iter(others))}'" if len(others) == 1 else "all programs"
+    return ([f"{what}: speed-up of", "means", "gain", "medians", "gain", "variances, s²", "faster", "slower", "more stable", "less stable"],
+            body) if body else None
+
+
+def programs(rows: Sequence[Row]) -> list[str]:
+    return table(*found) if (found := programs_table(rows)) else []
 
 
 def series_of(rows: Sequence[Row]) -> list[str]:
@@ -100,33 +136,36 @@ def recordings(rows: Sequence[Row]) -> list[str]:
 
 
 def row_risk(rows: Sequence[Row]) -> float:
-    return next((row.verdict.risk for row in rows if row.verdict), verdicts.RISK)
+    return rows[0].risk
 
 
 def metrics(rows: Sequence[Row]) -> list[str]:
     """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
-    body, pairs = [], {}
-    first = {metric.name: metric for metric in rows[0].setting.metrics()}
+    title, labels = pairs(rows)
+    of_pairs = zip(labels, ((row.setting, beside.other) for row in rows for beside in row.compared), strict=True)
+    compared_runs = {}
+    for label, both in of_pairs:
+        for metric, other in zip(*(setting.metrics() for setting in both), strict=True):
+            if min(metric.medians.min(), other.medians.min()) > 0:
+                compared_runs[f"{metric.name}: {label}"] = (both[1].with_rounds(other.medians), both[0].with_rounds(metric.medians))
+    body = []
     for row in rows:
         for metric in row.setting.metrics():
-            if row is not rows[0] and min(metric.medians.min(), first[metric.name].medians.min()) > 0:
-                pairs[f"{metric.name}: {row.setting.label}"] = (rows[0].setting.with_rounds(first[metric.name].medians),
-                                                                row.setting.with_rounds(metric.medians))
             summary = series.summarize(metric.medians)
             inside = "-" if numpy.isnan(metric.inside).all() else percent(float(numpy.nanmedian(metric.inside)))
             body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
                          f"{summary.least_to_mean:.3f}", f"{summary.greatest_to_mean:.3f}"])
     if not body:
         return []
-    judged = verdicts.study(list(pairs.values()), row_risk(rows)) if pairs else []
-    lines = [f"{label}: {verdicts.sentence(verdict, ('less', 'more'))}" for label, verdict in zip(pairs, judged, strict=True)]
+    judged = verdicts.study(list(compared_runs.values()), row_risk(rows)) if compared_runs else []
+    lines = [f"{label}: {verdicts.sentence(verdict, ('less', 'more'))}" for label, verdict in zip(compared_runs, judged, strict=True)]
     if lines:
-        lines = ["", f"Beside '{rows[0].setting.label}', at a risk of {percent(row_risk(rows))} for all metrics together:", *lines]
+        lines = ["", f"{title}, at a risk of {percent(row_risk(rows))} for all metrics together:", *lines]
     return [*table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body), *lines]
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:
-    parts = [table(*times_table(rows)), compared(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
+    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -162,18 +201,18 @@ def finite(value):
 def as_json(study: Study, rows: Sequence[Row]) -> str:
     settings = []
     for row in rows:
-        verdict = None
-        if row.verdict is not None:
-            verdict = {**dataclasses.asdict(row.verdict), "sentence": verdicts.sentence(row.verdict)}
         settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
                          "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
-                         "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
+                         "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
                                       for line in row.setting.recorded],
                          "runs": [{name: results.value_of(line, name) for name in ("round", *RUN_VALUES)} for line in row.setting.lines]})
+    compared = [{"setting": row.setting.label, "beside": beside.other.label, **dataclasses.asdict(beside.verdict),
+                 "sentence": verdicts.sentence(beside.verdict)} for row in rows for beside in row.compared]
+    programs = [{"setting": setting, "beside": other, **dataclasses.asdict(found)} for setting, other, found in results.overall(rows)]
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
-    return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
-                      indent=1) + "\n"
+    return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "comparisons": compared,
+                              "programs": programs, "remarks": remarks(study)}), indent=1) + "\n"
 
 
 def run_columns(study: Study) -> tuple[list[str], list[list]]:

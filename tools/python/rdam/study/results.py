@@ -1,13 +1,14 @@
 """A study's file as arrays, and what is concluded from them."""
 
 import dataclasses
+import itertools
 import os
 import pathlib
 from collections.abc import Sequence
 
 import numpy
 
-from rdam.study import causes, journal, series, verdicts
+from rdam.study import causes, journal, series, settings, verdicts
 from rdam.trace import Error
 
 QUIET = 0.02  # of the processors, which others may take of a run
@@ -64,6 +65,15 @@ class SettingRuns:
     levels: list[tuple[str, str]]
     lines: list[dict]  # of its runs, warm-ups and recorded ones left out, in the order of time
     recorded: list[dict]
+
+    @property
+    def program(self) -> str | None:
+        """Of several."""
+        return dict(self.levels).get(settings.PROGRAM)
+
+    @property
+    def label_in_program(self) -> str:
+        return self.label.removeprefix(f"{self.program}, ")
 
     def values(self, name: str) -> numpy.ndarray | None:
         """None: the machine cannot count it."""
@@ -127,11 +137,11 @@ class Study:
         head, *rest = journal.lines(path)
         runs = [line for line in rest if "setting" in line]
         counted = [line for line in runs if not line["warm_up"]]
-        settings = [SettingRuns(label, levels, *([line for line in counted if line["setting"] == number and line["recorded"] == recorded]
-                                                 for recorded in (False, True)))
-                    for number, (label, levels) in enumerate(zip(head["labels"], head["levels"], strict=True))]
+        every = [SettingRuns(label, levels, *([line for line in counted if line["setting"] == number and line["recorded"] == recorded]
+                                              for recorded in (False, True)))
+                 for number, (label, levels) in enumerate(zip(head["labels"], head["levels"], strict=True))]
         states = [line for line in rest if "machine" in line]
-        return cls(path, head, settings, runs, [line["machine"] for line in states], [line["machine"] for line in states if line["before"]])
+        return cls(path, head, every, runs, [line["machine"] for line in states], [line["machine"] for line in states if line["before"]])
 
     def complete(self) -> list[SettingRuns]:
         """Those with enough runs to say anything. Raises Error where there is none."""
@@ -144,6 +154,13 @@ class Study:
         """Labels of settings that were not run, and of those that are the same on the machine."""
         return [(later, earlier) for later, earlier in self.head["equal"]]
 
+    def labels(self) -> dict[frozenset[tuple[str, str]], str]:
+        """By levels, those of settings that were not run as well."""
+        known = {frozenset(map(tuple, setting.levels)): setting.label for setting in self.settings}
+        if self.equal():
+            known.update({frozenset(setting.levels): setting.label for setting in settings.crossed(self.head["request"])})
+        return known
+
     def disturbed(self) -> list[bool]:
         """Of each plain run, whether others took more than QUIET of the processors, and more than ticks can be wrong: one for each processor.
         In warm-ups the study itself looks at threads, in recorded runs rdam is at work."""
@@ -153,19 +170,66 @@ class Study:
 
 
 @dataclasses.dataclass(frozen=True)
+class Beside:
+    """What one setting is compared with, and the verdict on their wall times."""
+
+    other: SettingRuns
+    verdict: verdicts.Verdict
+
+
+@dataclasses.dataclass(frozen=True)
 class Row:
     setting: SettingRuns
     times: series.Summary
     cpu: series.Summary
     order: series.OrderOfTime
     modes: series.Modes
-    verdict: verdicts.Verdict | None  # beside the first setting; None: it is the first
+    compared: tuple[Beside, ...]
+    risk: float  # of all comparisons of all rows together
 
 
-def rows(study: Study, risk: float) -> list[Row]:
-    settings = study.complete()
-    pairs = [(settings[0].runs(), setting.runs()) for setting in settings[1:]]
-    judged: Sequence[verdicts.Verdict | None] = [None, *verdicts.study(pairs, risk)] if pairs else [None]
+def pairs(study: Study, beside: str | None) -> list[tuple[SettingRuns, SettingRuns]]:
+    """Which settings are compared, the one that the other is beside first; always of one program. `beside` is
+    - None: each with the first one
+    - `all`: each with all before it
+    - levels, as in a label: each with the one that has these levels and is else the same, or that was run in its place.
+    Raises Error for levels that no setting has."""
+    complete = study.complete()
+    programs: dict[str | None, list[SettingRuns]] = {}
+    for setting in complete:
+        programs.setdefault(setting.program, []).append(setting)
+    if beside is None:
+        return [(first, setting) for first, *others in programs.values() for setting in others]
+    if beside == "all":
+        return [pair for same in programs.values() for pair in itertools.combinations(same, 2)]
+    known = study.labels()
+    wanted = settings.named_levels(beside, known)
+    by_label, instead = {setting.label: setting for setting in complete}, dict(study.equal())
+    found = []
+    for setting in complete:
+        levels = frozenset((factor, level if factor == settings.PROGRAM else wanted.get(factor, level)) for factor, level in setting.levels)
+        label = known.get(levels)
+        found.append((by_label.get(instead.get(label, label)), setting))
+    return [(other, setting) for other, setting in found if other is not None and other is not setting]
+
+
+def rows(study: Study, risk: float, beside: str | None = None) -> list[Row]:
+    chosen = pairs(study, beside)
+    judged = verdicts.study([(other.runs(), setting.runs()) for other, setting in chosen], risk) if chosen else []
     return [Row(setting, series.summarize(setting.values("wall_ns")), series.summarize(setting.values("cpu_ns")),
-                series.order_of_time(setting.values("wall_ns")), series.modes(setting.values("wall_ns")), verdict)
-            for setting, verdict in zip(settings, judged, strict=True)]
+                series.order_of_time(setting.values("wall_ns")), series.modes(setting.values("wall_ns")),
+                tuple(Beside(other, verdict) for (other, second), verdict in zip(chosen, judged, strict=True) if second is setting), risk)
+            for setting in study.complete()]
+
+
+def overall(rows: Sequence[Row]) -> list[tuple[str, str, verdicts.Overall]]:
+    """Of several programs, for each setting that they have in common beside another: both labels without the program, and their times together,
+    in seconds. Empty for one program."""
+    programs: dict[tuple[str, str], list[tuple[verdicts.Runs, verdicts.Runs, verdicts.Verdict]]] = {}
+    for row in rows:
+        for beside in row.compared:
+            one, other = (setting.with_rounds(setting.values("wall_ns") / 1e9) for setting in (beside.other, row.setting))
+            programs.setdefault((row.setting.label_in_program, beside.other.label_in_program), []).append((one, other, beside.verdict))
+    if len({row.setting.program for row in rows}) < 2:
+        return []
+    return [(setting, other, verdicts.overall(found)) for (setting, other), found in programs.items()]

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rdam.study import placements
 from rdam.trace import Error
@@ -71,6 +71,7 @@ MOST = 1_000_000  # of anything that is counted; of co-runners for each processo
 MOST_CO_RUNNERS = 64
 MOST_BYTES = 131_000  # of one variable: the kernel's limit is 128 KiB
 COMMAND = "command"  # the factor whose levels are those of --setting
+PROGRAM = "program"  # and of --program; settings of different ones are not compared
 Apply = Callable[[Setting], Setting]
 
 
@@ -224,10 +225,13 @@ def value_of_command(text: str) -> Iterator[Apply]:
         yield lambda setting, value=value: setting.with_level(name, value, command=filled(setting.command, name, value))
 
 
-# In this order they are told; the commands of --setting come before all.
+# In this order they are told; the commands of --setting and --program come before all.
 FACTORS = (Factor("values", value_of_command), Factor("threads", threads), Factor("pin", pinning), Factor("smt", siblings),
            Factor("spare", spared_cores), Factor("co-runners", co_runners), Factor("env-size", environment_size),
            Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory), Factor("env", variable))
+
+
+NAMED_COMMANDS = {"setting": COMMAND, "program": PROGRAM}  # by option: the factor
 
 
 def words(command: str, option: str) -> tuple[str, ...]:
@@ -239,17 +243,21 @@ def words(command: str, option: str) -> tuple[str, ...]:
 
 
 def commands(request: dict) -> list[Setting]:
-    """Those given by --setting NAME=COMMAND, and otherwise the one behind the options."""
-    if not (texts := request.get("setting", [])):
+    """Those given by --setting or --program NAME=COMMAND, and otherwise the one behind the options."""
+    options = [option for option in NAMED_COMMANDS if option in request]
+    if not options:
         return [Setting(command=tuple(request["command"]))]
+    if len(options) > 1:
+        raise Error("--setting and --program: both name commands; give either, and what differs within each program by --values")
+    (option,) = options
     if request["command"]:
-        raise Error("a command behind the options and one in --setting: give either")
+        raise Error(f"a command behind the options and one in --{option}: give either")
     found = []
-    for text in texts:
+    for text in request[option]:
         name, equals, command = text.partition("=")
-        if not name or not equals or not words(command, f"--setting {text}"):
-            raise Error(f"--setting {text}: write NAME=COMMAND")
-        found.append(Setting(levels=((COMMAND, name),), command=words(command, f"--setting {text}")))
+        if not name or not equals or not words(command, f"--{option} {text}"):
+            raise Error(f"--{option} {text}: write NAME=COMMAND")
+        found.append(Setting(levels=((NAMED_COMMANDS[option], name),), command=words(command, f"--{option} {text}")))
     return found
 
 
@@ -273,16 +281,42 @@ def crossed(request: dict) -> list[Setting]:
     return labelled(settings)
 
 
+def level_text(factor: str, level: str) -> str:
+    return level if factor in (COMMAND, PROGRAM) else f"{factor} {level or repr(level)}"
+
+
+def label_of(levels: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(level_text(factor, level) for factor, level in levels) or "as it is"
+
+
+def named_levels(text: str, labels: Mapping[frozenset[tuple[str, str]], str]) -> dict[str, str]:
+    """By factor, the levels that the value of --beside is made of, as a label is. `labels` has the levels of all settings. Raises Error if it
+    is no such value."""
+    levels = {level_text(factor, level): (factor, level) for setting in labels for factor, level in setting}
+
+    def parts(rest: str) -> list[tuple[str, str]] | None:
+        for known, level in levels.items():
+            if rest == known:
+                return [level]
+            if rest.startswith(f"{known}, ") and (others := parts(rest.removeprefix(f"{known}, "))) is not None:
+                return [level, *others]
+        return None
+
+    found = dict(parts(text) or ())
+    if not found:
+        raise Error(f"--beside {text}: is no setting of this study, nor a level: give all, one of {', '.join(map(repr, labels.values()))}, "
+                    "or what is between the commas of one")
+    return found
+
+
 def labelled(settings: Sequence[Setting]) -> list[Setting]:
     """Raises Error where one is there twice."""
-    def label(levels) -> str:
-        return ", ".join(level if factor == COMMAND else f"{factor} {level or repr(level)}" for factor, level in levels) or "as it is"
 
     every = [setting.levels for setting in settings]
     if twice := next((levels for levels in every if every.count(levels) > 1), None):
-        raise Error(f"the setting '{label(twice)}' would be there twice: leave one out")
+        raise Error(f"the setting '{label_of(twice)}' would be there twice: leave one out")
     shared = set.intersection(*map(set, every)) if len(every) > 1 else set()
-    labels = [label([level for level in levels if level not in shared]) for levels in every]
+    labels = [label_of(level for level in levels if level not in shared) for levels in every]
     return [dataclasses.replace(setting, label=label) for setting, label in zip(settings, labels, strict=True)]
 
 

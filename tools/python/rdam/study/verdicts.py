@@ -26,7 +26,7 @@ tested yet stay in the family with p = 1.
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy
 
@@ -390,6 +390,18 @@ def study(pairs: Sequence[tuple[Runs, Runs]], risk: float = RISK, estimates: boo
     return verdicts([compare(first, second, len(pairs), risk, estimates, seed) for first, second in pairs], risk)
 
 
+def can_show(rounds: int, comparisons: int, risk: float = RISK) -> bool:
+    """Whether so many rounds can show any difference of means or medians: Holm's first step multiplies the least p-value that the swaps have by
+    the number of hypotheses."""
+    ways = 2**rounds if rounds <= ALL_SWAPS else SWAPS + 1
+    return HYPOTHESES * comparisons <= risk * ways
+
+
+def rounds_needed(comparisons: int, risk: float = RISK) -> int | None:
+    """The fewest that can; None: for so many comparisons there are not enough swaps."""
+    return next((rounds for rounds in range(1, ALL_SWAPS + 2) if can_show(rounds, comparisons, risk)), None)
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
@@ -419,34 +431,37 @@ def sentence(verdict: Verdict, words: tuple[str, str] = ("faster", "slower")) ->
 
 @dataclasses.dataclass(frozen=True)
 class Overall:
-    """Several programs under one setting, beside each of them under `none`: a row of tables 1 to 3 of Mazouz, Touati, Barthou, HPCS 2011."""
+    """Several programs in one setting, each beside itself in another: a row of tables 1 to 3 of Mazouz, Touati, Barthou, HPCS 2011."""
 
     programs: int
     means: float  # overall speed-up
     medians: float
-    least_variance: float  # of the setting's runs, among the programs
+    gain_of_means: float  # the share of all programs' time that the setting saves
+    gain_of_medians: float
+    least_variance: float  # of the setting's runs, among the programs; in the unit of the times, squared
     greatest_variance: float
     faster: int  # programs for which the test declares it
     slower: int
+    more_stable: int
+    less_stable: int
     faster_share: Interval  # of programs like these: exact (Clopper-Pearson)
 
 
-def overall(programs: Mapping[str, tuple[Runs, Runs]], declared: Mapping[str, Verdict], weights: Mapping[str, float] | None = None) -> Overall:
-    """`programs` has (under none, under the setting). The overall speed-up is Σ w time(none) / Σ w time(setting) with the programs' means or
-    medians as times (Speedup-Test, §4: the weighted times of the whole set before and after, not a mean of ratios). Without `weights`, all
-    weigh the same: a program that takes long counts for more. A program is faster if its median or mean is declared so, and neither
-    slower."""
+def overall(programs: Sequence[tuple[Runs, Runs, Verdict]]) -> Overall:
+    """Of each program its runs in the one and the other setting, and the verdict on them. The overall speed-up is Σ time(one) / Σ time(other)
+    with the programs' means or medians as times: those of the whole set before and after, not a mean of ratios (Speedup-Test, §4, with all
+    weights 1: a program that takes long counts for more). Its gain factor is 1 - 1 / speed-up. A program is faster if its median or mean is
+    declared so, and neither slower."""
     from scipy import stats
 
-    def speed_up(middle) -> float:
-        before, after = (sum((weights or {}).get(name, 1.0) * float(middle(pair[side].times)) for name, pair in programs.items())
-                         for side in (0, 1))
-        return before / after
-
-    variances = [float(numpy.var(pair[1].times, ddof=1)) for pair in programs.values()]
-    sides = [{declared[name].mean, declared[name].median} for name in programs]
+    means, medians = (sum(float(middle(one.times)) for one, _, _ in programs) / sum(float(middle(other.times)) for _, other, _ in programs)
+                      for middle in (numpy.mean, numpy.median))
+    variances = [float(numpy.var(other.times, ddof=1)) for _, other, _ in programs]
+    sides = [{verdict.mean, verdict.median} for _, _, verdict in programs]
     faster = sum(1 in side and -1 not in side for side in sides)
+    stability = [verdict.stability for _, _, verdict in programs]
     limits = stats.binomtest(faster, len(programs)).proportion_ci(0.95, method="exact")
-    return Overall(programs=len(programs), means=speed_up(numpy.mean), medians=speed_up(numpy.median), least_variance=min(variances),
-                   greatest_variance=max(variances), faster=faster, slower=sum(-1 in side and 1 not in side for side in sides),
+    return Overall(programs=len(programs), means=means, medians=medians, gain_of_means=1 - 1 / means, gain_of_medians=1 - 1 / medians,
+                   least_variance=min(variances), greatest_variance=max(variances), faster=faster,
+                   slower=sum(-1 in side and 1 not in side for side in sides), more_stable=stability.count(1), less_stable=stability.count(-1),
                    faster_share=Interval(faster / len(programs), float(limits.low), float(limits.high), 0.95))
