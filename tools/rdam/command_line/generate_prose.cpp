@@ -353,8 +353,8 @@ Prose study_prose() {
              "Every round has each setting once, in a drawn order, so that neither a machine that drifts nor "
              "a burst of other work favours one. A difference is declared only if a test shows it, and the "
              "probability that any is declared that is not there is at most --risk, for all comparisons "
-             "together. Each setting is compared with the first one. docs/study.md explains the table, "
-             "docs/study-statistics.md the tests.",
+             "together. Each setting is compared with the first one, or as --beside says, and with --program "
+             "within each program. docs/study.md explains the table, docs/study-statistics.md the tests.",
              "Every run is in FILE when it ends. After an interruption, --resume goes on; nothing that "
              "was run is lost. --show prints the table again, also while the study runs. Nothing that a run "
              "or a co-runner has started outlives it.",
@@ -377,6 +377,10 @@ Prose study_prose() {
             {{"rdam study --threads 1,2 --pin none,compact ./app", "Do more threads help, and does pinning?"},
              {"rdam study --setting old=./app-1.0 --setting new=./app-1.1", "Is the new version faster?"},
              {"rdam study --values 'level=1,6,9' -- xz -k -c -{level} data", "Compare a program's options:"},
+             {"rdam study --program ft=./ft --program cg=./cg --pin none,compact,scatter",
+              "Does pinning help several programs?"},
+             {"rdam study --show study.jsonl --beside 'pin none'",
+              "Compare with what differs in pinning only:"},
              {"rdam study --co-runners 0,1xbusy,1xsleep:10us ./app", "How much do others disturb it?"},
              {"rdam study --resume study.jsonl", "Go on after an interruption:"}},
     };
