@@ -71,7 +71,7 @@ struct StudyArguments {
     int warm_ups = 1;
     unsigned seed = 0;
     double risk = 0.05;
-    bool quick = false, json = false;
+    bool quick = false, duet = false, json = false;
     std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config, beside;
 };
 
@@ -92,6 +92,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (given("--warmups")) request["warmups"] = arguments.warm_ups;
     if (given("--risk")) request["risk"] = arguments.risk;
     if (arguments.quick) request["quick"] = true;
+    if (arguments.duet) request["duet"] = true;
     if (arguments.json) request["json"] = true;
     if (given("--time-limit")) {
         const auto limit = parse_time(arguments.time_limit);
@@ -197,6 +198,8 @@ Run add_study(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--seed", arguments->seed, "What the order of runs is drawn from [drawn]")
         ->option_text("N");
+    app.add_flag("--duet", arguments->duet,
+                 "Run two settings at once, each on a half of the processors, drawn for each round");
     app.add_option("--time-limit", arguments->time_limit, "End the study when a run takes longer")
         ->option_text("TIME");
     app.add_option(

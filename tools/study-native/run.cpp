@@ -1,7 +1,7 @@
 // rdam-study-run: runs one program for `rdam study`, beside its co-runners, and measures it. The request is a
 // JSON object on stdin. Two lines of JSON on stdout are the answer: the program's process when it has begun,
-// and what was measured; or one that says what is wrong (tools/python/rdam/study/runs.py has the fields). Not
-// meant for people.
+// and what was measured; or one that says what is wrong (tools/python/rdam/study/runs.py has the fields).
+// Before them one of a duet says that it is ready. Not meant for people.
 //
 // Texts that need not be UTF-8 (command, environment, paths) have a character of the request for each byte.
 //
@@ -488,6 +488,14 @@ Ticks ticks_now() {
     return sum;
 }
 
+/// Two runs begin at once: when both have said that they are ready, the other end of this pipe is closed.
+void wait_for_other(int go) {
+    say({{"ready", true}});
+    char nothing = 0;
+    while (read(go, &nothing, 1) < 0 && errno == EINTR) {
+    }
+}
+
 enum class End { itself, too_long, told };
 
 /// Until the program has ended, or is to be ended.
@@ -509,6 +517,7 @@ End await(pid_t program, int signals, std::int64_t deadline) {
 }
 
 Json run(const Json& request, int signals) {
+    if (request.contains("go")) fcntl(request["go"], F_SETFD, FD_CLOEXEC);
     std::vector<CoRunner> co_runners;
     for (const Json& each : request.value("co_runners", Json::array()))
         co_runners.emplace_back(each);
@@ -519,6 +528,7 @@ Json run(const Json& request, int signals) {
     program.start();
     const Counters counters{program.pid()};
     Json answer;
+    if (request.contains("go")) wait_for_other(request["go"]);
     const double limit = request.value("time_limit_s", 0.0);
     const Ticks before = ticks_now();
     const std::int64_t begin = now_ns();

@@ -1,6 +1,7 @@
 """`rdam study`, behind its command line: the request is the JSON object in argument 2, whose keys are the options' names; the
 program's words are behind it."""
 
+import collections
 import contextlib
 import importlib.util
 import json
@@ -18,7 +19,7 @@ from rdam.study import journal, machine, runs, settings  # what needs scipy or n
 from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
-OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
+OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "duet": bool, "check": str, "output": str, "record": str,
            "record-every": int, "time-limit": float, "beside": str, "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
@@ -95,6 +96,8 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
     check_beside(request, every)
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
+    if request.get("duet"):
+        check_duets(kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
     return {"request": request, "command": request["command"], "rounds": rounds, "record_every": record_every(request),
             "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
@@ -107,6 +110,16 @@ def check_beside(request: dict, every: Sequence[settings.Setting]) -> None:
     """Before hours of runs, not behind them. Raises Error."""
     if request.get("beside", "all") != "all":
         settings.named_levels(request["beside"], {frozenset(setting.levels): setting.label for setting in every})
+
+
+def check_duets(kept: Sequence[settings.Setting], equal: Sequence[tuple[str, str]]) -> None:
+    """Raises Error unless each program has two settings."""
+    programs = collections.Counter(settings.program_of(setting.levels) for setting in kept)
+    for program, count in programs.items():
+        if count != 2:
+            of_it = f" of {program}" if len(programs) > 1 else ""
+            same = "".join(f"; '{later}' is on this machine the same as '{earlier}'" for later, earlier in equal)
+            raise Error(f"--duet: runs two settings at once, and{of_it} there {'is' if count == 1 else 'are'} {count}{same}: give two")
 
 
 def check_goes_together(request: dict) -> None:
@@ -128,9 +141,10 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
     planned = runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"], head["record_every"])
     left = [each for each in planned if each not in done]
+    at_once = runs.duets(left, every) if request.get("duet") else [(each,) for each in left]
     if not left:
         return
-    place = place or runs.Place(every)
+    place = place or runs.Place(every, request.get("duet", False))
     if place.another_machines() is not None:
         raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
     state = machine.state()
@@ -139,10 +153,10 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
         if "setting" in line:
             check.remember(every[line["setting"]].command, line["output"])
     log.append({"machine": state, "before": True, "at": time.time()})
-    progress = runs.Progress(every, len(left), machine.complaints(state))
+    progress = runs.Progress(every, len(at_once), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
+                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None).make(at_once, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "before": False, "at": time.time()})
@@ -163,7 +177,7 @@ def main(request: dict) -> None:
     place = None
     if begins:
         every = settings.crossed(request)
-        place = runs.Place(every)
+        place = runs.Place(every, request.get("duet", False))
         if (placed := place.another_machines()) is not None:
             put(on_another_machine(every, placed), "-")
             return

@@ -1,4 +1,5 @@
-"""A study's file: every run is in it when it ends. One JSON object a line; the first says what is studied."""
+"""A study's file: every run is in it when it ends. One JSON object a line; the first says what is studied. Two runs at once are one line: there
+are both or none."""
 
 import fcntl
 import json
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from rdam.trace import Error
 
 FORMAT = "rdam study 1"
+DUET = "duet"
 HEAD = {"request", "command", "rounds", "record_every", "warm_ups", "seed", "processors", "labels", "levels", "equal"}
 RUN = {"setting", "round", "warm_up", "recorded", "at", "wall_ns", "user_ns", "system_ns", "others_s", "stolen_s", "output", "output_differs"}
 
@@ -57,7 +59,7 @@ class Journal:
 
 
 def lines(path: pathlib.Path) -> Iterator[dict]:
-    """The head, and the lines behind it. Raises Error for another file."""
+    """The head, and the lines behind it; of two runs at once, first one, then the other. Raises Error for another file."""
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -72,8 +74,10 @@ def lines(path: pathlib.Path) -> Iterator[dict]:
             found = None
         if not isinstance(found, dict) or (number == 0 and found.get("format") != FORMAT) or not is_complete(found):
             raise Error(f"{path}: line {number + 1} is none of a study's file; name one that rdam study has written")
-        yield found
+        yield from found.get(DUET, [found])
 
 
 def is_complete(line: dict) -> bool:
+    if DUET in line:
+        return all(map(is_complete, line[DUET]))
     return (HEAD if "format" in line else RUN if "setting" in line else {"machine", "before"}) <= line.keys()

@@ -82,6 +82,17 @@ def divide(topology: Topology, options: Options) -> tuple[tuple[int, ...], tuple
     return usable, tuple(number for core in cores[last:] for number in core)
 
 
+def halves(topology: Topology) -> tuple[Topology, Topology]:
+    """Two parts of a machine with as many whole cores each (of one core: processors), neighbours together, so that they share little. What is
+    over is in neither. Raises Error for one processor."""
+    units = topology.cores if len(topology.cores) > 1 else tuple((each.number,) for each in topology.processors)
+    size = len(units) // 2
+    if size == 0:
+        raise Error(f"{topology.source} has one processor, on which two programs take turns, so that neither time is its own: run them one by one")
+    one, other = (topology.restricted(number for unit in part for number in unit) for part in (units[:size], units[size:2 * size]))
+    return one, other
+
+
 def shuffled(usable: Sequence[int], threads: int, random: random_module.Random | None) -> tuple[int, ...]:
     if random is None:
         raise ValueError("random placements are drawn from a random.Random")

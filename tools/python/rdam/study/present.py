@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from rdam.study import causes, machine, results, series, verdicts
+from rdam.study import causes, machine, placements, results, series, verdicts
 from rdam.study.results import Row, Study
 from rdam.trace import Error
 
@@ -32,7 +32,7 @@ def interval(found: series.Interval) -> str:
 def percent(share: float) -> str:
     if math.isnan(share):
         return "-"
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+    return f"{100 * share:.0f} %" if abs(share) >= 0.1 else f"{100 * share:.2g} %"
 
 
 def table(head: list[str], body: list[list[str]], numbers: bool = True) -> list[str]:
@@ -171,7 +171,12 @@ def text(study: Study, rows: Sequence[Row]) -> str:
 
 def remarks(study: Study) -> list[str]:
     """Why the figures may be worth less. Whole sentences."""
-    lines = list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
+    halves = sorted({tuple(line["half"]) for line in study.lines if "half" in line})
+    lines = []
+    if halves:
+        lines.append("Times are those of two at once (duets): each setting ran on one half of the processors, "
+                     f"{' or '.join(map(placements.ranges, halves))}, as was drawn for each round.")
+    lines += list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
     lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
     if any(disturbed := study.disturbed()):
         lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
@@ -211,6 +216,7 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                  "sentence": verdicts.sentence(beside.verdict)} for row in rows for beside in row.compared]
     programs = [{"setting": setting, "beside": other, **dataclasses.asdict(found)} for setting, other, found in results.overall(rows)]
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
+    head["duet"] = study.head["request"].get("duet", False)
     return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "comparisons": compared,
                               "programs": programs, "remarks": remarks(study)}), indent=1) + "\n"
 

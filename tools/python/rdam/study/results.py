@@ -68,8 +68,7 @@ class SettingRuns:
 
     @property
     def program(self) -> str | None:
-        """Of several."""
-        return dict(self.levels).get(settings.PROGRAM)
+        return settings.program_of(self.levels)
 
     @property
     def label_in_program(self) -> str:
@@ -164,8 +163,10 @@ class Study:
     def disturbed(self) -> list[bool]:
         """Of each plain run, whether others took more than QUIET of the processors, and more than ticks can be wrong: one for each processor.
         In warm-ups the study itself looks at threads, in recorded runs rdam is at work."""
-        processors = self.head["processors"]
-        return [line["others_s"] + line["stolen_s"] > processors * (QUIET * line["wall_ns"] / 1e9 + TICK)
+        def processors(line: dict) -> int:
+            return len(line["half"]) if "half" in line else self.head["processors"]
+
+        return [line["others_s"] + line["stolen_s"] > processors(line) * (QUIET * line["wall_ns"] / 1e9 + TICK)
                 for setting in self.settings for line in setting.lines]
 
 

@@ -16,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import IO
 
 from rdam.study import native, pin, placements, readback
-from rdam.study.journal import Journal
-from rdam.study.settings import Setting, bytewise, environment_of
+from rdam.study.journal import DUET, Journal
+from rdam.study.settings import Setting, bytewise, environment_of, program_of
 from rdam.study.topology import Topology
 from rdam.trace import Error, program, run
 
@@ -49,6 +50,23 @@ def schedule(settings: int, rounds: int, warm_ups: int, seed: int, record_every:
             order = [Planned(setting, number, warm_up, recorded) for setting in range(settings) for recorded in ways]
             random.Random(f"{seed}/{warm_up}/{number}").shuffle(order)
             yield from order
+
+
+def duets(planned: Iterable[Planned], settings: Sequence[Setting]) -> list[tuple[Planned, ...]]:
+    """The runs of a schedule that are made at once: in each round both plain ones of a program, and both recorded ones. The first gets the first
+    half of the processors: which that is was drawn with the round's order."""
+    rounds: dict[tuple[bool, int, bool, str | None], list[Planned]] = {}
+    for each in planned:
+        rounds.setdefault((each.warm_up, each.round, each.recorded, program_of(settings[each.setting].levels)), []).append(each)
+    return [tuple(both) for both in rounds.values()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Duet:
+    """What one of two runs at once needs."""
+
+    half: list[int]  # processors
+    go: int  # a pipe: both begin when its other end is closed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,29 +160,38 @@ def parent_in(stat: pathlib.Path) -> int | None:
 
 
 class Place:
-    """Where each setting's threads and co-runners go."""
+    """Where each setting's threads and co-runners go: on the machine, or for a duet on each of its halves."""
 
-    def __init__(self, settings: Sequence[Setting]) -> None:
+    def __init__(self, settings: Sequence[Setting], duet: bool = False) -> None:
         """Raises Error for placements that cannot be."""
         self._settings = settings
-        self._topology = Topology.load() if any(self._needs(setting) for setting in settings) else None
+        self._topology = Topology.load() if duet or any(self._needs(setting) for setting in settings) else None
+        self._halves = placements.halves(self._topology) if duet else ()
         for setting in settings:
-            self.of(setting, "check")
+            if duet and setting.pinning == "file":
+                raise Error(f"--pin file:{setting.pinning_file}: names processors, but for --duet a half of them is drawn in each round; "
+                            "take compact or scatter")
+            for half in range(len(self._halves) or 1):
+                self.of(setting, "check", half)
+
+    def halves(self) -> list[list[int]]:
+        """Processors; none but for a duet."""
+        return [sorted(each.number for each in half.processors) for half in self._halves]
 
     @staticmethod
     def _needs(setting: Setting) -> bool:
         return setting.pinning != "none" or setting.spared_cores > 0 or not setting.siblings or setting.co_runners.each > 0
 
-    def of(self, setting: Setting, seed: str) -> placements.Placement | None:
-        """None: the program may use what the study may."""
-        if not self._needs(setting) or self._topology is None:
+    def of(self, setting: Setting, seed: str, half: int = 0) -> placements.Placement | None:
+        """None: the program may use what the study may, or its half of that."""
+        topology = self._halves[half] if self._halves else self._topology
+        if not self._needs(setting) or topology is None:
             return None
         options = placements.Options(setting.siblings, setting.spared_cores, setting.pinning_file)
-        return placements.place(setting.pinning, self._threads(setting), self._topology, options, random.Random(seed))
+        return placements.place(setting.pinning, self._threads(setting), topology, options, random.Random(seed))
 
-    @staticmethod
-    def _threads(setting: Setting) -> int:
-        return setting.threads or len(os.sched_getaffinity(0))
+    def _threads(self, setting: Setting) -> int:
+        return setting.threads or (len(self._halves[0].processors) if self._halves else len(os.sched_getaffinity(0)))
 
     def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
         if setting.co_runners.each == 0 or placement is None:
@@ -176,8 +203,16 @@ class Place:
         """Where the threads of each setting would run, if hwloc has been told of another machine. Nothing can be run there."""
         if self._topology is None or self._topology.is_this_machine:
             return None
-        found = [self.of(setting, "shown") for setting in self._settings]
-        return [",".join(map(str, each.processors)) or f"free on {placements.ranges(each.mask)}" if each else "free" for each in found]
+        halves = self.halves() or [[]]
+        return [" or ".join(self._shown(self.of(setting, "shown", number), half) for number, half in enumerate(halves))
+                for setting in self._settings]
+
+    @staticmethod
+    def _shown(placement: placements.Placement | None, half: Sequence[int]) -> str:
+        if placement is not None and placement.processors:
+            return ",".join(map(str, placement.processors))
+        mask = placement.mask if placement is not None else half
+        return f"free on {placements.ranges(mask)}" if mask else "free"
 
     def equal(self) -> list[tuple[int, int]]:
         """Pairs of settings, the later first, that differ in nothing but where threads and memory go, and coincide in that on this machine."""
@@ -193,9 +228,10 @@ class Place:
     def _coincide(self, one: Setting, other: Setting) -> bool:
         if self._topology is None:
             return True
-        free = placements.place("none", 1, self._topology)
+        topology = self._halves[0] if self._halves else self._topology
+        free = placements.place("none", 1, topology)
         masks = [self.of(setting, "") or dataclasses.replace(free, threads=self._threads(setting)) for setting in (one, other)]
-        return len(placements.coinciding(masks, self._topology)) == 1
+        return len(placements.coinciding(masks, topology)) == 1
 
 
 def but_for_placement(setting: Setting) -> Setting:
@@ -236,21 +272,46 @@ class Runs:
         self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
         self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
 
-    def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
-        """Raises Error when a run fails; those before it are in the journal."""
+    def make(self, planned: Sequence[tuple[Planned, ...]], tell: Callable[[int, tuple[Planned, ...]], None]) -> None:
+        """Those that are together in `planned` at once. Raises Error when a run fails; those before it are in the journal."""
         adopts = adopt()
         with tempfile.TemporaryDirectory(prefix="rdam-study-") as folder:
-            for number, each in enumerate(planned):
-                tell(number, each)
+            for number, together in enumerate(planned):
+                tell(number, together)
                 try:
-                    self._journal.append(self._run(each, pathlib.Path(folder)))
+                    lines = self._at_once(together, pathlib.Path(folder))
+                    self._journal.append({DUET: lines} if len(lines) > 1 else lines[0])
                 finally:
                     if adopts:
                         end_adopted()
 
-    def _run(self, planned: Planned, folder: pathlib.Path) -> dict:
+    def _at_once(self, planned: Sequence[Planned], folder: pathlib.Path) -> list[dict]:
+        """One run, or the two of a duet."""
+        with contextlib.ExitStack() as ends:
+            if len(planned) == 1:
+                runs = [self._run(planned[0], folder)]
+            else:
+                go, begin = os.pipe()
+                ends.callback(os.close, go)
+                runs = []
+                for number, (each, half) in enumerate(zip(planned, self._place.halves(), strict=True)):
+                    own = folder / str(number)
+                    own.mkdir(exist_ok=True)
+                    runs.append(self._run(each, own, number, Duet(half, go)))
+            for each in runs:
+                ends.callback(each.close)  # which ends its runner
+            if len(runs) > 1:
+                begins = ends.enter_context(open(begin, "wb"))  # closed before all else: a runner that waits for it waits for nothing else
+                for each in runs:
+                    next(each)
+                begins.close()
+            return finished(runs, planned[0].warm_up)
+
+    def _run(self, planned: Planned, folder: pathlib.Path, half: int = 0, duet: Duet | None = None) -> Generator[IO[str] | None, None, dict]:
+        """Yields what is to be waited for: one of a duet when it is ready to begin, and all while they run; None when it has ended: what is done with
+        it then would disturb the other one. Returns its line of the journal."""
         setting = self._settings[planned.setting]
-        placement = self._place.of(setting, planned.seed(self._seed))
+        placement = self._place.of(setting, planned.seed(self._seed), half)
         output, errors, trace = folder / "out", folder / "errors", folder / "trace.bin"
         environment = environment_of(setting)
         command = list(setting.command)
@@ -264,6 +325,9 @@ class Runs:
             if placement.processors:  # where threads are free, what the program does with them is its own
                 environment.update(placement.environment)
             environment.update(pin.environment(placement, preloads=environment.get("LD_PRELOAD", "")))
+        if duet is not None:
+            request.setdefault("processors", duet.half)
+            request["go"] = duet.go
         if setting.randomized is not None:
             request["randomize"] = setting.randomized
         if setting.memory is not None:
@@ -272,13 +336,16 @@ class Runs:
             request["time_limit_s"] = self._time_limit
         request["environment"] = [bytewise(f"{name}={value}") for name, value in environment.items()]
         at = time.time()
-        answer, pinned = self._ask(request, placement if planned.warm_up else None)
+        answer, pinned = yield from self._ask(request, placement if planned.warm_up else None, duet)
         self._fail_if(answer, setting, errors)
+        yield None
         line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
         own = answer["all_cpu_ns"] / 1e9  # of the program, of what it left behind and of the co-runners
         line["others_s"] = max(answer["busy_s"] - own, 0.0)
         if placement is not None and placement.processors:
             line["processors"] = list(placement.processors)
+        if duet is not None:
+            line["half"] = duet.half
         if pinned is not None:
             line["pinned"] = pinned
         with output.open("rb") as text:
@@ -293,20 +360,27 @@ class Runs:
             line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
         return {**line, **{name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")}}
 
-    def _ask(self, request: dict, watched: placements.Placement | None) -> tuple[dict, str | None]:
+    def _ask(self, request: dict, watched: placements.Placement | None, duet: Duet | None) -> Generator[IO[str], None, tuple[dict, str | None]]:
         """The answer, and how the program's threads were seen to be pinned: looking disturbs, so only warm-ups are looked at."""
         seen = None
-        with subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        with bound_to(duet.half) if duet else contextlib.nullcontext():  # so that it counts what these processors do
+            process = subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=(duet.go,) if duet else ())
+        with process:
             try:
                 with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
                     process.stdin.write(json.dumps(request))
                     process.stdin.close()
                 answer = json.loads(process.stdout.readline() or "null")
+                if answer is not None and "ready" in answer:
+                    yield process.stdout
+                    answer = json.loads(process.stdout.readline() or "null")
                 if answer is not None and "pid" in answer:
                     if watched is not None:
                         seen = readback.ReadBack(answer["pid"], watched)
-                        while not select.select([process.stdout], [], [], 0.02)[0]:
+                    while not select.select([process.stdout], [], [], 0)[0]:
+                        if seen is not None:
                             seen.poll()
+                        yield process.stdout
                     answer = json.loads(process.stdout.readline() or "null")
             except BaseException:
                 process.terminate()  # which ends all that it has started
@@ -327,6 +401,37 @@ class Runs:
         if answer["exit_code"] != 0:
             why = f"exit code {answer['exit_code']}" if answer["signal"] is None else f"signal {answer['signal']}"
             raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; mend that, then go on by --resume")
+
+
+@contextlib.contextmanager
+def bound_to(processors: Sequence[int]) -> Iterator[None]:
+    """What is started meanwhile may use these only."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def finished(runs: Sequence[Generator[IO[str] | None, None, dict]], are_looked_at: bool) -> list[dict]:
+    """What they return, when all have ended. Each goes on when what it waits for is there, or every 20 ms."""
+    waiting = {each: next(each) for each in runs}
+    while waiting := {each: file for each, file in waiting.items() if file is not None}:
+        ready = select.select(list(waiting.values()), [], [], 0.02 if are_looked_at else None)[0]
+        for each, file in waiting.items():
+            if are_looked_at or file in ready:
+                waiting[each] = next(each)
+    return list(map(returned, runs))
+
+
+def returned(ended: Generator[IO[str] | None, None, dict]) -> dict:
+    """By a run."""
+    while True:
+        try:
+            next(ended)
+        except StopIteration as end:
+            return end.value
 
 
 def last_line(path: pathlib.Path, most: int = 300) -> str:
@@ -354,7 +459,7 @@ class Progress:
         self._begin = self._told = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
 
-    def __call__(self, number: int, planned: Planned) -> None:
+    def __call__(self, number: int, planned: tuple[Planned, ...]) -> None:
         now = time.monotonic()
         if now - self._begin < 2:
             return
@@ -365,8 +470,9 @@ class Progress:
             return
         self._told = now
         left = (now - self._begin) / number * (self._total - number) if number else None
-        text = f"run {number + 1} of {self._total}" + (f", {duration(left)} left" if left is not None else "")
-        text += f": {self._settings[planned.setting].label}{' (warm-up)' if planned.warm_up else ' (recorded)' if planned.recorded else ''}"
+        text = f"{'run' if len(planned) == 1 else 'duet'} {number + 1} of {self._total}" + (f", {duration(left)} left" if left is not None else "")
+        text += f": {' and '.join(self._settings[each.setting].label for each in planned)}"
+        text += " (warm-up)" if planned[0].warm_up else " (recorded)" if planned[0].recorded else ""
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{text[:width]:{width}}", end="", file=sys.stderr, flush=True)

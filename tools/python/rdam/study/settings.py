@@ -281,6 +281,11 @@ def crossed(request: dict) -> list[Setting]:
     return labelled(settings)
 
 
+def program_of(levels: Iterable[tuple[str, str]]) -> str | None:
+    """A setting's, of several."""
+    return dict(levels).get(PROGRAM)
+
+
 def level_text(factor: str, level: str) -> str:
     return level if factor in (COMMAND, PROGRAM) else f"{factor} {level or repr(level)}"
 

@@ -80,6 +80,20 @@ class Topology:
             found.setdefault(processor.core, []).append(processor.number)
         return tuple(tuple(numbers) for numbers in found.values())
 
+    def restricted(self, numbers: Iterable[int]) -> "Topology":
+        """The same machine as a process sees it that may use these processors only."""
+        kept = set(numbers)
+        cores: dict[int, int] = {}
+        processors = []
+        for each in self.processors:
+            if each.number in kept:
+                core = cores.setdefault(each.core, len(cores))
+                caches = tuple(dataclasses.replace(cache, processors=tuple(n for n in cache.processors if n in kept)) for cache in each.caches)
+                sibling = sum(other.core == core for other in processors)
+                processors.append(dataclasses.replace(each, core=core, sibling=sibling, caches=caches))
+        tree = pruned(self.tree, kept)
+        return dataclasses.replace(self, processors=tuple(processors), tree=tree if isinstance(tree, tuple) else (tree,))
+
     def shared_caches(self, one: int, other: int) -> tuple[Cache, ...]:
         """The caches that both processors use, nearest first."""
         return tuple(cache for cache in self[one].caches if other in cache.processors)
