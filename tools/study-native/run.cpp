@@ -11,7 +11,6 @@
 #include <linux/mempolicy.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,19 +27,21 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tools/study-native/interrupts.h"
+#include "tools/study-native/system.h"
+
+namespace rdam::study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,28 +53,17 @@ void say(const Json& answer) {
     std::cout << answer.dump(-1, ' ', true, Json::error_handler_t::replace) << '\n' << std::flush;
 }
 
+/// What is wrong, as the study is told it.
+class Failure : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 [[noreturn]] void fail(const std::string& message) {
-    say({{"error", message}});
-    std::exit(kExitBadRequest);
-}
-
-std::string errno_text(int number) {
-    return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): there is one thread
-}
-
-std::int64_t now_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    throw Failure{message};
 }
 
 std::int64_t ns_of(const timeval& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
-}
-
-std::string content_of(const fs::path& path) {
-    std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 /// The bytes for which a text has a character each (U+0000 to U+00FF).
@@ -93,39 +83,6 @@ std::vector<std::string> bytes_of(std::vector<std::string> texts) {
     for (std::string& text : texts)
         text = bytes_of(text);
     return texts;
-}
-
-/// Whoever it was started by has ended: so does the caller.
-void end_with(pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-}
-
-/// In ascending order.
-std::vector<int> processors_of_this_process() {
-    constexpr int kMost = 8192;  // of Linux on x86-64
-    std::array<unsigned long, kMost / 64> mask{};
-    std::vector<int> found;
-    if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) < 0) return found;
-    for (int i = 0; i < kMost; ++i)
-        if ((mask.at(static_cast<std::size_t>(i) / 64) >> static_cast<unsigned>(i) % 64U & 1U) != 0)
-            found.push_back(i);
-    return found;
-}
-
-std::optional<std::string> set_processors(const std::vector<int>& processors) {
-    if (processors.empty()) return std::nullopt;
-    const int most = *std::ranges::max_element(processors);
-    const std::size_t size = CPU_ALLOC_SIZE(most + 1);
-    cpu_set_t* const set = CPU_ALLOC(most + 1);
-    CPU_ZERO_S(size, set);
-    for (const int processor : processors)
-        CPU_SET_S(processor, size, set);
-    const int failed = sched_setaffinity(0, size, set);
-    const int reason = errno;
-    CPU_FREE(set);
-    if (failed == 0) return std::nullopt;
-    return "cannot be bound to the processors: " + errno_text(reason);
 }
 
 /// `local`, `interleave`, `bind`, with the nodes of the latter two.
@@ -488,6 +445,14 @@ Ticks ticks_now() {
     return sum;
 }
 
+/// By the program, in ascending order.
+std::vector<int> used_processors(const Json& request) {
+    std::vector<int> found = request.value("processors", std::vector<int>{});
+    if (found.empty()) return processors_of_this_process();
+    std::ranges::sort(found);
+    return found;
+}
+
 enum class End { itself, too_long, told };
 
 /// Until the program has ended, or is to be ended.
@@ -520,19 +485,23 @@ Json run(const Json& request, int signals) {
     const Counters counters{program.pid()};
     Json answer;
     const double limit = request.value("time_limit_s", 0.0);
-    const Ticks before = ticks_now();
-    const std::int64_t begin = now_ns();
-    if (const auto why = program.let_go()) {
+    const auto given_up = [&](const std::string& why) -> Json {
         for (const CoRunner& each : co_runners)
             each.end();
         end_what_is_left();
-        return {{"error", program.name() + " " + *why}};
-    }
+        return {{"error", why}};
+    };
+    const std::vector<int> used = used_processors(request);
+    const Interruptions interrupted = interruptions_now(used);
+    const Ticks before = ticks_now();
+    const std::int64_t begin = now_ns();
+    if (const auto why = program.let_go()) return given_up(program.name() + " " + *why);
     say({{"pid", program.pid()}});
     const std::int64_t deadline = limit > 0 ? begin + static_cast<std::int64_t>(limit * 1e9) : 0;
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
     const Ticks after = ticks_now();
+    read_interruptions(interrupted, interruptions_now(used), answer);
     const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
     answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
     answer["stolen_s"] = static_cast<double>(after.stolen - before.stolen) * tick_s;
@@ -590,6 +559,8 @@ int serve() {
     try {
         if (getppid() != request.at("study").get<pid_t>()) return 1;
         say(run(request, signals));
+    } catch (const Failure&) {
+        throw;
     } catch (const std::exception& error) {
         fail(std::string{"the request cannot be carried out: "} + error.what());
     }
@@ -597,11 +568,15 @@ int serve() {
 }
 
 }  // namespace
+}  // namespace rdam::study
 
 int main() {
     try {
-        return serve();
+        return rdam::study::serve();
+    } catch (const rdam::study::Failure& failure) {
+        rdam::study::say({{"error", failure.what()}});
+        return rdam::study::kExitBadRequest;
     } catch (...) {  // not even an answer can be given
-        return kExitBadRequest;
+        return rdam::study::kExitBadRequest;
     }
 }

@@ -169,7 +169,8 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                          "beside_first": verdict, "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
                                       for line in row.setting.recorded],
-                         "runs": [{name: results.value_of(line, name) for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s")}
+                         "runs": [{name: results.value_of(line, name)
+                                   for name in ("round", "at", *results.MEASURES, "others_s", "stolen_s", *results.SOURCES)}
                                   for line in row.setting.lines]})
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
     return json.dumps(finite({"format": "rdam study result 1", **head, "machine": study.states, "settings": settings, "remarks": remarks(study)}),
@@ -180,13 +181,16 @@ def run_columns(study: Study) -> tuple[list[str], list[list]]:
     """A row for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
     factors = [factor for factor, _ in study.head["levels"][0]]
     names = [name for name in results.MEASURES if name != "cpu_ns"] + ["user_ns", "system_ns", "others_s", "stolen_s"]
+    sources = [(field, name) for field in results.SOURCES for name in sorted({name for line in study.lines for name in line.get(field) or {}})]
     rows = []
     for line in study.lines:
         own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
-               line["warm_up"], line["recorded"], line["at"], *(line.get(name) for name in names)]
+               line["warm_up"], line["recorded"], line["at"], *(line.get(name) for name in names),
+               *((line.get(field) or {}).get(name, 0 if line.get(field) is not None else None) for field, name in sources)]
         printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
         rows += [[*own, name, value] for name, value in printed or [(None, None)]]
-    return ["setting", *factors, "round", "warm_up", "recorded", "at", *names, "metric", "value"], rows
+    return ["setting", *factors, "round", "warm_up", "recorded", "at", *names, *(f"{field} {name}" for field, name in sources), "metric",
+            "value"], rows
 
 
 def as_csv(study: Study) -> str:

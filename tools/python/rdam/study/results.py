@@ -43,6 +43,12 @@ MEASURES = {
 # What may make a run longer and is no other name for its length, as CPU time would be.
 CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
 
+# What interrupts a program, by the kernel's source: fields of a run, and how they are told. Their number grows with a run's length, whatever that
+# comes from, and so explains nothing; how many came in a second may. Clocks are left out: they tick while processors are busy, so that a
+# run that computes for longer, and waits as long as others, has a higher rate of them.
+SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs"}
+CLOCKS = {"LOC", "TIMER", "HRTIMER", "SCHED", "RCU", "timer", "rtc0", "hpet"}
+
 
 def value_of(line: dict, name: str):
     """Of a run; None: the machine cannot count it."""
@@ -92,6 +98,19 @@ class SettingRuns:
         lost = [{each["name"]: each["lost_ns"] for each in line["functions"]} for line in self.recorded]
         return {name: numpy.array([run.get(name, 0.0) for run in lost]) for name in names}
 
+    @staticmethod
+    def rates(lines: Sequence[dict]) -> dict[str, numpy.ndarray]:
+        """Of these runs: how many interrupts a second each source made. One that is not named in a run made none."""
+        seconds = numpy.array([line["wall_ns"] / 1e9 for line in lines])
+        found = {}
+        for field, kind in SOURCES.items():
+            counts = [line.get(field) for line in lines]
+            if any(each is None for each in counts):
+                continue
+            for name in sorted({name for each in counts for name in each} - CLOCKS):
+                found[f"{name} {kind} a second"] = numpy.array([each.get(name, 0) for each in counts], dtype=float) / seconds
+        return found
+
     def explanation(self, recorded: bool) -> tuple[causes.Explanation, tuple[causes.Separator, ...]]:
         """What its runs' times go with: of recorded ones what their functions lost, too. Needs three runs. What others took of the processors is
         no candidate: the longer a run is, for whatever reason, the more that is. What they did to the run is in its waits and preemptions."""
@@ -99,10 +118,14 @@ class SettingRuns:
         times = self.program_ns() if recorded else self.values("wall_ns")
         candidates = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
                       if all(line.get(name) is not None for line in lines)}
+        rates = self.rates(lines)
+        candidates.update(rates)
+        towards = dict.fromkeys(rates, 1)
         if recorded:
             candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
         modes = series.modes(times)
-        return causes.explain(times, candidates), causes.separators(times, modes.slow, candidates) if modes.bimodal else ()
+        return (causes.explain(times, candidates, towards=towards),
+                causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
 
     def metrics(self) -> list[Metric]:
         found = []
