@@ -38,7 +38,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/study-native/frequencies.h"
 #include "tools/study-native/interrupts.h"
+#include "tools/study-native/noise.h"
+#include "tools/study-native/prefetcher.h"
 #include "tools/study-native/system.h"
 
 namespace rdam::study {
@@ -58,6 +61,7 @@ class Failure : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// It unwinds: what a run has changed on the machine is as it was.
 [[noreturn]] void fail(const std::string& message) {
     throw Failure{message};
 }
@@ -473,7 +477,76 @@ End await(pid_t program, int signals, std::int64_t deadline) {
     }
 }
 
+/// What the request wants to be seen or changed on the machine while the program runs.
+class Surroundings {
+  public:
+    explicit Surroundings(const Json& request) : processors_(used_processors(request)) {
+        if (request.contains("frequencies")) {
+            const Json& wanted = request["frequencies"];
+            log_.emplace(fs::path{bytes_of(wanted.at("folder").get<std::string>())}, processors_,
+                         wanted.at("processor").get<int>(), wanted.at("every_ms").get<int>());
+        }
+        if (request.contains("osnoise")) {
+            const Json& wanted = request["osnoise"];
+            noise_.emplace(fs::path{bytes_of(wanted.at("tracefs").get<std::string>())},
+                           wanted.at("instance").get<std::string>());
+        }
+        if (request.contains("prefetcher")) {
+            const Json& wanted = request["prefetcher"];
+            prefetcher_.emplace(fs::path{bytes_of(wanted.at("devices").get<std::string>())}, processors_,
+                                wanted.at("register").get<std::int64_t>(),
+                                wanted.at("mask").get<std::uint64_t>());
+            is_prefetching_ = wanted.at("on");
+        }
+    }
+
+    /// What takes time. What is wrong, if it cannot be.
+    std::optional<std::string> prepare() {
+        std::optional<std::string> why;
+        if (noise_) why = noise_->prepare();
+        if (!why && prefetcher_) why = prefetcher_->set(is_prefetching_);
+        if (!why && log_) why = log_->start();
+        return why;
+    }
+
+    /// The program begins now. What is wrong, if it is not to.
+    std::optional<std::string> begin() {
+        if (noise_)
+            if (const auto why = noise_->start()) return why;
+        interrupted_ = interruptions_now(processors_);
+        return std::nullopt;
+    }
+
+    /// It has ended.
+    void end(Json& answer) {
+        read_interruptions(interrupted_, interruptions_now(processors_), answer);
+        if (noise_) noise_->stop();
+        if (log_) {
+            log_->stop();
+            log_->read_into(answer);
+        }
+    }
+
+    /// What else is to be read, when nothing of the run is left. What is wrong, if the machine is not as it
+    /// was.
+    std::optional<std::string> leave(Json& answer, pid_t program) {
+        if (noise_) noise_->read_into(answer, program, processors_);
+        return prefetcher_ ? prefetcher_->restore() : std::nullopt;
+    }
+
+  private:
+    std::vector<int> processors_;
+    Interruptions interrupted_;
+    std::optional<FrequencyLog> log_;
+    std::optional<Noise> noise_;
+    std::optional<Prefetcher> prefetcher_;
+    bool is_prefetching_ = true;
+};
+
 Json run(const Json& request, int signals) {
+    // It ends last: nothing that it has changed stays so.
+    Surroundings surroundings{request};
+    if (const auto why = surroundings.prepare()) return {{"error", *why}};
     std::vector<CoRunner> co_runners;
     for (const Json& each : request.value("co_runners", Json::array()))
         co_runners.emplace_back(each);
@@ -491,8 +564,7 @@ Json run(const Json& request, int signals) {
         end_what_is_left();
         return {{"error", why}};
     };
-    const std::vector<int> used = used_processors(request);
-    const Interruptions interrupted = interruptions_now(used);
+    if (const auto why = surroundings.begin()) return given_up(*why);
     const Ticks before = ticks_now();
     const std::int64_t begin = now_ns();
     if (const auto why = program.let_go()) return given_up(program.name() + " " + *why);
@@ -501,7 +573,7 @@ Json run(const Json& request, int signals) {
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
     const Ticks after = ticks_now();
-    read_interruptions(interrupted, interruptions_now(used), answer);
+    surroundings.end(answer);
     const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
     answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
     answer["stolen_s"] = static_cast<double>(after.stolen - before.stolen) * tick_s;
@@ -524,6 +596,7 @@ Json run(const Json& request, int signals) {
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);
+    if (const auto why = surroundings.leave(answer, program.pid())) return {{"error", *why}};
     if (!gone.empty() && end == End::itself)
         return {
             {"error", "the co-runner " + gone + " ended before the program: give a command that goes on"}};

@@ -364,7 +364,10 @@ Prose study_prose() {
              "its variables, others by a library that is preloaded. In warm-up runs it is read back from "
              "each thread whether that holds. Of a static program only the whole process is bound.",
              "--metric takes the values that the program prints. If a run prints several, the variation "
-             "between runs and that inside a run are shown side by side, and tests count runs."},
+             "between runs and that inside a run are shown side by side, and tests count runs.",
+             "--frequencies, --osnoise and --prefetcher need what not every machine has (docs/study.md says "
+             "what), and are refused without it. Prefetchers and the kernel's tracer are as they were when "
+             "the run ends, however it ends."},
         .environment = {{"RDAM_PYTHON",
                          "The Python that is used, 3.11 or later with scipy. Default: python3."},
                         {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",

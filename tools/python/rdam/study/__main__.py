@@ -17,7 +17,8 @@ from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "time-limit": float, "csv": str, "html": str, "parquet": str}
+           "record-every": int, "time-limit": float, "frequencies": bool, "frequencies-every": float, "osnoise": bool,
+           "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
 OF_PRINTING = {"json", "csv", "html", "parquet", "risk"}
@@ -93,11 +94,12 @@ def record_every(request: dict) -> int | None:
 
 def new_head(request: dict) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
-    from rdam.study import runs, settings
+    from rdam.study import runs, settings, watch
     every = settings.crossed(request)
     for text in request.get("metric", []):
         runs.Metric.parse(text)
     place = runs.Place(every)
+    place.check(watch.Watch.of(request, every))
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
@@ -119,7 +121,7 @@ def check_goes_together(request: dict) -> None:
 
 def make_runs(path: pathlib.Path, request: dict) -> None:
     """Those that are not in the file yet."""
-    from rdam.study import journal, machine, runs, settings
+    from rdam.study import journal, machine, runs, settings, watch
     resumed = "resume" in request
     log = journal.Journal(path, None if resumed else new_head(request))
     head, *lines = journal.lines(path)
@@ -134,6 +136,8 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     place = runs.Place(every)
     if place.another_machines() is not None:
         raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
+    watched = watch.Watch.of(request, every)
+    place.check(watched)
     state = machine.state()
     check = runs.Check(request.get("check", "same"))
     for line in lines:
@@ -143,7 +147,7 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     progress = runs.Progress(every, len(left), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None).make(left, progress)
+                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None, watched).make(left, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "before": False, "at": time.time()})

@@ -37,16 +37,20 @@ MEASURES = {
     "cycles": Measure("cycles", ""),
     "instructions": Measure("instructions", ""),
     "last_level_misses": Measure("last-level cache misses", ""),
+    "frequency_khz": Measure("mean frequency", "kHz"),
+    "least_frequency_khz": Measure("least frequency", "kHz"),
+    "greatest_frequency_khz": Measure("greatest frequency", "kHz"),
 }
 
 
 # What may make a run longer and is no other name for its length, as CPU time would be.
-CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
+CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses",
+          "frequency_khz")
 
 # What interrupts a program, by the kernel's source: fields of a run, and how they are told. Their number grows with a run's length, whatever that
 # comes from, and so explains nothing; how many came in a second may. Clocks are left out: they tick while processors are busy, so that a
 # run that computes for longer, and waits as long as others, has a higher rate of them.
-SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs"}
+SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs", "osnoise": "noise"}
 CLOCKS = {"LOC", "TIMER", "HRTIMER", "SCHED", "RCU", "timer", "rtc0", "hpet"}
 
 
@@ -100,7 +104,7 @@ class SettingRuns:
 
     @staticmethod
     def rates(lines: Sequence[dict]) -> dict[str, numpy.ndarray]:
-        """Of these runs: how many interrupts a second each source made. One that is not named in a run made none."""
+        """Of these runs: how many interrupts a second each source made, or ns of noise. One that is not named in a run made none."""
         seconds = numpy.array([line["wall_ns"] / 1e9 for line in lines])
         found = {}
         for field, kind in SOURCES.items():
@@ -120,7 +124,7 @@ class SettingRuns:
                       if all(line.get(name) is not None for line in lines)}
         rates = self.rates(lines)
         candidates.update(rates)
-        towards = dict.fromkeys(rates, 1)
+        towards = {**dict.fromkeys(rates, 1), MEASURES["frequency_khz"].name: -1}
         if recorded:
             candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
         modes = series.modes(times)

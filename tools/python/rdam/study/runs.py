@@ -22,6 +22,7 @@ from rdam.study import native, pin, placements, readback
 from rdam.study.journal import Journal
 from rdam.study.settings import Setting, bytewise, environment_of
 from rdam.study.topology import Topology
+from rdam.study.watch import Watch
 from rdam.trace import Error, program, run
 
 RUNNER = "rdam-study-run"
@@ -166,6 +167,11 @@ class Place:
     def _threads(setting: Setting) -> int:
         return setting.threads or len(os.sched_getaffinity(0))
 
+    def check(self, watch: Watch) -> None:
+        """Raises Error if what is to be watched cannot be with one of the settings."""
+        for setting in self._settings:
+            watch.request(setting, self.of(setting, "check"))
+
     def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
         if setting.co_runners.each == 0 or placement is None:
             return []
@@ -232,8 +238,8 @@ class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 time_limit: float | None, recording: Recording | None) -> None:
-        self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
+                 time_limit: float | None, recording: Recording | None, watch: Watch) -> None:
+        self._settings, self._journal, self._place, self._metrics, self._check, self._watch = settings, journal, place, metrics, check, watch
         self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
 
     def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
@@ -258,7 +264,7 @@ class Runs:
             command = self._recording.command(trace, command)
         request: dict[str, object] = {
             "study": os.getpid(), "command": list(map(bytewise, command)), "stdout": bytewise(output), "stderr": bytewise(errors),
-            "co_runners": self._place.co_runners(setting, placement)}
+            "co_runners": self._place.co_runners(setting, placement), **self._watch.request(setting, placement)}
         if placement is not None:
             request["processors"] = sorted(placement.mask)
             if placement.processors:  # where threads are free, what the program does with them is its own
@@ -272,7 +278,8 @@ class Runs:
             request["time_limit_s"] = self._time_limit
         request["environment"] = [bytewise(f"{name}={value}") for name, value in environment.items()]
         at = time.time()
-        answer, pinned = self._ask(request, placement if planned.warm_up else None)
+        with self._watch.kept():
+            answer, pinned = self._ask(request, placement if planned.warm_up else None)
         self._fail_if(answer, setting, errors)
         line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
         own = answer["all_cpu_ns"] / 1e9  # of the program, of what it left behind and of the co-runners
