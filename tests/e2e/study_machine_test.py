@@ -331,9 +331,9 @@ class Refusals(Case):
                     continue
                 self.assert_one_line(self.rdam("study", "--runs", "3", *options, "true", env=environment), 1, options[0], "leave it out")
                 self.assertFalse((self.folder / "study.jsonl").exists())
-        self.assert_one_line(self.rdam("study", "--frequencies-every", "5ms", "true", env=environment), 1, "give --frequencies as well")
-        self.assert_one_line(self.rdam("study", "--frequencies", "--frequencies-every", "0", "true", env=environment), 1, "from 0.001 to 3600")
-        self.assert_one_line(self.rdam("study", "--prefetcher", "half", "true", env=environment), 1, "--prefetcher half")
+        self.assert_one_line(self.rdam("study", "--frequencies-every", "5ms", "true", env=environment), 2, "give --frequencies as well")
+        self.assert_one_line(self.rdam("study", "--frequencies", "--frequencies-every", "0", "true", env=environment), 2, "from 0.001 to 3600")
+        self.assert_one_line(self.rdam("study", "--prefetcher", "half", "true", env=environment), 2, "--prefetcher half")
 
 
 if __name__ == "__main__":

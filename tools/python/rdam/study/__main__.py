@@ -23,8 +23,23 @@ RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1),
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
 OF_PRINTING = {"json", "csv", "html", "parquet", "risk"}
 GOES_WITH = {"show": OF_PRINTING, "resume": OF_PRINTING | {"time-limit"}}
+FILES = ("output", "resume", "show", "config", "csv", "html", "parquet")
+BAD_INPUT, USAGE = 1, 2  # exit codes, as the rdam command has them (docs/design.md, section 3)
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
+
+
+class UsageError(Error):
+    """What was typed is not understood."""
+
+
+@contextlib.contextmanager
+def understood():
+    """What is wrong in it is so with what was typed."""
+    try:
+        yield
+    except Error as error:
+        raise UsageError(str(error)) from None
 
 
 def put(text: str, place: str) -> None:
@@ -75,7 +90,8 @@ def configured(path: str) -> dict:
 def on_another_machine(request: dict) -> str | None:
     """Where threads would run, if hwloc's variables tell of another machine than this one."""
     from rdam.study import present, runs, settings
-    every = settings.crossed(request)
+    with understood():
+        every = settings.crossed(request)
     placed = runs.Place(every).another_machines()
     if placed is None:
         return None
@@ -95,23 +111,40 @@ def record_every(request: dict) -> int | None:
 def new_head(request: dict) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
     from rdam.study import runs, settings, watch
-    every = settings.crossed(request)
-    for text in request.get("metric", []):
-        runs.Metric.parse(text)
+    with understood():
+        every = settings.crossed(request)
+        check_names([factor for factor, _ in every[0].levels])
+        for text in request.get("metric", []):
+            runs.Metric.parse(text)
+        how_often = record_every(request)
+        watch.how_often(request)
     place = runs.Place(every)
     place.check(watch.Watch.of(request, every))
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
-    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": record_every(request),
+    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": how_often,
             "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
             "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
             "equal": [(every[later].label, every[earlier].label) for later, earlier in equal]}
 
 
+def check_names(factors: list[str]) -> None:
+    """Raises Error for two columns of one name in the table of runs."""
+    from rdam.study import present
+    for name in factors:
+        if factors.count(name) > 1:
+            raise Error(f"two factors have the name '{name}': give one another, or write it into the commands of --setting")
+        if present.is_column(name):
+            raise Error(f"no factor can have the name '{name}', which a column of the table of runs has: give it another, or write it into the "
+                        "commands of --setting")
+
+
 def check_goes_together(request: dict) -> None:
-    """Raises Error for options that would not be looked at, because the study has been begun without them."""
+    """Raises Error for options that would not be looked at, because the study has been begun without them, and for empty names of files."""
+    if empty := next((option for option in FILES if request.get(option) == ""), None):
+        raise Error(f"--{empty} '': is the name of no file; give one")
     for option, others in GOES_WITH.items():
         ignored = [key for key, value in request.items() if key not in others | {option} and (key != "command" or value)]
         if option in request and ignored:
@@ -139,6 +172,9 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
     watched = watch.Watch.of(request, every)
     place.check(watched)
     state = machine.state()
+    states = [line["machine"] for line in lines if line.get("before")]
+    if states and (moved := machine.moved(states[-1], state)):
+        print(f"rdam: {moved}", file=sys.stderr)
     check = runs.Check(request.get("check", "same"))
     for line in lines:
         if "setting" in line:
@@ -154,7 +190,8 @@ def make_runs(path: pathlib.Path, request: dict) -> None:
 
 
 def main(request: dict) -> None:
-    check_goes_together(request)
+    with understood():
+        check_goes_together(request)
     if "config" in request:
         given = {key: value for key, value in request.items() if key not in ("config", "command") or value}
         request = {"command": [], **configured(request["config"]), **given}
@@ -162,7 +199,7 @@ def main(request: dict) -> None:
         if importlib.util.find_spec(needed) is None:  # before hours of runs, not behind them
             raise ModuleNotFoundError(name=needed)
     if not {"show", "resume", "setting"} & request.keys() and not request["command"]:
-        raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
+        raise UsageError("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     if not {"show", "resume"} & request.keys() and (shown := on_another_machine(request)) is not None:
         put(shown, "-")
@@ -196,7 +233,7 @@ if __name__ == "__main__":
         main({"command": sys.argv[3:], **json.loads(sys.argv[2])})
     except Error as error:
         print(f"rdam: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(USAGE if isinstance(error, UsageError) else BAD_INPUT)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

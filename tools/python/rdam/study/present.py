@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -108,9 +109,8 @@ def metrics(rows: Sequence[Row]) -> list[str]:
     first = {metric.name: metric for metric in rows[0].setting.metrics()}
     for row in rows:
         for metric in row.setting.metrics():
-            if row is not rows[0] and min(metric.medians.min(), first[metric.name].medians.min()) > 0:
-                pairs[f"{metric.name}: {row.setting.label}"] = (rows[0].setting.with_rounds(first[metric.name].medians),
-                                                                row.setting.with_rounds(metric.medians))
+            if row is not rows[0] and (one := first.get(metric.name)) is not None and min(metric.medians.min(), one.medians.min()) > 0:
+                pairs[f"{metric.name}: {row.setting.label}"] = (verdicts.Runs(one.medians, one.rounds), verdicts.Runs(metric.medians, metric.rounds))
             summary = series.summarize(metric.medians)
             inside = "-" if numpy.isnan(metric.inside).all() else percent(float(numpy.nanmedian(metric.inside)))
             body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
@@ -132,11 +132,17 @@ def text(study: Study, rows: Sequence[Row]) -> str:
 def remarks(study: Study) -> list[str]:
     """Why the figures may be worth less. Whole sentences."""
     lines = list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
+    lines += [moved for before, now in itertools.pairwise(study.before) if (moved := machine.moved(before, now))]
     lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
     if any(disturbed := study.disturbed()):
         lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
                      f"{len(disturbed)} runs.")
-    if different := sum(line["output_differs"] for line in study.lines):
+    for name in study.metrics():
+        if missing := sum(name not in line["metrics"] for line in study.lines):
+            lines.append(f"The metric '{name}' is missing in {missing} of {len(study.lines)} runs: it was not in what they printed.")
+    if unjudged := sum(line["output_differs"] is None for line in study.lines):
+        lines.append(f"The output of {unjudged} of {len(study.lines)} runs was not judged: --check could not be run.")
+    if different := sum(bool(line["output_differs"]) for line in study.lines):
         has_checker = study.head["request"].get("check", "same") != "same"
         lines.append(f"The output of {different} of {len(study.lines)} runs "
                      + ("is wrong, as --check judges it." if has_checker else "differs from that of the first; --check none if it may."))
@@ -177,20 +183,29 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                       indent=1) + "\n"
 
 
+# Of the table of runs, but for the factors and for those of what interrupts, whose names have a space behind the first word.
+BEFORE = ("round", "warm_up", "recorded", "at")
+VALUES = (*(name for name in results.MEASURES if name != "cpu_ns"), "user_ns", "system_ns", "others_s", "stolen_s")
+BEHIND = ("metric", "value")
+
+
+def is_column(name: str) -> bool:
+    """Of the table of runs, whatever the factors are."""
+    return name in ("setting", *BEFORE, *VALUES, *BEHIND) or name.partition(" ")[0] in results.SOURCES
+
+
 def run_columns(study: Study) -> tuple[list[str], list[list]]:
     """A row for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
     factors = [factor for factor, _ in study.head["levels"][0]]
-    names = [name for name in results.MEASURES if name != "cpu_ns"] + ["user_ns", "system_ns", "others_s", "stolen_s"]
     sources = [(field, name) for field in results.SOURCES for name in sorted({name for line in study.lines for name in line.get(field) or {}})]
     rows = []
     for line in study.lines:
-        own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
-               line["warm_up"], line["recorded"], line["at"], *(line.get(name) for name in names),
+        own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]),
+               *(line.get(name) for name in (*BEFORE, *VALUES)),
                *((line.get(field) or {}).get(name, 0 if line.get(field) is not None else None) for field, name in sources)]
         printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
         rows += [[*own, name, value] for name, value in printed or [(None, None)]]
-    return ["setting", *factors, "round", "warm_up", "recorded", "at", *names, *(f"{field} {name}" for field, name in sources), "metric",
-            "value"], rows
+    return ["setting", *factors, *BEFORE, *VALUES, *(f"{field} {name}" for field, name in sources), *BEHIND], rows
 
 
 def as_csv(study: Study) -> str:

@@ -10,6 +10,7 @@ import numpy
 from rdam.study import causes, journal, series, verdicts
 from rdam.trace import Error
 
+LEAST_RUNS = 3  # of which there are statistics
 QUIET = 0.02  # of the processors, which others may take of a run
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds, in which the kernel counts what all have taken
 
@@ -66,6 +67,7 @@ class Metric:
     name: str
     medians: numpy.ndarray  # one for each run
     inside: numpy.ndarray  # coefficients of variation; NaN: it was printed once
+    rounds: numpy.ndarray  # of these runs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,11 +134,15 @@ class SettingRuns:
                 causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
 
     def metrics(self) -> list[Metric]:
+        """Of which it has three runs at least: one that did not print a value lacks it."""
         found = []
-        for name in (self.lines[0].get("metrics") or {}) if self.lines else ():
-            runs = [numpy.array(line["metrics"][name], dtype=float) for line in self.lines]
+        for name in dict.fromkeys(name for line in self.lines for name in line.get("metrics") or ()):
+            lines = [line for line in self.lines if name in line["metrics"]]
+            runs = [numpy.array(line["metrics"][name], dtype=float) for line in lines]
             inside = [run.std(ddof=1) / run.mean() if len(run) > 1 and run.mean() else numpy.nan for run in runs]
-            found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside)))
+            if len(runs) >= LEAST_RUNS:
+                found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside),
+                                    numpy.array([line["round"] for line in lines])))
         return found
 
 
@@ -163,10 +169,14 @@ class Study:
 
     def complete(self) -> list[SettingRuns]:
         """Those with enough runs to say anything. Raises Error where there is none."""
-        found = [setting for setting in self.settings if len(setting.lines) >= 3]
+        found = [setting for setting in self.settings if len(setting.lines) >= LEAST_RUNS]
         if not found:
             raise Error(f"{self.path}: has fewer than three runs of each setting; go on by --resume {self.path}")
         return found
+
+    def metrics(self) -> list[str]:
+        """The names of what was to be found in the output of each run."""
+        return [text.partition("=")[0] for text in self.head["request"].get("metric", [])]
 
     def equal(self) -> list[tuple[str, str]]:
         """Labels of settings that were not run, and of those that are the same on the machine."""

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from rdam.study import native, pin, placements, readback
+from rdam.study import native, pin, placements, readback, scratch
 from rdam.study.journal import Journal
 from rdam.study.settings import Setting, bytewise, environment_of
 from rdam.study.topology import Topology
@@ -102,7 +102,8 @@ class Metric:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             values = []
         if not values or not all(map(math.isfinite, values)):
-            raise Error(f"--metric {self.name}: there is no such number in what the program printed; run it once and look at its output")
+            raise Error(f"--metric {self.name}: there is no such number in what the program printed. The run is kept without it: look at "
+                        "what the program prints, then go on by --resume, or begin another study")
         return values
 
     def _in_json(self, value) -> list:
@@ -223,12 +224,20 @@ class Check:
         self._first: dict[tuple[str, ...], str] = {}
 
     def differs(self, command: tuple[str, ...], output: pathlib.Path, digest: str) -> bool:
+        """Raises Error if the checker cannot be run."""
         if self._how == "none":
             return False
         if self._how == "same":
             return self._first.setdefault(command, digest) != digest
-        with output.open("rb") as text:
-            return subprocess.run(self._how, shell=True, stdin=text, stdout=subprocess.DEVNULL, check=False).returncode != 0
+        with output.open("rb") as text, tempfile.TemporaryFile() as said:
+            code = subprocess.run(self._how, shell=True, stdin=text, stdout=subprocess.DEVNULL, stderr=said, check=False).returncode
+            said.seek(0)
+            errors = said.read()
+        if code in (126, 127):  # as a shell ends that cannot run a command
+            why = printable(errors) or f"exit code {code}"
+            raise Error(f"--check '{self._how}': cannot be run: {why}; mend that, then go on by --resume")
+        sys.stderr.write(errors.decode(errors="replace"))
+        return code != 0
 
     def remember(self, command: tuple[str, ...], digest: str) -> None:
         self._first.setdefault(command, digest)
@@ -241,20 +250,24 @@ class Runs:
                  time_limit: float | None, recording: Recording | None, watch: Watch) -> None:
         self._settings, self._journal, self._place, self._metrics, self._check, self._watch = settings, journal, place, metrics, check, watch
         self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
+        self._adopts = False
 
     def make(self, planned: Sequence[Planned], tell: Callable[[int, Planned], None]) -> None:
-        """Raises Error when a run fails; those before it are in the journal."""
-        adopts = adopt()
-        with tempfile.TemporaryDirectory(prefix="rdam-study-") as folder:
+        """Raises Error when a run fails: those before it are in the journal. It is, too, if it ended well and something that is asked of it cannot
+        be found out: it would be the same in the next one."""
+        self._adopts = adopt()
+        with scratch.folder() as folder, contextlib.ExitStack() as at_the_end:
+            if self._adopts:
+                at_the_end.callback(end_adopted)  # what checkers have left
             for number, each in enumerate(planned):
                 tell(number, each)
-                try:
-                    self._journal.append(self._run(each, pathlib.Path(folder)))
-                finally:
-                    if adopts:
-                        end_adopted()
+                line, problem = self._run(each, folder)
+                self._journal.append(line)
+                if problem is not None:
+                    raise problem
 
-    def _run(self, planned: Planned, folder: pathlib.Path) -> dict:
+    def _run(self, planned: Planned, folder: pathlib.Path) -> tuple[dict, Error | None]:
+        """Its line in the journal, and what of it could not be found out."""
         setting = self._settings[planned.setting]
         placement = self._place.of(setting, planned.seed(self._seed))
         output, errors, trace = folder / "out", folder / "errors", folder / "trace.bin"
@@ -290,18 +303,39 @@ class Runs:
             line["pinned"] = pinned
         with output.open("rb") as text:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
-        line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        problems = []
+        try:
+            line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        except Error as error:
+            line["output_differs"] = None
+            problems.append(error)
         if planned.recorded:
             # There is no trace if no function was called.
             line["program_ns"], line["functions"] = self._recording.scores(trace) if trace.exists() else (answer["wall_ns"], [])
             trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
-            line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
-        return {**line, **{name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")}}
+            line["metrics"] = {}
+            for metric in self._metrics:
+                try:
+                    line["metrics"][metric.name] = metric.values(text)
+                except Error as error:
+                    problems.append(error)
+        line.update({name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")})
+        return line, problems[0] if problems else None
 
     def _ask(self, request: dict, watched: placements.Placement | None) -> tuple[dict, str | None]:
         """The answer, and how the program's threads were seen to be pinned: looking disturbs, so only warm-ups are looked at."""
+        seen = answer = None
+        try:
+            answer, seen = self._talk(request, watched)
+        finally:
+            # Who has measured a run has ended all that it left.
+            if self._adopts and (answer is None or "wall_ns" not in answer):
+                end_adopted()
+        return answer, seen.sentence() if seen is not None and seen.threads else None
+
+    def _talk(self, request: dict, watched: placements.Placement | None) -> tuple[dict, readback.ReadBack | None]:
         seen = None
         with subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             try:
@@ -321,7 +355,7 @@ class Runs:
                 raise
         if answer is None:
             raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); go on by --resume")
-        return answer, seen.sentence() if seen is not None and seen.threads else None
+        return answer, seen
 
     def _fail_if(self, answer: dict, setting: Setting, errors: pathlib.Path) -> None:
         if "error" in answer:
@@ -336,11 +370,16 @@ class Runs:
             raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; mend that, then go on by --resume")
 
 
-def last_line(path: pathlib.Path, most: int = 300) -> str:
-    """What a program printed last, without what would change a terminal."""
+def last_line(path: pathlib.Path) -> str:
+    """What a program printed last."""
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - 4096, 0))
-        lines = file.read().decode(errors="replace").strip().splitlines() or [""]
+        return printable(file.read())
+
+
+def printable(text: bytes, most: int = 300) -> str:
+    """Its last line, without what would change a terminal."""
+    lines = text.decode(errors="replace").strip().splitlines() or [""]
     return "".join(letter if letter.isprintable() else "?" for letter in lines[-1].removeprefix("rdam: ")[:most])
 
 

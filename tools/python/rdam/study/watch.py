@@ -141,6 +141,17 @@ class Frequencies:
         return {"folder": bytewise(self.folder), "processor": free[-1], "every_ms": round(1000 * self.every)}
 
 
+def how_often(request: Mapping) -> float | None:
+    """Frequencies are read, in seconds; None: they are not. Raises Error for what is not understood."""
+    if not request.get("frequencies"):
+        if "frequencies-every" in request:
+            raise Error("--frequencies-every: says how often, but not what; give --frequencies as well")
+        return None
+    if not LEAST_EVERY <= (every := request.get("frequencies-every", EVERY)) <= MOST_EVERY:
+        raise Error(f"--frequencies-every: {every:g} s is not from {LEAST_EVERY:g} to {MOST_EVERY:g} s: give such a time")
+    return every
+
+
 @dataclasses.dataclass(frozen=True)
 class Watch:
     """All of it. None: that is not wanted."""
@@ -152,11 +163,8 @@ class Watch:
     @classmethod
     def of(cls, request: Mapping, settings: Sequence[Setting]) -> "Watch":
         """By the options' names. Raises Error for what cannot be done on this machine."""
-        if "frequencies-every" in request and "frequencies" not in request:
-            raise Error("--frequencies-every: says how often, but not what; give --frequencies as well")
-        if not LEAST_EVERY <= (every := request.get("frequencies-every", EVERY)) <= MOST_EVERY:
-            raise Error(f"--frequencies-every: {every:g} s is not from {LEAST_EVERY:g} to {MOST_EVERY:g} s: give such a time")
-        found = cls(Frequencies(every) if request.get("frequencies") else None,
+        every = how_often(request)
+        found = cls(Frequencies(every) if every is not None else None,
                     Osnoise() if request.get("osnoise") else None,
                     Prefetchers.of_machine(pathlib.Path("/proc/cpuinfo").read_text())
                     if any(setting.prefetcher is not None for setting in settings) else None)
