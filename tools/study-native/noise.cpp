@@ -95,14 +95,14 @@ std::optional<std::string> Noise::prepare() {
     if (mkdir(instance_.c_str(), 0700) != 0 && errno != EEXIST)
         return instance_.string() + ": cannot be made: " + errno_text(errno) + "; leave --osnoise out";
     is_prepared_ = true;
-    if (const auto why = put(options, "NO_OSNOISE_WORKLOAD")) return why;
+    if (auto why = put(options, "NO_OSNOISE_WORKLOAD")) return why;
     std::vector<fs::path> events{kForks};
     for (const char* source : kSources)
         events.push_back(fs::path{"events/osnoise"} / (std::string{source} + "_noise") / "enable");
-    if (const auto why = put(instance_ / "tracing_on", "0")) return why;
-    if (const auto why = put(instance_ / "trace", "")) return why;  // of one whose study was killed
+    if (auto why = put(instance_ / "tracing_on", "0")) return why;
+    if (auto why = put(instance_ / "trace", "")) return why;  // of one whose study was killed
     for (const fs::path& event : events)
-        if (const auto why = put(instance_ / event, "1")) return why;
+        if (auto why = put(instance_ / event, "1")) return why;
     return put(instance_ / "current_tracer", "osnoise");
 }
 

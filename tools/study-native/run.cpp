@@ -512,7 +512,7 @@ class Surroundings {
     /// The program begins now. What is wrong, if it is not to.
     std::optional<std::string> begin() {
         if (noise_)
-            if (const auto why = noise_->start()) return why;
+            if (auto why = noise_->start()) return why;
         interrupted_ = interruptions_now(processors_);
         return std::nullopt;
     }
