@@ -14,7 +14,7 @@ sys.path.insert(0, str(MODULE))
 sys.dont_write_bytecode = True
 
 import numpy  # noqa: E402
-from rdam.study import causes, series, verdicts  # noqa: E402
+from rdam.study import causes, results, series, verdicts  # noqa: E402
 from rdam.study.verdicts import OneSided, Runs  # noqa: E402
 
 BENCH = pathlib.Path(os.environ["SOURCE_ROOT"]) / "microbench/verdicts"
@@ -430,6 +430,56 @@ class Causes(unittest.TestCase):
     def test_another_length_is_refused(self):
         with self.assertRaisesRegex(ValueError, "cause x: 2 values for 3 runs"):
             causes.explain([1, 2, 3], {"x": [1, 2]})
+
+
+class Interrupted(unittest.TestCase):
+    """Runs whose interrupts come for this reason or that one."""
+
+    @staticmethod
+    def setting(seconds, **counts) -> results.SettingRuns:
+        """Of runs with so many interrupts from each source."""
+        lines = [{"wall_ns": 1e9 * time, "interrupts": {name: int(column[run]) for name, column in counts.items() if column[run]}, "softirqs": {}}
+                 for run, time in enumerate(seconds)]
+        return results.SettingRuns("as it is", [], lines, [])
+
+    def named(self, seconds, **counts) -> list[tuple[str, float]]:
+        explanation, separated = self.setting(seconds, **counts).explanation(False)
+        return [(cause.name, cause.share.value) for cause in explanation.causes] + [(each.name, each.area) for each in separated]
+
+    def test_what_grows_with_a_runs_length_is_no_cause(self):
+        """Devices that interrupt all the time, those that do it as often in each run, and clocks that tick while a processor is busy."""
+        named = as_counts = 0
+        for seed in range(40):
+            random = numpy.random.default_rng(seed)
+            busy = 0.2 + 0.05 * random.random(31) + numpy.where(random.random(31) < 0.4, 0.3, 0)
+            seconds = 0.5 + busy  # it always waits as long, and computes for longer or shorter
+            phase = random.random(31)
+            steady = {"always": random.poisson(400 * seconds), "exactly": numpy.floor(1000 * seconds + phase), "each": 200 + random.poisson(2, 31)}
+            named += bool(self.named(seconds, LOC=numpy.floor(250 * busy + phase), TIMER=numpy.floor(100 * busy + phase), **steady))
+            as_counts += bool(causes.explain(seconds, steady).causes)
+        self.assertLessEqual(named, 6)  # P(more) is 0.003 at a risk of 5 %
+        self.assertEqual(as_counts, 40)
+
+    def test_what_makes_a_run_longer_is_named(self):
+        for seed in range(10):
+            random = numpy.random.default_rng(seed)
+            storms = random.poisson(numpy.where(random.random(31) < 0.4, 3000, 300))
+            quiet = 0.5 + 0.01 * random.standard_normal(31)
+            seconds = quiet + 20e-6 * storms
+            found = self.named(seconds, eth0=storms, disk=random.poisson(400 * seconds))
+            self.assertEqual({name for name, _ in found}, {"eth0 interrupts a second"})
+            self.assertAlmostEqual(found[0][1], numpy.corrcoef(storms, seconds)[0, 1] ** 2, delta=0.05)
+
+    def test_a_rate_that_falls_is_not_named_beside_the_cause(self):
+        """A source that interrupts as often in each run has a rate that goes with the cause the other way."""
+        random = numpy.random.default_rng(1)
+        seconds = 1 + random.random(31)
+        explanation = causes.explain(seconds, {"lock": seconds - 1, "disk": 1000 / seconds}, towards={"disk": 1})
+        self.assertEqual([(cause.name, cause.instead) for cause in explanation.causes], [("lock", ())])
+
+    def test_runs_of_a_machine_that_counts_none(self):
+        lines = [{"wall_ns": 1e9 + run, "interrupts": None} for run in range(12)]
+        self.assertEqual(results.SettingRuns("as it is", [], lines, []).explanation(False)[0].candidates, 0)
 
 
 class Rates(unittest.TestCase):

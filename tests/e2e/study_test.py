@@ -227,7 +227,7 @@ class Recorded(Studies):
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"study.jsonl", "tmp"})
 
     def test_what_to_record_belongs_to_how_often(self):
-        self.assert_one_line(self.study("--record-every", "2", "true"), 1, "--record-every", "--record")
+        self.assert_one_line(self.study("--record-every", "2", "true"), 2, "--record-every", "--record")
 
 
 class Files(Studies):
@@ -251,7 +251,7 @@ class Files(Studies):
             self.assert_one_line(self.study("--config", "study.toml", "true"), 1, "study.toml", word)
         self.assert_one_line(self.study("--config", "missing.toml"), 1, "missing.toml")
         (self.folder / "study.toml").write_text("command = []")
-        self.assert_one_line(self.study("--config", "study.toml"), 1, "no program to run")
+        self.assert_one_line(self.study("--config", "study.toml"), 2, "no program to run")
 
     def test_a_page_has_every_run_and_loads_nothing(self):
         program = PROGRAMS / "moody_naps"
@@ -360,39 +360,41 @@ class Errors(Studies):
         (self.folder / "short").write_text('{"format":"rdam study 1"}\n')
         (self.folder / "prints").write_text("#!/bin/sh\necho no luck >&2; exit 3\n")
         (self.folder / "prints").chmod(0o755)
-        for options, words in [
-                (["./missing"], ["./missing", "No such file or directory"]),
-                (["./prints"], ["exit code 3", "no luck", "--resume"]),
-                (["sh", "-c", "kill -9 $$"], ["signal 9"]),
-                (["--time-limit", "50ms", "sleep", "10"], ["longer than 0.05 s", "--time-limit"]),
-                (["-o", "there", "true"], ["there", "--resume"]),
-                (["-o", "no/such/place", "true"], ["no/such/place", "No such file or directory"]),
-                (["--resume", "missing"], ["missing"]),
-                (["--show", "there"], ["there"]),
-                (["--threads", "0", "true"], ["--threads 0"]),
-                (["--pin", "tight", "true"], ["--pin tight", "compact"]),
-                (["--co-runners", "busy", "true"], ["--co-runners busy", "2xbusy"]),
-                (["--co-runners", "65xbusy", "true"], ["--co-runners 65", "from 0 to 64"]),
-                (["--threads", "9" * 20, "true"], ["--threads 9", "from 1 to 1000000"]),
-                (["--memory", "far", "true"], ["--memory far", "interleave"]),
-                (["--env-size", "9..1", "true"], ["9..1"]),
-                (["--setting", "a=true", "--setting", "a=false"], ["'a'", "twice"]),
-                (["--setting", "a=true", "true"], ["--setting"]),
-                (["--metric", "a=b", "true"], ["--metric a=b", "group"]),
-                (["--metric", "a=(b)", "echo", "c"], ["--metric a", "printed"]),
-                (["--metric", "a=(.+)", "echo", "nan"], ["--metric a", "printed"]),
-                (["--values", "n=1,2", "true"], ["{n}", "'true'"]),
-                (["--values", "n=don't", "echo", "{n}"], ["don't", "quotation"]),
-                (["--setting", "a='b"], ["--setting a='b", "quotation"]),
-                (["--co-runners", "1x''", "true"], ["1x''", "no command"]),
-                (["--resume", "foreign"], ["foreign", "line 1"]),
-                (["--resume", "empty"], ["empty", "remove it"]),
-                (["--show", "short"], ["short", "line 1"]),
-                (["--resume", "there", "--seed", "1"], ["--seed", "as it was begun"]),
-                (["--show", "there", "true"], ["the program", "as it was begun"])]:
+        failed = [
+            (["./missing"], ["./missing", "No such file or directory"]),
+            (["./prints"], ["exit code 3", "no luck", "--resume"]),
+            (["sh", "-c", "kill -9 $$"], ["signal 9"]),
+            (["--time-limit", "50ms", "sleep", "10"], ["longer than 0.05 s", "--time-limit"]),
+            (["-o", "there", "true"], ["there", "--resume"]),
+            (["-o", "no/such/place", "true"], ["no/such/place", "No such file or directory"]),
+            (["--resume", "missing"], ["missing"]),
+            (["--show", "there"], ["there"]),
+            (["--metric", "a=(b)", "echo", "c"], ["--metric a", "printed"]),
+            (["--metric", "a=(.+)", "echo", "nan"], ["--metric a", "printed"]),
+            (["--resume", "foreign"], ["foreign", "line 1"]),
+            (["--resume", "empty"], ["empty", "remove it"]),
+            (["--show", "short"], ["short", "line 1"])]
+        not_understood = [
+            (["--threads", "0", "true"], ["--threads 0"]),
+            (["--pin", "tight", "true"], ["--pin tight", "compact"]),
+            (["--co-runners", "busy", "true"], ["--co-runners busy", "2xbusy"]),
+            (["--co-runners", "65xbusy", "true"], ["--co-runners 65", "from 0 to 64"]),
+            (["--threads", "9" * 20, "true"], ["--threads 9", "from 1 to 1000000"]),
+            (["--memory", "far", "true"], ["--memory far", "interleave"]),
+            (["--env-size", "9..1", "true"], ["9..1"]),
+            (["--setting", "a=true", "--setting", "a=false"], ["'a'", "twice"]),
+            (["--setting", "a=true", "true"], ["--setting"]),
+            (["--metric", "a=b", "true"], ["--metric a=b", "group"]),
+            (["--values", "n=1,2", "true"], ["{n}", "'true'"]),
+            (["--values", "n=don't", "echo", "{n}"], ["don't", "quotation"]),
+            (["--setting", "a='b"], ["--setting a='b", "quotation"]),
+            (["--co-runners", "1x''", "true"], ["1x''", "no command"]),
+            (["--resume", "there", "--seed", "1"], ["--seed", "as it was begun"]),
+            (["--show", "there", "true"], ["the program", "as it was begun"])]
+        for options, words, code in [*((*each, 1) for each in failed), *((*each, 2) for each in not_understood)]:
             with self.subTest(options=options):
                 how_many = () if {"--resume", "--show"} & set(options) else ("--runs", "3")
-                self.assert_one_line(self.study(*how_many, *options), 1, *words)
+                self.assert_one_line(self.study(*how_many, *options), code, *words)
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / "study.jsonl").unlink()
 

@@ -51,6 +51,10 @@ constexpr std::array kFactors{
     Repeated{"--randomize", "on,off", "Have addresses drawn at random, or not"},
     Repeated{"--pages", "small,large", "Pages of what malloc allocates (glibc 2.35 or later)"},
     Repeated{"--memory", "POLICY,...", "Where memory goes: local, first-touch, interleave, bind:NODE"},
+    Repeated{
+        "--prefetcher", "on,off",
+        "The processors' hardware prefetchers, as they are switched by model-specific registers (root, no "
+        "virtual machine)"},
     Repeated{"--setting", "NAME=COMMAND",
              "A whole command as a setting, instead of PROGRAM; give it for each"},
     Repeated{
@@ -71,8 +75,9 @@ struct StudyArguments {
     int warm_ups = 1;
     unsigned seed = 0;
     double risk = 0.05;
-    bool quick = false, duet = false, json = false;
-    std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config, beside;
+    bool quick = false, duet = false, json = false, osnoise = false, frequencies = false;
+    std::string time_limit, frequencies_every, check = "same", output, beside;
+    std::string resume, show, csv, html, parquet, record, config;
 };
 
 std::string key_of(std::string_view option) {
@@ -94,10 +99,14 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (arguments.quick) request["quick"] = true;
     if (arguments.duet) request["duet"] = true;
     if (arguments.json) request["json"] = true;
-    if (given("--time-limit")) {
-        const auto limit = parse_time(arguments.time_limit);
-        if (!limit) return fail("--time-limit: {}", limit.error().message);
-        request["time-limit"] = *limit / 1e9;
+    if (arguments.osnoise) request["osnoise"] = true;
+    if (arguments.frequencies) request["frequencies"] = true;
+    for (const auto& [option, value] : {std::pair{"--time-limit", &arguments.time_limit},
+                                        {"--frequencies-every", &arguments.frequencies_every}}) {
+        if (!given(option)) continue;
+        const auto time = parse_time(*value);
+        if (!time) return fail("{}: {}", option, time.error().message);
+        request[key_of(option)] = *time / 1e9;
     }
     for (const auto& [option, value] : {std::pair{"--output", &arguments.output},
                                         {"--resume", &arguments.resume},
@@ -215,6 +224,13 @@ Run add_study(CLI::App& app) {
     app.add_option("--record-every", arguments->record_every, "Record in every Nth round [1]")
         ->option_text("N")
         ->check(whole_number(1, kMostRuns));
+    app.add_flag(
+        "--frequencies", arguments->frequencies,
+        "Log the frequencies of each run's processors, from one that it leaves alone, while it goes on");
+    app.add_option("--frequencies-every", arguments->frequencies_every, "Read them so often [10ms]")
+        ->option_text("TIME");
+    app.add_flag("--osnoise", arguments->osnoise,
+                 "Have the kernel's osnoise tracer say what disturbs each run, by source (root)");
     app.add_option("--risk", arguments->risk, "The probability of declaring any difference that is not there")
         ->option_text("SHARE")
         ->check(number(0.0001, 0.5))

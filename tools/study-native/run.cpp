@@ -11,7 +11,6 @@
 #include <linux/mempolicy.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,19 +27,24 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tools/study-native/frequencies.h"
+#include "tools/study-native/interrupts.h"
+#include "tools/study-native/noise.h"
+#include "tools/study-native/prefetcher.h"
+#include "tools/study-native/system.h"
+
+namespace rdam::study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,28 +56,18 @@ void say(const Json& answer) {
     std::cout << answer.dump(-1, ' ', true, Json::error_handler_t::replace) << '\n' << std::flush;
 }
 
+/// What is wrong, as the study is told it.
+class Failure : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// It unwinds: what a run has changed on the machine is as it was.
 [[noreturn]] void fail(const std::string& message) {
-    say({{"error", message}});
-    std::exit(kExitBadRequest);
-}
-
-std::string errno_text(int number) {
-    return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): there is one thread
-}
-
-std::int64_t now_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    throw Failure{message};
 }
 
 std::int64_t ns_of(const timeval& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
-}
-
-std::string content_of(const fs::path& path) {
-    std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 /// The bytes for which a text has a character each (U+0000 to U+00FF).
@@ -93,39 +87,6 @@ std::vector<std::string> bytes_of(std::vector<std::string> texts) {
     for (std::string& text : texts)
         text = bytes_of(text);
     return texts;
-}
-
-/// Whoever it was started by has ended: so does the caller.
-void end_with(pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-}
-
-/// In ascending order.
-std::vector<int> processors_of_this_process() {
-    constexpr int kMost = 8192;  // of Linux on x86-64
-    std::array<unsigned long, kMost / 64> mask{};
-    std::vector<int> found;
-    if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) < 0) return found;
-    for (int i = 0; i < kMost; ++i)
-        if ((mask.at(static_cast<std::size_t>(i) / 64) >> static_cast<unsigned>(i) % 64U & 1U) != 0)
-            found.push_back(i);
-    return found;
-}
-
-std::optional<std::string> set_processors(const std::vector<int>& processors) {
-    if (processors.empty()) return std::nullopt;
-    const int most = *std::ranges::max_element(processors);
-    const std::size_t size = CPU_ALLOC_SIZE(most + 1);
-    cpu_set_t* const set = CPU_ALLOC(most + 1);
-    CPU_ZERO_S(size, set);
-    for (const int processor : processors)
-        CPU_SET_S(processor, size, set);
-    const int failed = sched_setaffinity(0, size, set);
-    const int reason = errno;
-    CPU_FREE(set);
-    if (failed == 0) return std::nullopt;
-    return "cannot be bound to the processors: " + errno_text(reason);
 }
 
 /// `local`, `interleave`, `bind`, with the nodes of the latter two.
@@ -496,6 +457,14 @@ void wait_for_other(int go) {
     }
 }
 
+/// By the program, in ascending order.
+std::vector<int> used_processors(const Json& request) {
+    std::vector<int> found = request.value("processors", std::vector<int>{});
+    if (found.empty()) return processors_of_this_process();
+    std::ranges::sort(found);
+    return found;
+}
+
 enum class End { itself, too_long, told };
 
 /// Until the program has ended, or is to be ended.
@@ -516,8 +485,77 @@ End await(pid_t program, int signals, std::int64_t deadline) {
     }
 }
 
+/// What the request wants to be seen or changed on the machine while the program runs.
+class Surroundings {
+  public:
+    explicit Surroundings(const Json& request) : processors_(used_processors(request)) {
+        if (request.contains("frequencies")) {
+            const Json& wanted = request["frequencies"];
+            log_.emplace(fs::path{bytes_of(wanted.at("folder").get<std::string>())}, processors_,
+                         wanted.at("processor").get<int>(), wanted.at("every_ms").get<int>());
+        }
+        if (request.contains("osnoise")) {
+            const Json& wanted = request["osnoise"];
+            noise_.emplace(fs::path{bytes_of(wanted.at("tracefs").get<std::string>())},
+                           wanted.at("instance").get<std::string>());
+        }
+        if (request.contains("prefetcher")) {
+            const Json& wanted = request["prefetcher"];
+            prefetcher_.emplace(fs::path{bytes_of(wanted.at("devices").get<std::string>())}, processors_,
+                                wanted.at("register").get<std::int64_t>(),
+                                wanted.at("mask").get<std::uint64_t>());
+            is_prefetching_ = wanted.at("on");
+        }
+    }
+
+    /// What takes time. What is wrong, if it cannot be.
+    std::optional<std::string> prepare() {
+        std::optional<std::string> why;
+        if (noise_) why = noise_->prepare();
+        if (!why && prefetcher_) why = prefetcher_->set(is_prefetching_);
+        if (!why && log_) why = log_->start();
+        return why;
+    }
+
+    /// The program begins now. What is wrong, if it is not to.
+    std::optional<std::string> begin() {
+        if (noise_)
+            if (auto why = noise_->start()) return why;
+        interrupted_ = interruptions_now(processors_);
+        return std::nullopt;
+    }
+
+    /// It has ended.
+    void end(Json& answer) {
+        read_interruptions(interrupted_, interruptions_now(processors_), answer);
+        if (noise_) noise_->stop();
+        if (log_) {
+            log_->stop();
+            log_->read_into(answer);
+        }
+    }
+
+    /// What else is to be read, when nothing of the run is left. What is wrong, if the machine is not as it
+    /// was.
+    std::optional<std::string> leave(Json& answer, pid_t program) {
+        if (noise_) noise_->read_into(answer, program, processors_);
+        return prefetcher_ ? prefetcher_->restore() : std::nullopt;
+    }
+
+  private:
+    std::vector<int> processors_;
+    Interruptions interrupted_;
+    std::optional<FrequencyLog> log_;
+    std::optional<Noise> noise_;
+    std::optional<Prefetcher> prefetcher_;
+    bool is_prefetching_ = true;
+};
+
 Json run(const Json& request, int signals) {
     if (request.contains("go")) fcntl(request["go"], F_SETFD, FD_CLOEXEC);
+    // It ends last: nothing that it has changed stays so.
+    Surroundings surroundings{request};
+    if (const auto why = surroundings.prepare()) return {{"error", *why}};
     std::vector<CoRunner> co_runners;
     for (const Json& each : request.value("co_runners", Json::array()))
         co_runners.emplace_back(each);
@@ -530,19 +568,22 @@ Json run(const Json& request, int signals) {
     Json answer;
     if (request.contains("go")) wait_for_other(request["go"]);
     const double limit = request.value("time_limit_s", 0.0);
-    const Ticks before = ticks_now();
-    const std::int64_t begin = now_ns();
-    if (const auto why = program.let_go()) {
+    const auto given_up = [&](const std::string& why) -> Json {
         for (const CoRunner& each : co_runners)
             each.end();
         end_what_is_left();
-        return {{"error", program.name() + " " + *why}};
-    }
+        return {{"error", why}};
+    };
+    if (const auto why = surroundings.begin()) return given_up(*why);
+    const Ticks before = ticks_now();
+    const std::int64_t begin = now_ns();
+    if (const auto why = program.let_go()) return given_up(program.name() + " " + *why);
     say({{"pid", program.pid()}});
     const std::int64_t deadline = limit > 0 ? begin + static_cast<std::int64_t>(limit * 1e9) : 0;
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
     const Ticks after = ticks_now();
+    surroundings.end(answer);
     const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
     answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
     answer["stolen_s"] = static_cast<double>(after.stolen - before.stolen) * tick_s;
@@ -565,6 +606,7 @@ Json run(const Json& request, int signals) {
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);
+    if (const auto why = surroundings.leave(answer, program.pid())) return {{"error", *why}};
     if (!gone.empty() && end == End::itself)
         return {
             {"error", "the co-runner " + gone + " ended before the program: give a command that goes on"}};
@@ -600,6 +642,8 @@ int serve() {
     try {
         if (getppid() != request.at("study").get<pid_t>()) return 1;
         say(run(request, signals));
+    } catch (const Failure&) {
+        throw;
     } catch (const std::exception& error) {
         fail(std::string{"the request cannot be carried out: "} + error.what());
     }
@@ -607,11 +651,15 @@ int serve() {
 }
 
 }  // namespace
+}  // namespace rdam::study
 
 int main() {
     try {
-        return serve();
+        return rdam::study::serve();
+    } catch (const rdam::study::Failure& failure) {
+        rdam::study::say({{"error", failure.what()}});
+        return rdam::study::kExitBadRequest;
     } catch (...) {  // not even an answer can be given
-        return kExitBadRequest;
+        return rdam::study::kExitBadRequest;
     }
 }

@@ -359,12 +359,18 @@ Prose study_prose() {
              "was run is lost. --show prints the table again, also while the study runs. Nothing that a run "
              "or a co-runner has started outlives it.",
              "A run that ends with another exit code than 0, or takes longer than --time-limit, ends the "
-             "study. The output of a run that differs from the first one's is counted, and told.",
+             "study. So does one that does not print the number of a --metric, or whose --check cannot be "
+             "run; "
+             "it is kept without that. The output of a run that differs from the first one's is counted, and "
+             "told.",
              "--pin binds threads one by one, in the order in which they are started: those of OpenMP by "
              "its variables, others by a library that is preloaded. In warm-up runs it is read back from "
              "each thread whether that holds. Of a static program only the whole process is bound.",
              "--metric takes the values that the program prints. If a run prints several, the variation "
-             "between runs and that inside a run are shown side by side, and tests count runs."},
+             "between runs and that inside a run are shown side by side, and tests count runs.",
+             "--frequencies, --osnoise and --prefetcher need what not every machine has (docs/study.md says "
+             "what), and are refused without it. Prefetchers and the kernel's tracer are as they were when "
+             "the run ends, however it ends."},
         .environment = {{"RDAM_PYTHON",
                          "The Python that is used, 3.11 or later with scipy. Default: python3."},
                         {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",

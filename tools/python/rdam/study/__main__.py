@@ -15,18 +15,34 @@ import time
 import tomllib
 from collections.abc import Sequence
 
-from rdam.study import journal, machine, runs, settings  # what needs scipy or numpy is imported when it is known to be there
+from rdam.study import journal, machine, runs, settings, watch  # what needs scipy or numpy is imported when it is known to be there
 from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "duet": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "time-limit": float, "beside": str, "csv": str, "html": str, "parquet": str}
+           "record-every": int, "time-limit": float, "beside": str, "frequencies": bool, "frequencies-every": float, "osnoise": bool,
+           "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
 OF_PRINTING = {"json", "csv", "html", "parquet", "risk", "beside"}
 GOES_WITH = {"show": OF_PRINTING, "resume": OF_PRINTING | {"time-limit"}}
+FILES = ("output", "resume", "show", "config", "csv", "html", "parquet")
+BAD_INPUT, USAGE = 1, 2  # exit codes, as the rdam command has them (docs/design.md, section 3)
 QUICK_RUNS = 11
 RUNS = 31  # as in the reports
+
+
+class UsageError(Error):
+    """What was typed is not understood."""
+
+
+@contextlib.contextmanager
+def understood():
+    """What is wrong in it is so with what was typed."""
+    try:
+        yield
+    except Error as error:
+        raise UsageError(str(error)) from None
 
 
 def put(text: str, place: str) -> None:
@@ -91,15 +107,20 @@ def record_every(request: dict) -> int | None:
 
 def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
-    for text in request.get("metric", []):
-        runs.Metric.parse(text)
-    check_beside(request, every)
+    with understood():
+        check_names([factor for factor, _ in every[0].levels])
+        for text in request.get("metric", []):
+            runs.Metric.parse(text)
+        check_beside(request, every)
+        how_often = record_every(request)
+        watch.how_often(request)
+    place.check(watch.Watch.of(request, every))
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     if request.get("duet"):
-        check_duets(kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
+        check_duets(request, kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
-    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": record_every(request),
+    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": how_often,
             "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
             "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],
@@ -112,8 +133,10 @@ def check_beside(request: dict, every: Sequence[settings.Setting]) -> None:
         settings.named_levels(request["beside"], {frozenset(setting.levels): setting.label for setting in every})
 
 
-def check_duets(kept: Sequence[settings.Setting], equal: Sequence[tuple[str, str]]) -> None:
-    """Raises Error unless each program has two settings."""
+def check_duets(request: dict, kept: Sequence[settings.Setting], equal: Sequence[tuple[str, str]]) -> None:
+    """Raises Error unless each program has two settings, and what is seen or changed besides is that of one run."""
+    if alone := next((option for option in ("frequencies", "osnoise", "prefetcher") if request.get(option)), None):
+        raise Error(f"--{alone}: is of the whole machine, which two runs at once share; leave out either this or --duet")
     programs = collections.Counter(settings.program_of(setting.levels) for setting in kept)
     for program, count in programs.items():
         if count != 2:
@@ -122,8 +145,21 @@ def check_duets(kept: Sequence[settings.Setting], equal: Sequence[tuple[str, str
             raise Error(f"--duet: runs two settings at once, and{of_it} there {'is' if count == 1 else 'are'} {count}{same}: give two")
 
 
+def check_names(factors: list[str]) -> None:
+    """Raises Error for two columns of one name in the table of runs."""
+    from rdam.study import present
+    for name in factors:
+        if factors.count(name) > 1:
+            raise Error(f"two factors have the name '{name}': give one another, or write it into the commands of --setting")
+        if present.is_column(name):
+            raise Error(f"no factor can have the name '{name}', which a column of the table of runs has: give it another, or write it into the "
+                        "commands of --setting")
+
+
 def check_goes_together(request: dict) -> None:
-    """Raises Error for options that would not be looked at, because the study has been begun without them."""
+    """Raises Error for options that would not be looked at, because the study has been begun without them, and for empty names of files."""
+    if empty := next((option for option in FILES if request.get(option) == ""), None):
+        raise Error(f"--{empty} '': is the name of no file; give one")
     for option, others in GOES_WITH.items():
         ignored = [key for key, value in request.items() if key not in others | {option} and (key != "command" or value)]
         if option in request and ignored:
@@ -147,7 +183,12 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     place = place or runs.Place(every, request.get("duet", False))
     if place.another_machines() is not None:
         raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
+    watched = watch.Watch.of(request, every)
+    place.check(watched)
     state = machine.state()
+    states = [line["machine"] for line in lines if line.get("before")]
+    if states and (moved := machine.moved(states[-1], state)):
+        print(f"rdam: {moved}", file=sys.stderr)
     check = runs.Check(request.get("check", "same"))
     for line in lines:
         if "setting" in line:
@@ -156,14 +197,15 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     progress = runs.Progress(every, len(at_once), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None).make(at_once, progress)
+                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None, watched).make(at_once, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "before": False, "at": time.time()})
 
 
 def main(request: dict) -> None:
-    check_goes_together(request)
+    with understood():
+        check_goes_together(request)
     if "config" in request:
         given = {key: value for key, value in request.items() if key not in ("config", "command") or value}
         request = {"command": [], **configured(request["config"]), **given}
@@ -172,11 +214,12 @@ def main(request: dict) -> None:
             raise ModuleNotFoundError(name=needed)
     begins = not {"show", "resume"} & request.keys()
     if begins and not settings.NAMED_COMMANDS.keys() & request.keys() and not request["command"]:
-        raise Error("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
+        raise UsageError("no program to run: rdam study [OPTIONS] PROGRAM [ARGUMENTS]")
     path = pathlib.Path(request.get("resume") or request.get("show") or request.get("output", "study.jsonl"))
     place = None
     if begins:
-        every = settings.crossed(request)
+        with understood():
+            every = settings.crossed(request)
         place = runs.Place(every, request.get("duet", False))
         if (placed := place.another_machines()) is not None:
             put(on_another_machine(every, placed), "-")
@@ -212,7 +255,7 @@ if __name__ == "__main__":
         main({"command": sys.argv[3:], **json.loads(sys.argv[2])})
     except Error as error:
         print(f"rdam: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(USAGE if isinstance(error, UsageError) else BAD_INPUT)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

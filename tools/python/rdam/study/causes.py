@@ -3,12 +3,17 @@
 A cause is a number for each recorded run: the time lost in one function by one thread, migrations, a frequency, page faults, interrupts.
 There are often more causes than runs, so that some cause always fits: a name is only given if the fit is one that no cause reaches in 95 %
 of all permutations of the runs, and never for more causes than the runs can carry.
+
+Of some candidates it is known which way they can work (`towards`): 1, more of it makes a run longer; -1, less of it does. Where the runs say
+the opposite it is no cause. Of what happens at a rate that is so whenever it happens just as often in each run: the longer a run is, for
+whatever reason, the lower its rate.
 """
 
 import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy
 
@@ -102,7 +107,13 @@ def _correlations(data: numpy.ndarray) -> numpy.ndarray:
     return numpy.swapaxes(centred, 1, 2) @ centred
 
 
-def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED) -> Explanation:
+def _possible(fits: numpy.ndarray, ways: numpy.ndarray) -> numpy.ndarray:
+    """How well candidates (the last axis) go with the time, 0 where they go with it the other way than they can work."""
+    return numpy.where(ways == 0, numpy.abs(fits), numpy.maximum(fits * ways, 0))
+
+
+def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED,
+            towards: Mapping[str, int] = MappingProxyType({})) -> Explanation:
     """Multiple regression of the runs' times on causes that are chosen forward: the candidate with the largest partial correlation is kept
     if this is reached by the largest of all candidates in at most `risk` of PERMUTATIONS permutations of what is left to explain (Freedman,
     Lane, JBES 1, 1983; the maximum over the candidates corrects for their number, after Westfall, Young 1993: never less strict than it
@@ -111,6 +122,7 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
     times = checked(times)
     names, columns = _columns(times, candidates)
     carried = min(MOST_CAUSES, len(times) // RUNS_PER_CAUSE)
+    ways = numpy.array([towards.get(name, 0) for name in names])
     generator = numpy.random.default_rng(seed)
     orders = generator.permuted(numpy.tile(numpy.arange(len(times)), (PERMUTATIONS, 1)), axis=1)
     kept: list[int] = []
@@ -119,14 +131,15 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
     while len(kept) < min(carried, len(names)) and numpy.ptp(times) > 0:
         left = _without(times[:, None], columns[:, kept])[:, 0]
         others = _without(columns, columns[:, kept])
-        partial = numpy.abs(left @ others)
+        partial = _possible(left @ others, ways)
         best = int(partial.argmax())
-        reached = numpy.abs(left[orders] @ others).max(axis=1)
+        reached = _possible(left[orders] @ others, ways).max(axis=1)
         p = (1 + int((reached >= partial[best] - 1e-12).sum())) / (1 + PERMUTATIONS)
         if p > risk or not partial[best]:
             break
         alike = numpy.abs(others[:, best] @ others)
-        instead.append(tuple(name for index, name in enumerate(names) if index != best and index not in kept and alike[index] > INDISTINCT))
+        instead.append(tuple(name for index, name in enumerate(names)
+                             if index != best and index not in kept and alike[index] > INDISTINCT and partial[index] > 0))
         kept.append(best)
         p_values.append(p)
     if not kept:
@@ -143,7 +156,8 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
     return Explanation(len(times), len(names), carried, tuple(causes), float(1 - shares.sum()))
 
 
-def separators(times, slow, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED) -> tuple[Separator, ...]:
+def separators(times, slow, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED,
+               towards: Mapping[str, int] = MappingProxyType({})) -> tuple[Separator, ...]:
     """Causes of which slow runs (`slow`, as `series.modes` tells them) have more or less than the others, the clearest first. p is that of the
     rank sum: exact without ties, and by permutation of the runs with ties; times the number of candidates (Bonferroni)."""
     from scipy import stats
@@ -157,6 +171,8 @@ def separators(times, slow, candidates: Mapping[str, numpy.ndarray], risk: float
         one, two = values[slow], values[~slow]
         sums = stats.mannwhitneyu(one, two, method="asymptotic")
         area = float(sums.statistic) / (len(one) * len(two))
+        if (area - 0.5) * towards.get(name, 0) < 0:
+            continue
         # An exact p is looked for only where an approximate one says that it could matter.
         if sums.pvalue * len(names) > 4 * risk:
             continue

@@ -1,10 +1,12 @@
 """A study's file: every run is in it when it ends. One JSON object a line; the first says what is studied. Two runs at once are one line: there
 are both or none."""
 
+import contextlib
 import fcntl
 import json
 import os
 import pathlib
+import stat
 from collections.abc import Iterator
 
 from rdam.trace import Error
@@ -21,6 +23,7 @@ class Journal:
     def __init__(self, path: pathlib.Path, head: dict | None = None) -> None:
         """A new file with `head`, or one that is there to go on with. Raises Error where either cannot be."""
         self.path = path
+        check_kind(path)
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if head is not None else 0)
         try:
             self._file = os.open(path, flags, 0o666)
@@ -58,8 +61,17 @@ class Journal:
             os.ftruncate(self._file, whole)
 
 
+def check_kind(path: pathlib.Path) -> None:
+    """Raises Error for what is no file and could not be gone back in, or would be waited for."""
+    kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+    with contextlib.suppress(OSError):
+        if kind := kinds.get(stat.S_IFMT(path.stat().st_mode)):
+            raise Error(f"{path}: is {kind}, and a study is kept in a file: name one")
+
+
 def lines(path: pathlib.Path) -> Iterator[dict]:
     """The head, and the lines behind it; of two runs at once, first one, then the other. Raises Error for another file."""
+    check_kind(path)
     try:
         text = path.read_bytes()
     except OSError as error:

@@ -59,3 +59,11 @@ def complaints(before: dict) -> list[str]:
     if before["turbo"]:
         found.append("The processors may run faster than their base frequency while they are cool (turbo).")
     return found
+
+
+def moved(before: dict, now: dict) -> str | None:
+    """A whole sentence, if the states before two parts of a study are those of different machines, or of one with another kernel."""
+    different = [f"{what} {before[name]}, then {now[name]}" for name, what in (("model", "processor"), ("kernel", "kernel"),
+                                                                             ("processors", "number of processors"))
+                 if before.get(name) != now.get(name)]
+    return f"The study went on on another machine, or another kernel: {'; '.join(different)}." if different else None

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -15,7 +16,6 @@ from rdam.trace import Error
 
 
 MOST_FUNCTIONS = 5  # of a setting that are shown
-RUN_VALUES = ("at", *results.MEASURES, "user_ns", "system_ns", "others_s", "stolen_s")  # of every run, as JSON and as columns
 
 
 def scaled(ns: float) -> str:
@@ -177,11 +177,17 @@ def remarks(study: Study) -> list[str]:
         lines.append("Times are those of two at once (duets): each setting ran on one half of the processors, "
                      f"{' or '.join(map(placements.ranges, halves))}, as was drawn for each round.")
     lines += list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
+    lines += [moved for before, now in itertools.pairwise(study.before) if (moved := machine.moved(before, now))]
     lines += [f"'{later}' is on this machine the same as '{earlier}': it was not run." for later, earlier in study.equal()]
     if any(disturbed := study.disturbed()):
         lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
                      f"{len(disturbed)} runs.")
-    if different := sum(line["output_differs"] for line in study.lines):
+    for name in study.metrics():
+        if missing := sum(name not in line["metrics"] for line in study.lines):
+            lines.append(f"The metric '{name}' is missing in {missing} of {len(study.lines)} runs: it was not in what they printed.")
+    if unjudged := sum(line["output_differs"] is None for line in study.lines):
+        lines.append(f"The output of {unjudged} of {len(study.lines)} runs was not judged: --check could not be run.")
+    if different := sum(bool(line["output_differs"]) for line in study.lines):
         has_checker = study.head["request"].get("check", "same") != "same"
         lines.append(f"The output of {different} of {len(study.lines)} runs "
                      + ("is wrong, as --check judges it." if has_checker else "differs from that of the first; --check none if it may."))
@@ -211,7 +217,8 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                          "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
                                       for line in row.setting.recorded],
-                         "runs": [{name: results.value_of(line, name) for name in ("round", *RUN_VALUES)} for line in row.setting.lines]})
+                         "runs": [{name: results.value_of(line, name) for name in ("round", *VALUES, *results.SOURCES)}
+                                  for line in row.setting.lines]})
     compared = [{"setting": row.setting.label, "beside": beside.other.label, **dataclasses.asdict(beside.verdict),
                  "sentence": verdicts.sentence(beside.verdict)} for row in rows for beside in row.compared]
     programs = [{"setting": setting, "beside": other, **dataclasses.asdict(found)} for setting, other, found in results.overall(rows)]
@@ -221,16 +228,29 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                               "programs": programs, "remarks": remarks(study)}), indent=1) + "\n"
 
 
+# Of the table of runs, but for the factors and for those of what interrupts, whose names have a space behind the first word.
+BEFORE = ("round", "warm_up", "recorded")
+VALUES = ("at", *results.MEASURES, "user_ns", "system_ns", "others_s", "stolen_s")  # of every run, as JSON and as columns
+BEHIND = ("metric", "value")
+
+
+def is_column(name: str) -> bool:
+    """Of the table of runs, whatever the factors are."""
+    return name in ("setting", *BEFORE, *VALUES, *BEHIND) or name.partition(" ")[0] in results.SOURCES
+
+
 def run_columns(study: Study) -> tuple[list[str], list[list]]:
     """A row for each run, warm-ups too, and for each value of each metric in the order in which it was printed: the last two columns."""
     factors = [factor for factor, _ in study.head["levels"][0]]
+    sources = [(field, name) for field in results.SOURCES for name in sorted({name for line in study.lines for name in line.get(field) or {}})]
     rows = []
     for line in study.lines:
-        own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]), line["round"],
-               line["warm_up"], line["recorded"], *(results.value_of(line, name) for name in RUN_VALUES)]
+        own = [study.head["labels"][line["setting"]], *(level for _, level in study.head["levels"][line["setting"]]),
+               *(results.value_of(line, name) for name in (*BEFORE, *VALUES)),
+               *((line.get(field) or {}).get(name, 0 if line.get(field) is not None else None) for field, name in sources)]
         printed = [(name, value) for name, values in line.get("metrics", {}).items() for value in values]
         rows += [[*own, name, value] for name, value in printed or [(None, None)]]
-    return ["setting", *factors, "round", "warm_up", "recorded", *RUN_VALUES, "metric", "value"], rows
+    return ["setting", *factors, *BEFORE, *VALUES, *(f"{field} {name}" for field, name in sources), *BEHIND], rows
 
 
 def as_csv(study: Study) -> str:

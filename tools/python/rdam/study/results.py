@@ -11,6 +11,7 @@ import numpy
 from rdam.study import causes, journal, series, settings, verdicts
 from rdam.trace import Error
 
+LEAST_RUNS = 3  # of which there are statistics
 QUIET = 0.02  # of the processors, which others may take of a run
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds, in which the kernel counts what all have taken
 
@@ -38,11 +39,21 @@ MEASURES = {
     "cycles": Measure("cycles", ""),
     "instructions": Measure("instructions", ""),
     "last_level_misses": Measure("last-level cache misses", ""),
+    "frequency_khz": Measure("mean frequency", "kHz"),
+    "least_frequency_khz": Measure("least frequency", "kHz"),
+    "greatest_frequency_khz": Measure("greatest frequency", "kHz"),
 }
 
 
 # What may make a run longer and is no other name for its length, as CPU time would be.
-CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
+CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses",
+          "frequency_khz")
+
+# What interrupts a program, by the kernel's source: fields of a run, and how they are told. Their number grows with a run's length, whatever that
+# comes from, and so explains nothing; how many came in a second may. Clocks are left out: they tick while processors are busy, so that a
+# run that computes for longer, and waits as long as others, has a higher rate of them.
+SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs", "osnoise": "noise"}
+CLOCKS = {"LOC", "TIMER", "HRTIMER", "SCHED", "RCU", "timer", "rtc0", "hpet"}
 
 
 def value_of(line: dict, name: str):
@@ -57,6 +68,7 @@ class Metric:
     name: str
     medians: numpy.ndarray  # one for each run
     inside: numpy.ndarray  # coefficients of variation; NaN: it was printed once
+    rounds: numpy.ndarray  # of these runs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +112,19 @@ class SettingRuns:
         lost = [{each["name"]: each["lost_ns"] for each in line["functions"]} for line in self.recorded]
         return {name: numpy.array([run.get(name, 0.0) for run in lost]) for name in names}
 
+    @staticmethod
+    def rates(lines: Sequence[dict]) -> dict[str, numpy.ndarray]:
+        """Of these runs: how many interrupts a second each source made, or ns of noise. One that is not named in a run made none."""
+        seconds = numpy.array([line["wall_ns"] / 1e9 for line in lines])
+        found = {}
+        for field, kind in SOURCES.items():
+            counts = [line.get(field) for line in lines]
+            if any(each is None for each in counts):
+                continue
+            for name in sorted({name for each in counts for name in each} - CLOCKS):
+                found[f"{name} {kind} a second"] = numpy.array([each.get(name, 0) for each in counts], dtype=float) / seconds
+        return found
+
     def explanation(self, recorded: bool) -> tuple[causes.Explanation, tuple[causes.Separator, ...]]:
         """What its runs' times go with: of recorded ones what their functions lost, too. Needs three runs. What others took of the processors is
         no candidate: the longer a run is, for whatever reason, the more that is. What they did to the run is in its waits and preemptions."""
@@ -107,17 +132,25 @@ class SettingRuns:
         times = self.program_ns() if recorded else self.values("wall_ns")
         candidates = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
                       if all(line.get(name) is not None for line in lines)}
+        rates = self.rates(lines)
+        candidates.update(rates)
+        towards = {**dict.fromkeys(rates, 1), MEASURES["frequency_khz"].name: -1}
         if recorded:
             candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
         modes = series.modes(times)
-        return causes.explain(times, candidates), causes.separators(times, modes.slow, candidates) if modes.bimodal else ()
+        return (causes.explain(times, candidates, towards=towards),
+                causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
 
     def metrics(self) -> list[Metric]:
+        """Of which it has three runs at least: one that did not print a value lacks it."""
         found = []
-        for name in (self.lines[0].get("metrics") or {}) if self.lines else ():
-            runs = [numpy.array(line["metrics"][name], dtype=float) for line in self.lines]
+        for name in dict.fromkeys(name for line in self.lines for name in line.get("metrics") or ()):
+            lines = [line for line in self.lines if name in line["metrics"]]
+            runs = [numpy.array(line["metrics"][name], dtype=float) for line in lines]
             inside = [run.std(ddof=1) / run.mean() if len(run) > 1 and run.mean() else numpy.nan for run in runs]
-            found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside)))
+            if len(runs) >= LEAST_RUNS:
+                found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside),
+                                    numpy.array([line["round"] for line in lines])))
         return found
 
 
@@ -144,10 +177,14 @@ class Study:
 
     def complete(self) -> list[SettingRuns]:
         """Those with enough runs to say anything. Raises Error where there is none."""
-        found = [setting for setting in self.settings if len(setting.lines) >= 3]
+        found = [setting for setting in self.settings if len(setting.lines) >= LEAST_RUNS]
         if not found:
             raise Error(f"{self.path}: has fewer than three runs of each setting; go on by --resume {self.path}")
         return found
+
+    def metrics(self) -> list[str]:
+        """The names of what was to be found in the output of each run."""
+        return [text.partition("=")[0] for text in self.head["request"].get("metric", [])]
 
     def equal(self) -> list[tuple[str, str]]:
         """Labels of settings that were not run, and of those that are the same on the machine."""

@@ -19,10 +19,14 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import IO
 
-from rdam.study import native, pin, placements, readback
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import IO
+
+from rdam.study import native, pin, placements, readback, scratch
 from rdam.study.journal import DUET, Journal
 from rdam.study.settings import Setting, bytewise, environment_of, program_of
 from rdam.study.topology import Topology
+from rdam.study.watch import Watch
 from rdam.trace import Error, program, run
 
 RUNNER = "rdam-study-run"
@@ -119,7 +123,8 @@ class Metric:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             values = []
         if not values or not all(map(math.isfinite, values)):
-            raise Error(f"--metric {self.name}: there is no such number in what the program printed; run it once and look at its output")
+            raise Error(f"--metric {self.name}: there is no such number in what the program printed. The run is kept without it: look at "
+                        "what the program prints, then go on by --resume, or begin another study")
         return values
 
     def _in_json(self, value) -> list:
@@ -193,6 +198,11 @@ class Place:
     def _threads(self, setting: Setting) -> int:
         return setting.threads or (len(self._halves[0].processors) if self._halves else len(os.sched_getaffinity(0)))
 
+    def check(self, watch: Watch) -> None:
+        """Raises Error if what is to be watched cannot be with one of the settings."""
+        for setting in self._settings:
+            watch.request(setting, self.of(setting, "check"))
+
     def co_runners(self, setting: Setting, placement: placements.Placement | None) -> list[dict]:
         if setting.co_runners.each == 0 or placement is None:
             return []
@@ -253,39 +263,55 @@ class Check:
         self._first: dict[tuple[str, ...], str] = {}
 
     def differs(self, command: tuple[str, ...], output: pathlib.Path, digest: str) -> bool:
+        """Raises Error if the checker cannot be run."""
         if self._how == "none":
             return False
         if self._how == "same":
             return self._first.setdefault(command, digest) != digest
-        with output.open("rb") as text:
-            return subprocess.run(self._how, shell=True, stdin=text, stdout=subprocess.DEVNULL, check=False).returncode != 0
+        with output.open("rb") as text, tempfile.TemporaryFile() as said:
+            code = subprocess.run(self._how, shell=True, stdin=text, stdout=subprocess.DEVNULL, stderr=said, check=False).returncode
+            said.seek(0)
+            errors = said.read()
+        if code in (126, 127):  # as a shell ends that cannot run a command
+            why = printable(errors) or f"exit code {code}"
+            raise Error(f"--check '{self._how}': cannot be run: {why}; mend that, then go on by --resume")
+        sys.stderr.write(errors.decode(errors="replace"))
+        return code != 0
 
     def remember(self, command: tuple[str, ...], digest: str) -> None:
         self._first.setdefault(command, digest)
+
+
+Result = tuple[dict, Error | None]  # of a run: its line of the journal, and what of it could not be found out
+Made = Generator[IO[str] | None, None, Result]  # a run that is being made
 
 
 class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 time_limit: float | None, recording: Recording | None) -> None:
-        self._settings, self._journal, self._place, self._metrics, self._check = settings, journal, place, metrics, check
+                 time_limit: float | None, recording: Recording | None, watch: Watch) -> None:
+        self._settings, self._journal, self._place, self._metrics, self._check, self._watch = settings, journal, place, metrics, check, watch
         self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
+        self._adopts = False
 
     def make(self, planned: Sequence[tuple[Planned, ...]], tell: Callable[[int, tuple[Planned, ...]], None]) -> None:
-        """Those that are together in `planned` at once. Raises Error when a run fails; those before it are in the journal."""
-        adopts = adopt()
-        with tempfile.TemporaryDirectory(prefix="rdam-study-") as folder:
+        """Those that are together in `planned` at once. Raises Error when a run fails: those before it are in the journal. It is, too, if it ended
+        well and something that is asked of it cannot be found out: it would be the same in the next one."""
+        self._adopts = adopt()
+        with scratch.folder() as folder, contextlib.ExitStack() as at_the_end:
+            if self._adopts:
+                at_the_end.callback(end_adopted)  # what checkers have left
             for number, together in enumerate(planned):
                 tell(number, together)
-                try:
-                    lines = self._at_once(together, pathlib.Path(folder))
-                    self._journal.append({DUET: lines} if len(lines) > 1 else lines[0])
-                finally:
-                    if adopts:
-                        end_adopted()
+                made = self._at_once(together, folder)
+                lines = [line for line, _ in made]
+                self._journal.append({DUET: lines} if len(lines) > 1 else lines[0])
+                for _, problem in made:
+                    if problem is not None:
+                        raise problem
 
-    def _at_once(self, planned: Sequence[Planned], folder: pathlib.Path) -> list[dict]:
+    def _at_once(self, planned: Sequence[Planned], folder: pathlib.Path) -> list[Result]:
         """One run, or the two of a duet."""
         with contextlib.ExitStack() as ends:
             if len(planned) == 1:
@@ -307,9 +333,9 @@ class Runs:
                 begins.close()
             return finished(runs, planned[0].warm_up)
 
-    def _run(self, planned: Planned, folder: pathlib.Path, half: int = 0, duet: Duet | None = None) -> Generator[IO[str] | None, None, dict]:
+    def _run(self, planned: Planned, folder: pathlib.Path, half: int = 0, duet: Duet | None = None) -> Made:
         """Yields what is to be waited for: one of a duet when it is ready to begin, and all while they run; None when it has ended: what is done with
-        it then would disturb the other one. Returns its line of the journal."""
+        it then would disturb the other one. Returns its line of the journal, and what of it could not be found out."""
         setting = self._settings[planned.setting]
         placement = self._place.of(setting, planned.seed(self._seed), half)
         output, errors, trace = folder / "out", folder / "errors", folder / "trace.bin"
@@ -319,7 +345,7 @@ class Runs:
             command = self._recording.command(trace, command)
         request: dict[str, object] = {
             "study": os.getpid(), "command": list(map(bytewise, command)), "stdout": bytewise(output), "stderr": bytewise(errors),
-            "co_runners": self._place.co_runners(setting, placement)}
+            "co_runners": self._place.co_runners(setting, placement), **self._watch.request(setting, placement)}
         if placement is not None:
             request["processors"] = sorted(placement.mask)
             if placement.processors:  # where threads are free, what the program does with them is its own
@@ -336,7 +362,8 @@ class Runs:
             request["time_limit_s"] = self._time_limit
         request["environment"] = [bytewise(f"{name}={value}") for name, value in environment.items()]
         at = time.time()
-        answer, pinned = yield from self._ask(request, placement if planned.warm_up else None, duet)
+        with self._watch.kept():
+            answer, pinned = yield from self._ask(request, placement if planned.warm_up else None, duet)
         self._fail_if(answer, setting, errors)
         yield None
         line = {"setting": planned.setting, "round": planned.round, "warm_up": planned.warm_up, "recorded": planned.recorded, "at": at}
@@ -350,18 +377,40 @@ class Runs:
             line["pinned"] = pinned
         with output.open("rb") as text:
             line["output"] = hashlib.file_digest(text, "sha256").hexdigest()
-        line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        problems = []
+        try:
+            line["output_differs"] = self._check.differs(setting.command, output, line["output"])
+        except Error as error:
+            line["output_differs"] = None
+            problems.append(error)
         if planned.recorded:
             # There is no trace if no function was called.
             line["program_ns"], line["functions"] = self._recording.scores(trace) if trace.exists() else (answer["wall_ns"], [])
             trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
-            line["metrics"] = {metric.name: metric.values(text) for metric in self._metrics}
-        return {**line, **{name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")}}
+            line["metrics"] = {}
+            for metric in self._metrics:
+                try:
+                    line["metrics"][metric.name] = metric.values(text)
+                except Error as error:
+                    problems.append(error)
+        line.update({name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")})
+        return line, problems[0] if problems else None
 
     def _ask(self, request: dict, watched: placements.Placement | None, duet: Duet | None) -> Generator[IO[str], None, tuple[dict, str | None]]:
         """The answer, and how the program's threads were seen to be pinned: looking disturbs, so only warm-ups are looked at."""
+        seen = answer = None
+        try:
+            answer, seen = yield from self._talk(request, watched, duet)
+        finally:
+            # Who has measured a run has ended all that it left.
+            if self._adopts and (answer is None or "wall_ns" not in answer):
+                end_adopted()
+        return answer, seen.sentence() if seen is not None and seen.threads else None
+
+    def _talk(self, request: dict, watched: placements.Placement | None,
+              duet: Duet | None) -> Generator[IO[str], None, tuple[dict, readback.ReadBack | None]]:
         seen = None
         with bound_to(duet.half) if duet else contextlib.nullcontext():  # so that it counts what these processors do
             process = subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=(duet.go,) if duet else ())
@@ -388,7 +437,7 @@ class Runs:
                 raise
         if answer is None:
             raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); go on by --resume")
-        return answer, seen.sentence() if seen is not None and seen.threads else None
+        return answer, seen
 
     def _fail_if(self, answer: dict, setting: Setting, errors: pathlib.Path) -> None:
         if "error" in answer:
@@ -414,7 +463,7 @@ def bound_to(processors: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def finished(runs: Sequence[Generator[IO[str] | None, None, dict]], are_looked_at: bool) -> list[dict]:
+def finished(runs: Sequence[Made], are_looked_at: bool) -> list[Result]:
     """What they return, when all have ended. Each goes on when what it waits for is there, or every 20 ms."""
     waiting = {each: next(each) for each in runs}
     while waiting := {each: file for each, file in waiting.items() if file is not None}:
@@ -425,7 +474,7 @@ def finished(runs: Sequence[Generator[IO[str] | None, None, dict]], are_looked_a
     return list(map(returned, runs))
 
 
-def returned(ended: Generator[IO[str] | None, None, dict]) -> dict:
+def returned(ended: Made) -> Result:
     """By a run."""
     while True:
         try:
@@ -434,11 +483,16 @@ def returned(ended: Generator[IO[str] | None, None, dict]) -> dict:
             return end.value
 
 
-def last_line(path: pathlib.Path, most: int = 300) -> str:
-    """What a program printed last, without what would change a terminal."""
+def last_line(path: pathlib.Path) -> str:
+    """What a program printed last."""
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - 4096, 0))
-        lines = file.read().decode(errors="replace").strip().splitlines() or [""]
+        return printable(file.read())
+
+
+def printable(text: bytes, most: int = 300) -> str:
+    """Its last line, without what would change a terminal."""
+    lines = text.decode(errors="replace").strip().splitlines() or [""]
     return "".join(letter if letter.isprintable() else "?" for letter in lines[-1].removeprefix("rdam: ")[:most])
 
 

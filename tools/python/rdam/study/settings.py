@@ -58,6 +58,7 @@ class Setting:
     memory: str | None = None
     nodes: tuple[int, ...] = ()
     large_pages: bool | None = None
+    prefetcher: bool | None = None  # that of the hardware; None: as it is
     label: str = ""  # those of its levels that not all settings have
 
     def with_level(self, factor: str, text: str, **changes) -> "Setting":
@@ -206,6 +207,11 @@ def pages(text: str) -> Iterator[Apply]:
         yield lambda setting, word=word: setting.with_level("pages", word, large_pages=word == "large")
 
 
+def prefetcher(text: str) -> Iterator[Apply]:
+    for word in chosen(text, "prefetcher", ("on", "off")):
+        yield lambda setting, word=word: setting.with_level("prefetcher", word, prefetcher=word == "on")
+
+
 def named(text: str, option: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not name or not equals:
@@ -228,7 +234,8 @@ def value_of_command(text: str) -> Iterator[Apply]:
 # In this order they are told; the commands of --setting and --program come before all.
 FACTORS = (Factor("values", value_of_command), Factor("threads", threads), Factor("pin", pinning), Factor("smt", siblings),
            Factor("spare", spared_cores), Factor("co-runners", co_runners), Factor("env-size", environment_size),
-           Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory), Factor("env", variable))
+           Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory),
+           Factor("prefetcher", prefetcher), Factor("env", variable))
 
 
 NAMED_COMMANDS = {"setting": COMMAND, "program": PROGRAM}  # by option: the factor
