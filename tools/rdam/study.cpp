@@ -67,7 +67,7 @@ struct StudyArguments {
     int warm_ups = 1;
     unsigned seed = 0;
     double risk = 0.05;
-    bool quick = false, json = false;
+    bool quick = false, json = false, regions = false;
     std::string time_limit, check = "same", output, resume, show, csv, html, parquet, record, config;
 };
 
@@ -89,6 +89,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (given("--risk")) request["risk"] = arguments.risk;
     if (arguments.quick) request["quick"] = true;
     if (arguments.json) request["json"] = true;
+    if (arguments.regions) request["regions"] = true;
     if (given("--time-limit")) {
         const auto limit = parse_time(arguments.time_limit);
         if (!limit) return fail("--time-limit: {}", limit.error().message);
@@ -200,6 +201,8 @@ Run add_study(CLI::App& app) {
         ->option_text("same|none|COMMAND")
         ->capture_default_str();
     add_repeated(kMetric, arguments->metrics);
+    app.add_flag("--regions", arguments->regions,
+                 "Count OpenMP's parallel regions in which a thread had moved to another processor");
     app.add_option(
            "--record", arguments->record,
            "Have rdam record runs besides, with the functions in LIST, and say what the spread comes from")

@@ -267,12 +267,14 @@ REGION_START(GOMP_parallel_loop_guided_start, (CHUNKS), threads, start, end, ste
 REGION_START(GOMP_parallel_loop_runtime_start, (BOUNDS), threads, start, end, step)
 // clang-format on
 
+// NOLINTNEXTLINE(readability-identifier-naming): libgomp's
 EXPORTED void GOMP_parallel_end(void) {
     if (begun_end == NULL) begun_end = look_for(NULL, end_name);
     begun_end();
     if (begun_depth > 0 && --begun_depth == 0) in_region = false;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): libgomp's
 EXPORTED unsigned GOMP_parallel_reductions(Work* work, void* data, unsigned threads, unsigned flags) {
     typedef unsigned Real(Work*, void*, unsigned, unsigned);
     Real* const real = (Real*)function_of(work, __func__);

@@ -364,7 +364,10 @@ Prose study_prose() {
              "its variables, others by a library that is preloaded. In warm-up runs it is read back from "
              "each thread whether that holds. Of a static program only the whole process is bound.",
              "--metric takes the values that the program prints. If a run prints several, the variation "
-             "between runs and that inside a run are shown side by side, and tests count runs."},
+             "between runs and that inside a run are shown side by side, and tests count runs.",
+             "--regions counts OpenMP's parallel regions (of libgomp and libomp), and those in which a "
+             "thread began on another processor than its last one: a candidate for where the spread between "
+             "runs comes from."},
         .environment = {{"RDAM_PYTHON",
                          "The Python that is used, 3.11 or later with scipy. Default: python3."},
                         {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",
@@ -378,6 +381,7 @@ Prose study_prose() {
              {"rdam study --setting old=./app-1.0 --setting new=./app-1.1", "Is the new version faster?"},
              {"rdam study --values 'level=1,6,9' -- xz -k -c -{level} data", "Compare a program's options:"},
              {"rdam study --co-runners 0,1xbusy,1xsleep:10us ./app", "How much do others disturb it?"},
+             {"rdam study --regions --pin none,compact ./app", "Do OpenMP's threads move?"},
              {"rdam study --resume study.jsonl", "Go on after an interruption:"}},
     };
 }

@@ -33,6 +33,9 @@ MEASURES = {
     "voluntary_switches": Measure("waits", ""),
     "involuntary_switches": Measure("preemptions", ""),
     "migrations": Measure("migrations", ""),
+    "regions": Measure("parallel regions", ""),
+    "moved_regions": Measure("parallel regions in which a thread had moved", ""),
+    "moves": Measure("moves of threads between parallel regions", ""),
     "most_memory_bytes": Measure("memory", "bytes"),
     "cycles": Measure("cycles", ""),
     "instructions": Measure("instructions", ""),
@@ -41,7 +44,8 @@ MEASURES = {
 
 
 # What may make a run longer and is no other name for its length, as CPU time would be.
-CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses")
+CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "moved_regions", "first_thread_waited_ns",
+          "last_level_misses")
 
 
 def value_of(line: dict, name: str):
