@@ -75,7 +75,7 @@ struct StudyArguments {
     int warm_ups = 1;
     unsigned seed = 0;
     double risk = 0.05;
-    bool quick = false, duet = false, json = false, osnoise = false, frequencies = false;
+    bool quick = false, duet = false, json = false, osnoise = false, frequencies = false, regions = false;
     std::string time_limit, frequencies_every, check = "same", output, beside;
     std::string resume, show, csv, html, parquet, record, config;
 };
@@ -99,6 +99,7 @@ Result<Json> request_of(const StudyArguments& arguments) {
     if (arguments.quick) request["quick"] = true;
     if (arguments.duet) request["duet"] = true;
     if (arguments.json) request["json"] = true;
+    if (arguments.regions) request["regions"] = true;
     if (arguments.osnoise) request["osnoise"] = true;
     if (arguments.frequencies) request["frequencies"] = true;
     for (const auto& [option, value] : {std::pair{"--time-limit", &arguments.time_limit},
@@ -217,6 +218,8 @@ Run add_study(CLI::App& app) {
         ->option_text("same|none|COMMAND")
         ->capture_default_str();
     add_repeated(kMetric, arguments->metrics);
+    app.add_flag("--regions", arguments->regions,
+                 "Count OpenMP's parallel regions in which a thread had moved to another processor");
     app.add_option(
            "--record", arguments->record,
            "Have rdam record runs besides, with the functions in LIST, and say what the spread comes from")

@@ -36,6 +36,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/study-native/frequencies.h"
@@ -309,6 +310,36 @@ void read_usage(const rusage& usage, Json& answer) {
     answer["most_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
 }
 
+/// What librdam-regions.so counts: tools/study-native/regions.c has the file's layout.
+class Regions {
+  public:
+    /// A new file, of zeros, if the request names one.
+    explicit Regions(const Json& request) : path_(bytes_of(request.value("regions", ""))) {
+        if (path_.empty()) return;
+        std::ofstream file{path_, std::ios::binary | std::ios::trunc};
+        file.write(kMagic.data(), kMagic.size());
+        const std::array<std::uint64_t, 3> zeros{};
+        file.write(reinterpret_cast<const char*>(zeros.data()), sizeof zeros);
+        if (!file.flush()) fail(path_ + ": cannot be written, to count parallel regions");
+    }
+
+    /// Of a program of which no region was seen, nothing is known: it may have begun some.
+    void read_into(Json& answer) const {
+        if (path_.empty()) return;
+        std::array<std::uint64_t, 3> counts{};
+        const std::string content = content_of(path_);
+        if (content.size() == kMagic.size() + sizeof counts)
+            std::memcpy(counts.data(), content.data() + kMagic.size(), sizeof counts);
+        constexpr std::array kNames{"regions", "moved_regions", "moves"};
+        for (std::size_t i = 0; i < kNames.size(); ++i)
+            answer[kNames[i]] = counts[0] > 0 ? Json(counts[i]) : Json(nullptr);
+    }
+
+  private:
+    static constexpr std::string_view kMagic = "regions1";
+    std::string path_;
+};
+
 class Program {
   public:
     explicit Program(const Json& request)
@@ -562,6 +593,7 @@ Json run(const Json& request, int signals) {
     for (CoRunner& each : co_runners)
         each.start();
 
+    const Regions regions{request};
     Program program{request};
     program.start();
     const Counters counters{program.pid()};
@@ -603,6 +635,7 @@ Json run(const Json& request, int signals) {
     for (const CoRunner& each : co_runners)
         each.end();
     answer["left_behind"] = end_what_is_left();  // by the co-runners as well
+    regions.read_into(answer);
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);

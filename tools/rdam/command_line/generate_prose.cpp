@@ -370,7 +370,10 @@ Prose study_prose() {
              "between runs and that inside a run are shown side by side, and tests count runs.",
              "--frequencies, --osnoise and --prefetcher need what not every machine has (docs/study.md says "
              "what), and are refused without it. Prefetchers and the kernel's tracer are as they were when "
-             "the run ends, however it ends."},
+             "the run ends, however it ends.",
+             "--regions counts OpenMP's parallel regions (of libgomp and libomp), and those in which a "
+             "thread began on another processor than its last one: a candidate for where the spread between "
+             "runs comes from."},
         .environment = {{"RDAM_PYTHON",
                          "The Python that is used, 3.11 or later with scipy. Default: python3."},
                         {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",
@@ -388,6 +391,7 @@ Prose study_prose() {
              {"rdam study --show study.jsonl --beside 'pin none'",
               "Compare with what differs in pinning only:"},
              {"rdam study --co-runners 0,1xbusy,1xsleep:10us ./app", "How much do others disturb it?"},
+             {"rdam study --regions --pin none,compact ./app", "Do OpenMP's threads move?"},
              {"rdam study --resume study.jsonl", "Go on after an interruption:"}},
     };
 }

@@ -20,7 +20,7 @@ from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
 OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "duet": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "time-limit": float, "beside": str, "frequencies": bool, "frequencies-every": float, "osnoise": bool,
+           "record-every": int, "regions": bool, "time-limit": float, "beside": str, "frequencies": bool, "frequencies-every": float, "osnoise": bool,
            "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
@@ -197,7 +197,8 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     progress = runs.Progress(every, len(at_once), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None, watched).make(at_once, progress)
+                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None, watched,
+                  request.get("regions", False)).make(at_once, progress)
     finally:
         progress.end()
     log.append({"machine": machine.state(), "before": False, "at": time.time()})

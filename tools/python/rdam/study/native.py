@@ -16,3 +16,11 @@ def find(name: str) -> pathlib.Path:
                 for found in sorted(parent.glob(f"{place}/{name}")):
                     return found
     raise Error(f"{name}, which rdam study needs, is neither where this module is nor where the rdam command is: reinstall rdam")
+
+
+def preloaded(name: str, preloads: str) -> str:
+    """LD_PRELOAD with this library before what else it has. Raises Error where the library is missing, or cannot be preloaded."""
+    found = find(name)
+    if set(" :") & set(str(found)):
+        raise Error(f"{found}: LD_PRELOAD, by which programs get it, splits this path at its blank or colon: install rdam elsewhere")
+    return f"{found}:{preloads}" if preloads else str(found)

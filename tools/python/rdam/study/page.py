@@ -180,6 +180,7 @@ def page(study: Study, rows: Sequence[Row]) -> str:
              table_of(head, numbered),
              section(title, [*judged, *limits]), table_of(*programs) if programs else "",
              section("Over the runs", present.series_of(rows)), section("Where the spread between runs comes from", present.why(rows)),
+             section("Parallel regions", present.regions(study, rows)),
              section("The machine", present.remarks(study)), '<h2>Every run</h2><div class="grid">',
              figure("Wall time by setting", violins(rows, "wall_ns"), "Dots are runs, the bar spans the quartiles, the ring is the median."),
              figure("CPU time by setting", violins(rows, "cpu_ns")), in_order(study, rows), *against(rows), "</div>"]

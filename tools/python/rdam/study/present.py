@@ -121,6 +121,24 @@ def why(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def regions(study: Study, rows: Sequence[Row]) -> list[str]:
+    """In how many of its parallel regions a thread had moved (Mazouz, Touati, Barthou, inria-00514548, section 6). Whole sentences."""
+    if not study.head["request"].get("regions"):
+        return []
+    lines = []
+    for row in rows:
+        label, runs = row.setting.label, row.setting.lines
+        seen = [line for line in runs if line.get("regions") is not None]
+        if seen:
+            moved, every = (float(numpy.median([line[name] for line in seen])) for name in ("moved_regions", "regions"))
+            lines.append(f"{label}: threads moved in {moved:.10g} of {every:.10g} parallel regions (median of its runs).")
+        if len(seen) < len(runs):
+            which = f" in {len(runs) - len(seen)} of {len(runs)} runs" if seen else ""
+            lines.append(f"{label}: no parallel region was seen{which}: the program begins none, or has an OpenMP that cannot be watched, "
+                         "such as one that is linked statically.")
+    return lines
+
+
 def recordings(rows: Sequence[Row]) -> list[str]:
     """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     body, lines = [], []
@@ -165,7 +183,8 @@ def metrics(rows: Sequence[Row]) -> list[str]:
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:
-    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), recordings(rows), metrics(rows), remarks(study)]
+    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), regions(study, rows), recordings(rows),
+             metrics(rows), remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

@@ -35,6 +35,9 @@ MEASURES = {
     "voluntary_switches": Measure("waits", ""),
     "involuntary_switches": Measure("preemptions", ""),
     "migrations": Measure("migrations", ""),
+    "regions": Measure("parallel regions", ""),
+    "moved_regions": Measure("parallel regions in which a thread had moved", ""),
+    "moves": Measure("moves of threads between parallel regions", ""),
     "most_memory_bytes": Measure("memory", "bytes"),
     "cycles": Measure("cycles", ""),
     "instructions": Measure("instructions", ""),
@@ -46,8 +49,8 @@ MEASURES = {
 
 
 # What may make a run longer and is no other name for its length, as CPU time would be.
-CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "first_thread_waited_ns", "last_level_misses",
-          "frequency_khz")
+CAUSES = ("minor_faults", "major_faults", "involuntary_switches", "migrations", "moved_regions", "first_thread_waited_ns",
+          "last_level_misses", "frequency_khz")
 
 # What interrupts a program, by the kernel's source: fields of a run, and how they are told. Their number grows with a run's length, whatever that
 # comes from, and so explains nothing; how many came in a second may. Clocks are left out: they tick while processors are busy, so that a

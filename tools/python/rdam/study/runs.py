@@ -30,6 +30,7 @@ from rdam.study.watch import Watch
 from rdam.trace import Error, program, run
 
 RUNNER = "rdam-study-run"
+REGIONS = "librdam-regions.so"  # tools/study-native/regions.c
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,9 +87,11 @@ class Recording:
     def scores(trace: pathlib.Path) -> tuple[float, list[dict]]:
         """How long the program itself ran, in ns, and what each function lost in all threads. Raises Error if the trace cannot be analyzed."""
         report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
+        # What we preload has functions of the names of others, which it calls with arguments of its own: those would be there twice.
+        ours = [row["name"] for row in report["functions"] if row["module"].startswith("librdam-")]
         return report["trace"]["duration_ns"], [
             {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"]}
-            for row in report["functions"]]
+            for row in report["functions"] if row["name"] not in ours or row["module"].startswith("librdam-")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -290,9 +293,9 @@ class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 time_limit: float | None, recording: Recording | None, watch: Watch) -> None:
+                 time_limit: float | None, recording: Recording | None, watch: Watch, regions: bool) -> None:
         self._settings, self._journal, self._place, self._metrics, self._check, self._watch = settings, journal, place, metrics, check, watch
-        self._seed, self._time_limit, self._recording, self._runner = seed, time_limit, recording, native.find(RUNNER)
+        self._seed, self._time_limit, self._recording, self._regions, self._runner = seed, time_limit, recording, regions, native.find(RUNNER)
         self._adopts = False
 
     def make(self, planned: Sequence[tuple[Planned, ...]], tell: Callable[[int, tuple[Planned, ...]], None]) -> None:
@@ -354,6 +357,10 @@ class Runs:
         if duet is not None:
             request.setdefault("processors", duet.half)
             request["go"] = duet.go
+        if self._regions:
+            counts = folder / "regions"
+            request["regions"] = bytewise(counts)
+            environment.update({"LD_PRELOAD": native.preloaded(REGIONS, environment.get("LD_PRELOAD", "")), "RDAM_REGIONS_FILE": str(counts)})
         if setting.randomized is not None:
             request["randomize"] = setting.randomized
         if setting.memory is not None:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 
 NAME = re.compile(r"rdam-study-\d+-[a-z0-9_]{8}")
-CONTENT = re.compile(r"out|errors|trace\.bin.*")
+CONTENT = re.compile(r"out|errors|regions|trace\.bin.*")
 OF_DUETS = ("0", "1")  # folders for the two runs at once
 
 
