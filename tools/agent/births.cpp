@@ -88,7 +88,7 @@ Births::Births(const SharedMemory& shared)
         page_.holder.store(static_cast<std::uint32_t>(gettid()));
 }
 
-Births::~Births() {
+void Births::end() {
     page_.holder.store(0);
     held_.list.next = &held_.list;
     for (shm::Birth& birth : page_.children)

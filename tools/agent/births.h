@@ -14,13 +14,16 @@ namespace rdam::agent {
 class Births {
   public:
     explicit Births(const SharedMemory& shared);
-    ~Births();
+    ~Births() { end(); }
     Births(const Births&) = delete;
     Births& operator=(const Births&) = delete;
 
     /// Answers the children that ask, with the starter's help; each takes some milliseconds. For one thread
     /// at a time.
     void look();
+
+    /// The process is not served any more: nobody waits for an answer.
+    void end();
 
   private:
     bool start_agent_for(const shm::Birth& birth) const;

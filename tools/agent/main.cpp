@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <optional>
 
 #include "tools/agent/births.h"
@@ -135,6 +136,8 @@ std::string obstacle(const Watch& watch) {
 /// One process, from its description to the end of its trace.
 struct Job {
     SharedMemory& shared;
+    Births& births;
+    std::mutex& chores;  ///< of the attendant
     ProcessDescription& process;
     const Configuration& configuration;
     TickRate& rate;
@@ -199,9 +202,20 @@ bool let_begin(const Job& job) {
     return measured;
 }
 
-void record(const Job& job, MachineShare& machine) {
-    const auto& [shared, process, configuration, rate, info, watch, priorities, attendant, planning, numbers,
-                 name, output, rationed] = job;
+/// When all has been written: `rdam record` waits for our end. What the attendant does for a child it does to
+/// the end. Anything else goes with the process: to take it apart would be to wait for each of our threads.
+[[noreturn]] void leave(const Job& job) {
+    job.chores.lock();
+    job.births.end();
+    job.shared.drop_chunks();
+    job.name = {};
+    _exit(0);
+}
+
+/// Ends this process.
+[[noreturn]] void record(const Job& job, MachineShare& machine) {
+    const auto& [shared, births, chores, process, configuration, rate, info, watch, priorities, attendant,
+                 planning, numbers, name, output, rationed] = job;
     // While the process waits, so that no thread it makes is missed.
     std::optional<SpareDescriptors> spare(std::in_place);
     SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
@@ -252,6 +266,7 @@ void record(const Job& job, MachineShare& machine) {
     put_message(shared.control(), planning.awaited_text() + windowed_text(info, configuration) +
                                       (configuration.top ? no_counters(info.counters) : "") + text);
     shared.announce(shm::AgentState::finished);
+    leave(job);
 }
 
 /// Of `ld.so PROGRAM` the kernel knows only the dynamic linker.
@@ -262,7 +277,7 @@ void look_behind_linker(ProcessDescription& process) {
     if (!mapped.empty()) process.executable = program.path = mapped;
 }
 
-/// Ends early, and says why, where the process cannot be recorded.
+/// Returns, and has said why, where the process cannot be recorded.
 void serve(SharedMemory& shared, Births& births, ProcessDescription& process, TickRate& rate) {
     look_behind_linker(process);
     const Configuration configuration =
@@ -281,7 +296,9 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     const FilterWatch filters(process.pid);
     ReadyChunks chunks(shared);
     ThreadNumbers numbers(process.pid);
+    std::mutex chores;
     Attendant attendant(shared.control(), priorities, has_ended, [&] {
+        const std::lock_guard guard(chores);
         shm::Control& control = shared.control();
         // What the process has told of it has also prepared for.
         if (control.filtered.load() != shm::kFilterSeen && filters.more())
@@ -306,8 +323,8 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
         configuration.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{},
         PlanStore{plan_folder(), PlanStore::kMeasurements});
     Planning planning(shared, process, configuration, info, has_ended);
-    const Job job{shared,    process,  configuration, rate, info,   watch,   priorities,
-                  attendant, planning, numbers,       name, output, rationed};
+    const Job job{shared,     births,    chores,   process, configuration, rate,   info,    watch,
+                  priorities, attendant, planning, numbers, name,          output, rationed};
     if (plan(job)) record(job, machine);
 }
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +38,7 @@
 #include "wrappers/cache/plan_store.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/catalogue/known_programs.h"
+#include "wrappers/support/starter_socket.h"
 
 namespace rdam::agent {
 namespace {
@@ -47,11 +46,11 @@ namespace {
 constexpr std::string_view kTitle = "rdam-starter";
 constexpr std::string_view kAgentTitle = "rdam-agent";
 constexpr std::string_view kOfParent = "parent";
-constexpr int kBacklog = 4096;  // more than a kernel allows is what it allows
+constexpr std::string_view kOfProcess = "process";
 constexpr long kMaxSeconds = 5;
 
 /// kRoom is nothing but room, for the arguments that agents show.
-enum Argument { kName, kAgent, kListening, kFirst, kToken, kRoom, kArguments };
+enum Argument { kName, kAgent, kWhose, kFirst, kListening, kInFolder, kToken, kRoom, kArguments };
 
 int open_process(int pid) {
     return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -66,51 +65,19 @@ std::string target(const std::string& link) {
 /// Of the run that this process is of; 0: it has no starter.
 std::uint32_t run_token = 0;
 
-/// A new socket, and what connect() or bind() makes of it with the name; -1: it fails.
-int open_socket(const starter::Name& name, int flags, decltype(&connect) use) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + name.begin(), name.text(), name.size());
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
-    if (fd < 0) return -1;
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.begin() + name.size());
-    if (use(fd, reinterpret_cast<const sockaddr*>(&address), length) == 0) return fd;
-    close(fd);
-    return -1;
-}
-
-/// -1: somebody else does.
-int listen_at(const starter::Name& name) {
-    const int fd = open_socket(name, SOCK_NONBLOCK, bind);
-    if (fd >= 0 && listen(fd, kBacklog) == 0) return fd;
-    if (fd >= 0) close(fd);
-    return -1;
-}
-
-int listen_for(std::uint32_t token) {
-    return listen_at(starter::Name(token, geteuid()));
-}
-
-/// As a file that nobody else can open, as long as it lives.
-class FileSocket {
+/// The file of a socket, which goes with the starter.
+class SocketFile {
   public:
-    explicit FileSocket(std::uint32_t token) : name_(token) {
-        const mode_t before = umask(0177);
-        fd_ = listen_at(name_);
-        umask(before);
+    explicit SocketFile(std::uint32_t token) : name_(token) {}
+    ~SocketFile() {
+        if (maker_ == getpid()) unlink(name_.text());
     }
-    ~FileSocket() {
-        if (fd_ >= 0 && maker_ == getpid()) unlink(name_.text());
-    }
-    FileSocket(const FileSocket&) = delete;
-    FileSocket& operator=(const FileSocket&) = delete;
-
-    int fd() const { return fd_; }
+    SocketFile(const SocketFile&) = delete;
+    SocketFile& operator=(const SocketFile&) = delete;
 
   private:
     starter::Name name_;
     pid_t maker_ = getpid();
-    int fd_ = -1;
 };
 
 std::string in_proc(int pid, const char* name) {
@@ -347,14 +314,13 @@ class Server {
     std::vector<Client> clients_;  ///< the first stays
 };
 
-void execute_starter(const char* agent, const std::string& listening, int first, std::uint32_t token) {
-    const std::string process = std::to_string(first);
-    const std::string of_run = std::to_string(token);
+void execute_starter(const char* agent, int first, int listening, int in_folder, std::uint32_t token) {
     const std::string room(agent_process::kRoomSize, ' ');
     // What is looked up before the fork need not be looked up behind it.
     setenv("LD_BIND_NOW", "1", 1);
-    execl(agent, kTitle.data(), agent, listening.c_str(), process.c_str(), of_run.c_str(), room.c_str(),
-          nullptr);
+    execl(agent, kTitle.data(), agent, kOfProcess.data(), std::to_string(first).c_str(),
+          std::to_string(listening).c_str(), std::to_string(in_folder).c_str(), std::to_string(token).c_str(),
+          room.c_str(), nullptr);
 }
 
 }  // namespace
@@ -363,19 +329,24 @@ void leave_starter(const char* agent, int pid, std::uint32_t token) {
     const int first = open_process(pid);
     if (first < 0) return;
     run_token = token;
-    const int listening = listen_for(token);
-    if (listening >= 0 && fork() == 0) {
+    const starter::Name file(token);
+    const int listening = listen_at(starter::Name(token, geteuid()));
+    const int in_folder = listen_at(file);
+    const pid_t child = listening < 0 ? -1 : fork();
+    if (child == 0) {
         // A session has one share of the processors, and the agent will lower its own.
         setsid();
         // Above all the shared memory of the first process.
         close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-        for (const int fd : {listening, first})
+        for (const int fd : {listening, in_folder, first})
             fcntl(fd, F_SETFD, 0);
-        execute_starter(agent, std::to_string(listening), first, token);
-        _exit(1);
+        execute_starter(agent, first, listening, in_folder, token);
     }
-    close(listening);
-    close(first);
+    // Nobody is there who would.
+    if (child <= 0 && in_folder >= 0) unlink(file.text());
+    if (child == 0) _exit(1);
+    for (const int fd : {listening, in_folder, first})
+        close(fd);
 }
 
 bool is_starter(int count, const char* const* arguments) {
@@ -387,14 +358,14 @@ std::optional<Served> serve_run(char** arguments) {
     if (chdir("/") != 0) return {};
     // Nobody waits for the agents.
     std::signal(SIGCHLD, SIG_IGN);
-    const bool of_parent = arguments[kListening] == kOfParent;
-    const auto token = static_cast<std::uint32_t>(std::strtoul(arguments[kToken], nullptr, 10));
-    run_token = token;
-    const int listening = of_parent ? listen_for(token) : std::atoi(arguments[kListening]);
-    const FileSocket in_folder(token);
+    const bool of_parent = arguments[kWhose] == kOfParent;
+    run_token = static_cast<std::uint32_t>(std::strtoul(arguments[kToken], nullptr, 10));
+    const int listening = std::atoi(arguments[kListening]);
+    const int in_folder = std::atoi(arguments[kInFolder]);
     const int first = std::atoi(arguments[kFirst]);
-    if (listening < 0 || (of_parent && write(first, "", 1) != 1)) return {};
-    for (const int fd : {listening, first})
+    std::optional<SocketFile> file;
+    if (in_folder >= 0) file.emplace(run_token);
+    for (const int fd : {listening, in_folder, first})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, kTitle.data());
     // Once for all agents. Where there is a list, and plans are kept, hardly one of them asks the catalogue.
@@ -403,7 +374,7 @@ std::optional<Served> serve_run(char** arguments) {
     describe_machine(static_cast<std::uint32_t>(getpid()));
     try_priorities();
     share_measurements();
-    Server server(listening, in_folder.fd(), first, of_parent, arguments);
+    Server server(listening, in_folder, first, of_parent, arguments);
     if (const auto agent = server.serve()) return agent;
     // An agent that is still ending would become a child of whoever takes in orphans.
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
@@ -413,7 +384,7 @@ std::optional<Served> serve_run(char** arguments) {
 
 bool ask_for_agent_of(std::uint32_t pid, int memory) {
     if (run_token == 0) return false;
-    const int connection = open_socket(starter::Name(run_token, geteuid()), 0, connect);
+    const int connection = connect_to(starter::Name(run_token, geteuid()));
     if (connection < 0) return false;
     const timeval patience{kMaxSeconds, 0};
     for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO})

@@ -25,9 +25,9 @@ namespace rdam::agent {
 void leave_starter(const char* agent, int pid, std::uint32_t token);
 
 /// Whether main() was called by leave_starter(); or by `rdam record` for the run that it begins
-/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET TOKEN ROOM`. Its parent gets a byte
-/// through the socket when it may be asked, and closes its half at the end; another byte then says that there
-/// are processes of the run left, for which it goes on.
+/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET LISTENING IN_FOLDER TOKEN ROOM`: by
+/// numbers of descriptors, which of IN_FOLDER may be -1. Its parent closes its half of the SOCKET at the end;
+/// a byte then says that there are processes of the run left, for which it goes on.
 bool is_starter(int count, const char* const* arguments);
 
 /// The process that an agent serves.

@@ -1,179 +1,104 @@
 #include "wrappers/catalogue/catalogue.h"
 
-#include <fmt/format.h>
 #include <fnmatch.h>
-#include <toml++/toml.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
+#include <utility>
 
-#include "wrappers/catalogue/builtin_text.h"
 #include "wrappers/catalogue/signature.h"
 
 namespace rdam {
 namespace {
 
-struct Parts {
-    std::vector<CatalogueFunction> functions;
-    std::vector<CatalogueFunction> refused_globs;
-    std::vector<CallerTeller> caller_tellers;
+constexpr char kBetween = '\t';
+
+/// The first character of a line: what it is about.
+constexpr char kFunction = 'f';
+constexpr char kRefusedGlob = 'g';
+constexpr char kTellsCaller = 't';
+
+struct Flag {
+    char letter;
+    bool CatalogueFunction::*member;
 };
 
-bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
-    return a.name < b.name;
+constexpr std::array kFlags = {
+    Flag{'w', &CatalogueFunction::waits},           Flag{'b', &CatalogueFunction::busy_waits},
+    Flag{'t', &CatalogueFunction::for_threads},     Flag{'u', &CatalogueFunction::unlisted},
+    Flag{'d', &CatalogueFunction::in_default_list},
+};
+
+/// Up to the next separator or the end, which it takes away.
+std::string_view take(std::string_view& text, char separator) {
+    const std::size_t end = text.find(separator);
+    const std::string_view first = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return first;
 }
 
-constexpr std::array<std::string_view, 9> kGroupKeys = {
-    "waits",    "busy-waits", "by-design",        "for-threads", "runs",
-    "unlisted", "default",    "also-with-prefix", "functions"};
-
-Result<void> add_group(const toml::table& group, Parts& parts) {
-    const auto* functions = group["functions"].as_table();
-    if (functions == nullptr) return fail("a group has no functions");
-    for (const auto& [key, value] : group) {
-        const bool known = std::find(kGroupKeys.begin(), kGroupKeys.end(), key.str()) != kGroupKeys.end();
-        if (!known) return fail("a group has '{}', which means nothing", key.str());
-    }
-    const auto second = group["also-with-prefix"].value_or(std::string{});
-    for (const auto& [key, value] : *functions) {
-        const auto signature = value.value<std::string>();
-        if (!signature) return fail("{}: the signature is not a string", key.str());
-        auto function = parse_signature(key.str(), *signature);
-        if (!function) return tl::unexpected(function.error());
-        function->waits = group["waits"].value_or(false);
-        function->busy_waits = group["busy-waits"].value_or(false);
-        function->by_design = group["by-design"].value_or(std::string{});
-        function->for_threads = group["for-threads"].value_or(false);
-        function->runs = group["runs"].value_or(std::string{});
-        function->unlisted = group["unlisted"].value_or(false);
-        function->in_default_list = group["default"].value_or(false);
-        if (!second.empty()) {
-            parts.functions.push_back(*function);
-            parts.functions.back().name.insert(0, second);
-            parts.functions.back().in_default_list = false;
-        }
-        parts.functions.push_back(std::move(*function));
-    }
-    return {};
+std::string line_of(char about, const CatalogueFunction& function) {
+    std::string flags;
+    for (const Flag& flag : kFlags)
+        if (function.*flag.member) flags += flag.letter;
+    std::string line(1, about);
+    for (const std::string& each :
+         {function.name, signature_text(function), flags, function.by_design, function.runs, function.refuse})
+        line.append(1, kBetween).append(each);
+    return line;
 }
 
-Result<void> add_refused(const toml::table& refused, Parts& parts) {
-    const auto reason = refused["reason"].value_or(std::string{});
-    const auto* names = refused["names"].as_array();
-    if (reason.empty() || names == nullptr) return fail("a [[refuse]] lacks its reason or its names");
-    for (const auto& node : *names) {
-        CatalogueFunction function;
-        function.name = node.value_or(std::string{});
-        function.refuse = reason;
-        if (function.name.empty()) return fail("a refused name ({}) is not a string", reason);
-        const bool glob = function.name.find_first_of("*?[") != std::string::npos;
-        (glob ? parts.refused_globs : parts.functions).push_back(std::move(function));
-    }
-    return {};
-}
-
-Result<void> add_caller_teller(const toml::table& table, Parts& parts) {
-    CallerTeller teller{table["marker"].value_or(std::string{}), {}};
-    const auto* names = table["names"].as_array();
-    if (teller.marker.empty() || names == nullptr)
-        return fail("a [[tells-caller]] lacks its marker or its names");
-    for (const auto& node : *names)
-        teller.names.push_back(node.value_or(std::string{}));
-    parts.caller_tellers.push_back(std::move(teller));
-    return {};
-}
-
-/// Aliases are looked up among `known`, which is sorted.
-Result<void> add_aliases(const toml::table& aliases, const std::vector<CatalogueFunction>& known,
-                         Parts& parts) {
-    for (const auto& [key, value] : aliases) {
-        CatalogueFunction wanted;
-        wanted.name = value.value_or(std::string{});
-        const auto found = std::lower_bound(known.begin(), known.end(), wanted, by_name);
-        if (found == known.end() || found->name != wanted.name)
-            return fail("alias {}: there is no function '{}'", key.str(), wanted.name);
-        CatalogueFunction alias = *found;
-        alias.name = key.str();
-        alias.in_default_list = false;
-        parts.functions.push_back(std::move(alias));
-    }
-    return {};
-}
-
-template <class Add>
-Result<void> for_each_table(const toml::table& root, std::string_view name, Add add) {
-    const auto* tables = root[name].as_array();
-    if (tables == nullptr) return {};
-    for (const auto& node : *tables) {
-        const auto* table = node.as_table();
-        if (table == nullptr) return fail("{} is not a list of tables", name);
-        if (auto added = add(*table); !added) return added;
-    }
-    return {};
-}
-
-Result<void> collect(const toml::table& root, Parts& parts) {
-    if (auto done = for_each_table(root, "group", [&](const auto& t) { return add_group(t, parts); }); !done)
-        return done;
-    if (const auto* aliases = root["alias"].as_table()) {
-        auto known = parts.functions;
-        std::sort(known.begin(), known.end(), by_name);
-        if (auto done = add_aliases(*aliases, known, parts); !done) return done;
-    }
-    if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
-        !done)
-        return done;
-    if (auto done =
-            for_each_table(root, "tells-caller", [&](const auto& t) { return add_caller_teller(t, parts); });
-        !done)
-        return done;
-    std::sort(parts.functions.begin(), parts.functions.end(), by_name);
-    const auto twice = std::adjacent_find(parts.functions.begin(), parts.functions.end(),
-                                          [](const auto& a, const auto& b) { return a.name == b.name; });
-    if (twice != parts.functions.end()) return fail("'{}' stands there twice", twice->name);
-    return {};
-}
-
-Result<Parts> parse_parts(std::string_view text, std::string_view origin) {
-    try {
-        const auto root = toml::parse(text, origin);
-        Parts parts;
-        if (auto done = collect(root, parts); !done)
-            return fail("{}: {}; mend the file", origin, done.error().message);
-        return parts;
-    } catch (const toml::parse_error& error) {
-        return fail("{}:{}: {}; mend the file", origin, error.source().begin.line, error.description());
-    }
+/// `line` begins behind what it is about.
+CatalogueFunction read_function(std::string_view line) {
+    const std::string_view name = take(line, kBetween);
+    auto function = parse_signature(name, take(line, kBetween));
+    // A unit test reads the same lines: a build that passed its tests cannot get here.
+    if (!function) std::abort();
+    const std::string_view flags = take(line, kBetween);
+    for (const Flag& flag : kFlags)
+        (*function).*flag.member = flags.find(flag.letter) != std::string_view::npos;
+    function->by_design = take(line, kBetween);
+    function->runs = take(line, kBetween);
+    function->refuse = line;
+    return std::move(*function);
 }
 
 }  // namespace
 
-Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origin) {
-    auto parts = parse_parts(text, origin);
-    if (!parts) return tl::unexpected(parts.error());
+std::string Catalogue::lines() const {
+    std::string text;
+    for (const CatalogueFunction& function : functions_)
+        text.append(line_of(kFunction, function)).append(1, '\n');
+    for (const CatalogueFunction& glob : refused_globs_)
+        text.append(line_of(kRefusedGlob, glob)).append(1, '\n');
+    for (const CallerTeller& teller : caller_tellers_) {
+        text.append(1, kTellsCaller).append(1, kBetween).append(teller.marker);
+        for (const std::string& name : teller.names)
+            text.append(1, kBetween).append(name);
+        text.append(1, '\n');
+    }
+    return text;
+}
+
+Catalogue Catalogue::from_lines(std::string_view text) {
     Catalogue catalogue;
-    catalogue.functions_ = std::move(parts->functions);
-    catalogue.refused_globs_ = std::move(parts->refused_globs);
-    catalogue.caller_tellers_ = std::move(parts->caller_tellers);
+    catalogue.functions_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+    while (!text.empty()) {
+        std::string_view line = take(text, '\n');
+        const std::string_view about = take(line, kBetween);
+        if (about[0] == kFunction) {
+            catalogue.functions_.push_back(read_function(line));
+        } else if (about[0] == kRefusedGlob) {
+            catalogue.refused_globs_.push_back(read_function(line));
+        } else {
+            CallerTeller& teller = catalogue.caller_tellers_.emplace_back();
+            teller.marker = take(line, kBetween);
+            while (!line.empty())
+                teller.names.emplace_back(take(line, kBetween));
+        }
+    }
     return catalogue;
-}
-
-const Catalogue& Catalogue::builtin() {
-    static const Catalogue catalogue = [] {
-        auto parsed = parse(builtin_catalogue_text(), "catalogue.toml");
-        // A unit test parses the same text: a build that passed its tests cannot get here.
-        if (!parsed) std::abort();
-        return std::move(*parsed);
-    }();
-    return catalogue;
-}
-
-std::uint64_t Catalogue::builtin_fingerprint() {
-    const std::string_view text = builtin_catalogue_text();
-    return XXH3_64bits(text.data(), text.size());
 }
 
 const CatalogueFunction* Catalogue::find(std::string_view name) const {

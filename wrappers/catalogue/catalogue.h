@@ -25,6 +25,8 @@ struct CatalogueParameter {
     std::string name;
     ValueKind kind = ValueKind::unsigned_integer;
     std::uint8_t size = 8;  ///< bytes
+
+    bool operator==(const CatalogueParameter&) const = default;
 };
 
 struct CatalogueFunction {
@@ -47,23 +49,33 @@ struct CatalogueFunction {
 
     /// It works on something that threads may share: a lock, a file descriptor.
     bool works_on_object() const { return keys.size() > sizes.size(); }
+
+    bool operator==(const CatalogueFunction&) const = default;
 };
 
 /// A runtime whose functions look at their return addresses only to tell them to tools.
 struct CallerTeller {
     std::string marker;              ///< a function that only an object with this runtime defines
     std::vector<std::string> names;  ///< globs of its functions
+
+    bool operator==(const CallerTeller&) const = default;
 };
 
 class Catalogue {
   public:
-    /// Parses catalogue text (TOML). `origin` names it in messages.
+    /// Parses catalogue text (TOML). `origin` names it in messages. For programs with catalogue_toml_dep.
     static Result<Catalogue> parse(std::string_view text, std::string_view origin);
     /// The catalogue that was compiled in from catalogue.toml (so that no file need be found at run time).
-    /// Parsed when it is first asked for, which takes some milliseconds.
+    /// Read when it is first asked for.
     static const Catalogue& builtin();
-    /// Differs where the text of the built-in catalogue does. Parses nothing.
+    /// Differs where the built-in catalogue does. Reads nothing.
     static std::uint64_t builtin_fingerprint();
+
+    /// All of it, a line for each function and runtime. To parse the TOML takes ten times as long as to read
+    /// these.
+    std::string lines() const;
+    /// `text`: of lines().
+    static Catalogue from_lines(std::string_view text);
 
     /// By linkage name without version. A name that only a glob of the refused ones matches gets the entry of
     /// that glob (its `name` is the glob). nullptr when the function is not known.
@@ -74,6 +86,8 @@ class Catalogue {
     /// Whether the function of this linkage name looks at its return address only to tell it to tools, so
     /// that it may be wrapped. `defines`: whether the object with the function defines one of that name.
     bool only_tells_caller(std::string_view name, const std::function<bool(std::string_view)>& defines) const;
+
+    bool operator==(const Catalogue&) const = default;
 
   private:
     std::vector<CatalogueFunction> functions_;      // sorted by name

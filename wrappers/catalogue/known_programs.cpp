@@ -1,51 +1,53 @@
 #include "wrappers/catalogue/known_programs.h"
 
 #include <fnmatch.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "wrappers/catalogue/builtin_text.h"
 #include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
 
-std::vector<std::string> sorted_names(const toml::table& root, std::string_view key) {
-    std::vector<std::string> names;
-    if (const auto* array = root[key].as_array())
-        for (const auto& node : *array)
-            names.push_back(node.value_or(std::string{}));
-    std::sort(names.begin(), names.end());
-    return names;
-}
+constexpr char kBehindName = '\t';
+
+/// The first character of a line: what the program is.
+constexpr char kLauncher = 'l';
+constexpr char kInterpreter = 'i';
+constexpr char kUtility = 'u';
+constexpr char kStrips = 's';
 
 }  // namespace
 
-Result<KnownPrograms> KnownPrograms::parse(std::string_view text, std::string_view origin) {
-    try {
-        const auto root = toml::parse(text, origin);
-        KnownPrograms programs;
-        programs.launchers_ = sorted_names(root, "launchers");
-        programs.interpreters_ = sorted_names(root, "interpreters");
-        programs.utilities_ = sorted_names(root, "utilities");
-        if (const auto* strips = root["strips"].as_table())
-            for (const auto& [key, value] : *strips)
-                programs.strips_.emplace(key.str(), value.value_or(std::string{}));
-        return programs;
-    } catch (const toml::parse_error& error) {
-        return fail("{}:{}: {}; mend the file", origin, error.source().begin.line, error.description());
-    }
+std::string KnownPrograms::lines() const {
+    std::string text;
+    const auto add = [&](char about, const std::vector<std::string>& names) {
+        for (const std::string& name : names)
+            text.append(1, about).append(name).append(1, '\n');
+    };
+    add(kLauncher, launchers_);
+    add(kInterpreter, interpreters_);
+    add(kUtility, utilities_);
+    for (const auto& [name, how] : strips_)
+        text.append(1, kStrips).append(name).append(1, kBehindName).append(how).append(1, '\n');
+    return text;
 }
 
-const KnownPrograms& KnownPrograms::builtin() {
-    static const KnownPrograms programs = [] {
-        auto parsed = parse(builtin_programs_text(), "programs.toml");
-        // A unit test parses the same text: a build that passed its tests cannot get here.
-        if (!parsed) std::abort();
-        return std::move(*parsed);
-    }();
+KnownPrograms KnownPrograms::from_lines(std::string_view text) {
+    KnownPrograms programs;
+    for (std::size_t end = 0; !text.empty(); text.remove_prefix(end + 1)) {
+        end = text.find('\n');
+        const std::string_view line = text.substr(1, end - 1);
+        const std::size_t between = line.find(kBehindName);
+        if (text[0] == kLauncher)
+            programs.launchers_.emplace_back(line);
+        else if (text[0] == kInterpreter)
+            programs.interpreters_.emplace_back(line);
+        else if (text[0] == kUtility)
+            programs.utilities_.emplace_back(line);
+        else
+            programs.strips_.emplace(line.substr(0, between), line.substr(between + 1));
+    }
     return programs;
 }
 

@@ -14,10 +14,15 @@ namespace rdam {
 /// Programs are given by file name or path.
 class KnownPrograms {
   public:
-    /// Parses the text (TOML). `origin` names it in messages.
+    /// Parses the text (TOML). `origin` names it in messages. For programs with catalogue_toml_dep.
     static Result<KnownPrograms> parse(std::string_view text, std::string_view origin);
     /// Those that were compiled in from programs.toml.
     static const KnownPrograms& builtin();
+
+    /// All of them, a line each.
+    std::string lines() const;
+    /// `text`: of lines().
+    static KnownPrograms from_lines(std::string_view text);
 
     /// Whether a program merely starts the real one: a shell, `env`, `taskset`, `mpirun`, ….
     bool is_launcher(std::string_view program) const;
@@ -27,6 +32,8 @@ class KnownPrograms {
     bool is_utility(std::string_view program) const;
     /// What a launcher that starts programs without the recorder does to them; empty: it does not.
     std::string how_it_strips(std::string_view program) const;
+
+    bool operator==(const KnownPrograms&) const = default;
 
   private:
     std::vector<std::string> launchers_;     // sorted

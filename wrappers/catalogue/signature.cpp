@@ -60,7 +60,34 @@ Result<void> add_parameter(CatalogueFunction& function, std::string_view text) {
     return {};
 }
 
+std::string_view type_name(const CatalogueParameter& parameter) {
+    const auto* found = std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& type) {
+        return type.kind == parameter.kind && type.size == parameter.size;
+    });
+    return found == kTypes.end() ? std::string_view{} : found->name;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
+
+std::string signature_text(const CatalogueFunction& function) {
+    std::string text;
+    for (const CatalogueParameter& parameter : function.parameters) {
+        if (!text.empty()) text += ", ";
+        if (contains(function.sizes, parameter.name))
+            text += kSize;
+        else if (contains(function.keys, parameter.name))
+            text += kKey;
+        text.append(parameter.name).append(": ").append(type_name(parameter));
+    }
+    if (function.variadic) text += text.empty() ? "..." : ", ...";
+    if (function.result)
+        text.append(" -> ").append(function.result_is_size ? kSize : "").append(type_name(*function.result));
+    return text;
+}
 
 Result<CatalogueFunction> parse_signature(std::string_view name, std::string_view text) {
     CatalogueFunction function;

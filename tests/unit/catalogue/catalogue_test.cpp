@@ -1,9 +1,10 @@
 #include "wrappers/catalogue/catalogue.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "tests/unit/catch.h"
-#include "wrappers/catalogue/builtin_text.h"
 #include "wrappers/catalogue/known_programs.h"
 
 using rdam::Catalogue;
@@ -19,6 +20,11 @@ const rdam::CatalogueFunction& known(std::string_view name) {
     return *function;
 }
 
+std::string contents(const std::string& name) {
+    std::ifstream file(CATALOGUE_FOLDER "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string error_of(std::string_view text) {
     const auto parsed = Catalogue::parse(text, "my.toml");
     REQUIRE_FALSE(parsed.has_value());
@@ -27,9 +33,13 @@ std::string error_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("the compiled-in catalogue parses and is sorted") {
-    REQUIRE(Catalogue::parse(rdam::builtin_catalogue_text(), "catalogue.toml").has_value());
-    REQUIRE(KnownPrograms::parse(rdam::builtin_programs_text(), "programs.toml").has_value());
+TEST_CASE("what is compiled in is what the data files say, and sorted") {
+    const auto catalogue = Catalogue::parse(contents("catalogue.toml"), "catalogue.toml");
+    const auto programs = KnownPrograms::parse(contents("programs.toml"), "programs.toml");
+    REQUIRE(catalogue.has_value());
+    REQUIRE(programs.has_value());
+    CHECK(Catalogue::builtin() == *catalogue);
+    CHECK(KnownPrograms::builtin() == *programs);
     const auto& functions = Catalogue::builtin().functions();
     CHECK(functions.size() > 300);
     CHECK(std::is_sorted(functions.begin(), functions.end(),

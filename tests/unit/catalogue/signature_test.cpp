@@ -3,6 +3,7 @@
 #include "tests/unit/catch.h"
 
 using rdam::parse_signature;
+using rdam::signature_text;
 using rdam::ValueKind;
 
 TEST_CASE("a signature is read into parameters, keys and result") {
@@ -49,4 +50,12 @@ TEST_CASE("a wrong signature says which part is wrong") {
     CHECK(parse_signature("f", "a: int").error().message == "f: parameter 'a: int' has an unknown type");
     CHECK(parse_signature("f", "-> int").error().message == "f: the result in '-> int' has an unknown type");
     CHECK(parse_signature("f", "..., a: i32").error().message == "f: nothing may follow '...'");
+}
+
+TEST_CASE("a signature is written as it was read") {
+    for (const char* text : {"", "...", "key a: ptr, size b: u64, c: f32, ... -> size i64", "-> bool"}) {
+        const auto function = parse_signature("f", text);
+        REQUIRE(function.has_value());
+        CHECK(parse_signature("f", signature_text(*function)) == *function);
+    }
 }

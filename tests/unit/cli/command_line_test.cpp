@@ -80,7 +80,7 @@ TEST_CASE("a program may be called like a subcommand") {
 }
 
 TEST_CASE("an option's value is not taken for the program") {
-    const CommandLine line{"rdam", kTable};
+    CommandLine line{"rdam", kTable};
     const CLI::App& app = *line.definition().get_subcommand("launch");
     CHECK(options_end(app, Words{}) == 0);
     CHECK(options_end(app, Words{"-f", "--", "--", "./app"}) == 2);

@@ -1,15 +1,18 @@
 #include "tools/agent/processors/priorities.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -32,24 +35,25 @@ struct Attributes {
     std::uint64_t period = 0;
 };
 
-/// On a thread that is gone afterwards.
+/// On a thread that is gone afterwards. Where processors are busy, one of the lowest priority may get none
+/// for a tenth of a second: nobody waits for it, neither for its first turn nor for its end.
 bool comes_back_from_idle(int policy, const sched_param& parameter) {
-    bool back = false;
-    const auto attempt = [&] {
-        const sched_param none{};
-        back =
-            sched_setscheduler(0, SCHED_IDLE, &none) == 0 && sched_setscheduler(0, policy, &parameter) == 0;
-    };
+    const auto tried = std::make_shared<std::atomic<bool>>(false);
     try {
-        std::thread(attempt).join();
+        std::thread thread([tried] { tried->wait(false); });
+        const sched_param none{};
+        const bool back = pthread_setschedparam(thread.native_handle(), SCHED_IDLE, &none) == 0 &&
+                          pthread_setschedparam(thread.native_handle(), policy, &parameter) == 0;
+        tried->store(true);
+        tried->notify_one();
+        thread.detach();
+        return back;
     } catch (const std::system_error&) {
         return false;
     }
-    return back;
 }
 
-/// Where processors are busy the attempt takes as long as a thread of the lowest priority waits: it is made
-/// once.
+/// Tried once for all agents of a run.
 bool is_reversible(int policy, const sched_param& parameter) {
     static const int tried = policy;
     static const bool back = comes_back_from_idle(policy, parameter);

@@ -166,12 +166,34 @@ CommandLine::CommandLine(std::string_view invoked_as, std::span<const Subcommand
         CLI::App* app = root_.add_subcommand(std::string{subcommand.name}, std::string{subcommand.summary});
         if (subcommand.hidden) app->group("");
         if (subcommand.runs_program) app->prefix_command();
-        entries_.push_back({&subcommand, app, subcommand.add(*app)});
-        // An option that may be repeated takes one value each time: what follows is an argument.
-        for (CLI::Option* option : app->get_options([](CLI::Option* each) { return each->nonpositional(); }))
-            option->allow_extra_args(false);
+        entries_.push_back({&subcommand, app, {}});
     }
     is_analyze_ = file_name(invoked_as) == "rdam-analyze";
+}
+
+void CommandLine::add_options(Entry& entry) {
+    if (entry.run) return;
+    entry.run = entry.subcommand->add(*entry.app);
+    // An option that may be repeated takes one value each time: what follows is an argument.
+    for (CLI::Option* option :
+         entry.app->get_options([](CLI::Option* each) { return each->nonpositional(); }))
+        option->allow_extra_args(false);
+}
+
+const CLI::App& CommandLine::definition() {
+    std::ranges::for_each(entries_, add_options);
+    return root_;
+}
+
+/// A start need not wait for the options of other subcommands. Hidden ones are about all of them.
+void CommandLine::add_options_for(const std::vector<std::string>& arguments) {
+    const auto named = std::ranges::find_if(entries_, [&](const Entry& entry) {
+        return !arguments.empty() && arguments.front() == entry.subcommand->name && !entry.subcommand->hidden;
+    });
+    if (named != entries_.end())
+        add_options(*named);
+    else
+        definition();
     if (is_analyze_) root_.get_subcommand("analyze")->set_version_flag("--version", "rdam " RDAM_VERSION);
 }
 
@@ -245,6 +267,7 @@ int CommandLine::run(std::vector<std::string> arguments) {
     } else {
         understand_help(root_, arguments);
     }
+    add_options_for(arguments);
     if (const std::optional<int> code = parse(std::move(arguments))) return *code;
     for (const std::string& line : unknown_variables(environ))
         say(line);

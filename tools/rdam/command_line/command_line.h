@@ -35,14 +35,17 @@ class CommandLine {
     int run(std::vector<std::string> arguments);
 
     /// The definition that parsing, help, manual pages and completions have in common.
-    const CLI::App& definition() const { return root_; }
+    const CLI::App& definition();
 
   private:
     struct Entry {
         const Subcommand* subcommand;
         CLI::App* app;
-        Run run;
+        Run run;  ///< empty: its options have not been added
     };
+
+    static void add_options(Entry& entry);
+    void add_options_for(const std::vector<std::string>& arguments);
 
     /// The exit code when there is nothing left to run.
     std::optional<int> parse(std::vector<std::string> arguments);

@@ -146,8 +146,10 @@ void name_after_run(const Output& output, std::vector<RunTrace>& traces) {
 
 }  // namespace
 
-Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end) {
+Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end,
+                  Starter& starter) {
     auto living = await_agents(run);
+    starter.let_end();
     output.name.gather();
     auto traces = find_traces(output.shown, run, output.name.users(), living);
     if (living.empty()) name_after_run(output, traces);

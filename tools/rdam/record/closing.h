@@ -6,6 +6,7 @@
 
 #include "tools/rdam/record/output.h"
 #include "tools/rdam/record/program.h"
+#include "tools/rdam/record/starter.h"
 
 namespace rdam {
 
@@ -16,7 +17,8 @@ enum class Outcome : std::uint8_t {
 };
 
 /// Waits for the agents of run `run`, and reports to stderr which traces exist, which are missing and why,
-/// and which processes go on.
-Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end);
+/// and which processes go on. Meanwhile the starter may end.
+Outcome close_run(Output& output, const std::string& run, const Program& program, const ProgramEnd& end,
+                  Starter& starter);
 
 }  // namespace rdam

@@ -168,6 +168,10 @@ bool has_room_beside_auditor() {
 Result<int> run(const Options& options) {
     const std::vector<std::string> command = options.app->remaining();
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
+    const auto library = find_library();
+    if (!library) return tl::unexpected(library.error());
+    // It begins beside all that follows.
+    Starter starter(*library, options.functions_given->count() > 0);
     auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
     program->alone = options.no_children;
@@ -181,8 +185,6 @@ Result<int> run(const Options& options) {
     const std::string whole_name = with_secret(name);
     auto output = claim_output(wanted_output(options), whole_name);
     if (!output) return tl::unexpected(output.error());
-    const auto library = find_library();
-    if (!library) return tl::unexpected(library.error());
     PreloadLink link;
     const auto preloaded = link.path_of(*library);
     if (!preloaded) return tl::unexpected(preloaded.error());
@@ -190,11 +192,10 @@ Result<int> run(const Options& options) {
     const auto variables = make_variables(options, preloads(*preloaded, program->sanitizer), output->path,
                                           whole_name, temporary);
     if (!variables) return tl::unexpected(variables.error());
-    Starter starter(*library);
     program->starter = starter.token();
     const auto end = run_program(*program, *variables);
     if (!end) return tl::unexpected(end.error());
-    const Outcome outcome = close_run(*output, name, *program, *end);
+    const Outcome outcome = close_run(*output, name, *program, *end, starter);
     if (starter.end()) {
         temporary.keep();
         link.keep();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -35,13 +36,24 @@ std::string read_if_there(const fs::path& path) {
     return read_whole_file(path.string(), kMax).value_or("");
 }
 
+/// Quick: there may be thousands of processes, and hardly one is an agent. `proc`: a descriptor of /proc.
+bool is_named_as_agent(int proc, const std::string& pid) {
+    constexpr std::string_view kAgent = "rdam-agent";  // or `rdam-agent 40%`
+    const int fd = openat(proc, (pid + "/comm").c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    std::array<char, kAgent.size()> name{};
+    const bool is_one = read(fd, name.data(), name.size()) == static_cast<ssize_t>(name.size()) &&
+                        std::string_view{name.data(), name.size()} == kAgent;
+    close(fd);
+    return is_one;
+}
+
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string arguments = read_if_there(process / "cmdline");
     // rdam-agent\0FD\0PID\0 and, of one that the starter has made, its run
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
-    if (read_if_there(process / "comm") == std::string{agent_process::kWindowsTitle} + '\n') return 0;
     const std::size_t second = arguments.find('\0', first + 1);
     if (second == std::string::npos) return 0;
     const std::size_t third = arguments.find('\0', second + 1);
@@ -155,9 +167,10 @@ bool is_of_users(const std::string& path, const std::vector<unsigned>& users) {
 std::vector<LivingProcess> await_agents(const std::string& run) {
     std::vector<LivingProcess> living;
     std::error_code error;
+    const int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (const auto& entry : fs::directory_iterator("/proc", error)) {
         const std::string name = entry.path().filename().string();
-        if (!is_number(name)) continue;
+        if (!is_number(name) || !is_named_as_agent(proc, name)) continue;
         const int target = target_of_agent(entry.path(), run);
         if (target <= 0) continue;
         const int here = pid_here(target, entry.path());
@@ -171,6 +184,7 @@ std::vector<LivingProcess> await_agents(const std::string& run) {
                           .program = executable.filename().string(),
                           .trace = {}});
     }
+    if (proc >= 0) close(proc);
     std::ranges::sort(living, {}, &LivingProcess::pid);
     return living;
 }

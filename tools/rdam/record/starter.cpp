@@ -19,6 +19,7 @@
 
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/run_mark.h"
+#include "wrappers/support/starter_socket.h"
 
 namespace rdam {
 namespace {
@@ -44,7 +45,15 @@ void raise_limits() {
     }
 }
 
-[[noreturn]] void become_starter(const std::string& agent, int socket, std::uint32_t token) {
+/// Descriptors of the starter's.
+struct Sockets {
+    int parent;
+    int listening;
+    int in_folder;
+};
+
+/// `has_list`: it need not read the catalogue for the default one. Returns where it cannot be executed.
+void become_starter(const std::string& agent, const Sockets& sockets, std::uint32_t token, bool has_list) {
     setsid();
     raise_limits();
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -54,7 +63,8 @@ void raise_limits() {
          {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    fcntl(socket, F_SETFD, 0);
+    for (const int fd : {sockets.parent, sockets.listening, sockets.in_folder})
+        fcntl(fd, F_SETFD, 0);
     // It is no program to be recorded.
     std::vector<char*> environment;
     for (char** variable = environ; *variable != nullptr; ++variable)
@@ -62,14 +72,18 @@ void raise_limits() {
     // What is looked up before it forks, its agents need not look up.
     std::string bind = "LD_BIND_NOW=1";
     environment.push_back(bind.data());
+    std::string list = "RDAM_FUNCTIONS=given";
+    if (has_list) environment.push_back(list.data());
     environment.push_back(nullptr);
-    const std::string descriptor = std::to_string(socket);
+    const std::string parent = std::to_string(sockets.parent);
+    const std::string listening = std::to_string(sockets.listening);
+    const std::string in_folder = std::to_string(sockets.in_folder);
     const std::string of_run = std::to_string(token);
     const std::string room(agent_process::kRoomSize, ' ');
-    const char* arguments[] = {"rdam-starter", agent.c_str(), "parent", descriptor.c_str(),
-                               of_run.c_str(), room.c_str(),  nullptr};
+    const char* arguments[] = {"rdam-starter", agent.c_str(),     "parent",
+                               parent.c_str(), listening.c_str(), in_folder.c_str(),
+                               of_run.c_str(), room.c_str(),      nullptr};
     execve(agent.c_str(), const_cast<char**>(arguments), environment.data());
-    _exit(1);
 }
 
 std::uint32_t random_token() {
@@ -94,23 +108,38 @@ Heard listen_to(int socket) {
 
 }  // namespace
 
-Starter::Starter(const std::string& library) {
+Starter::Starter(const std::string& library, bool has_list) {
     // What runs under another recording has that one's.
     if (std::getenv("RDAM_RUN") != nullptr) return;
     const std::string agent = find_agent(library);
-    int ends[2];
-    if (agent.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    if (agent.empty()) return;
     const std::uint32_t token = random_token();
+    // So the program need not wait for the starter: it waits for an answer, or is refused when that is gone.
+    const int listening = listen_at(starter::Name(token, geteuid()));
+    int ends[2];
+    if (listening < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        if (listening >= 0) close(listening);
+        return;
+    }
+    const starter::Name file(token);
+    const int in_folder = listen_at(file);
     pid_ = fork();
-    if (pid_ == 0) become_starter(agent, ends[1], token);
-    close(ends[1]);
+    if (pid_ == 0) become_starter(agent, {ends[1], listening, in_folder}, token, has_list);
+    if (pid_ <= 0 && in_folder >= 0) unlink(file.text());
+    if (pid_ == 0) _exit(1);
+    for (const int fd : {ends[1], listening, in_folder})
+        if (fd >= 0) close(fd);
     socket_ = ends[0];
-    if (pid_ > 0 && listen_to(socket_) == Heard::byte) token_ = token;
+    if (pid_ > 0) token_ = token;
+}
+
+void Starter::let_end() {
+    if (socket_ >= 0) shutdown(socket_, SHUT_WR);
 }
 
 bool Starter::end() {
     if (socket_ < 0) return false;
-    shutdown(socket_, SHUT_WR);
+    let_end();
     const Heard answer = listen_to(socket_);
     close(std::exchange(socket_, -1));
     if (pid_ > 0) waitpid(pid_, nullptr, answer == Heard::end ? 0 : WNOHANG);

@@ -13,13 +13,17 @@ namespace rdam {
 /// the run's first process leaves one behind, as it does without `rdam record`.
 class Starter {
   public:
-    /// `library` is librdam.so's path. Listens when this returns.
-    explicit Starter(const std::string& library);
+    /// `library` is librdam.so's path; `has_list`: no process of the run needs the default list. Processes
+    /// may ask the starter from now on; it answers when it has begun.
+    Starter(const std::string& library, bool has_list);
     ~Starter() { end(); }
     Starter(const Starter&) = delete;
     Starter& operator=(const Starter&) = delete;
     Starter(Starter&&) = delete;
     Starter& operator=(Starter&&) = delete;
+
+    /// The program and the agents have ended: nobody need wait for the starter's end later.
+    void let_end();
 
     /// Called when the program has ended. True: the starter continues, for processes of the run that outlive
     /// the program; otherwise it has ended.
