@@ -296,7 +296,7 @@ PROGRAMS = (
     phoenix("linear_regression", "{folder}/bytes", make=make_bytes),
     phoenix("histogram", "{folder}/picture.bmp", make=make_picture),
     phoenix("pca-pthread", "-r 1000 -c 1000"),
-    phoenix("kmeans-pthread", ""),
+    phoenix("kmeans-pthread", "-p 50000"),
     phoenix("matrix_multiply-pthread", "1000", make=make_matrices, directory="{folder}"),
     phoenix("word_count-pthread", "{folder}/long", "sort-pthread.c", make=make_long_text),
     phoenix("string_match-pthread", "{folder}/lines", make=make_long_text),
