@@ -88,6 +88,8 @@ class Measured:
     shares: list[tuple[str, float]]  # of the samples in per cent, the highest first
     plain: float  # seconds
     costs: list[float]  # by round: what recording cost, in per cent
+    cpu_costs: list[float]  # the same of the processors' time, which other programs change less
+    quiet: bool  # whether other programs left the processors to it: else costs and scores are theirs, too
     functions: list[dict]  # as rdam analyze --json has them
 
 
@@ -125,6 +127,10 @@ def _named(function: dict, most: int = 40) -> str:
     return f"`{name if len(name) <= most else name[:most - 1] + '…'}`"
 
 
+def _busy(measured: Measured) -> str:
+    return "" if measured.quiet else " †"
+
+
 def _mark(function: dict) -> str:
     """As the report has it: perhaps the recorder's doing; at least so much."""
     return "?" if function.get("maybe_recorder") else "≥" if function.get("lower_bound") else ""
@@ -143,13 +149,14 @@ def table_5_3(measured: dict[str, Measured], why: dict[str, str]) -> str:
         ours = _of(measured, why, application)
         thesis = [application.name, application.functions, f"{application.cost:g} %"]
         if isinstance(ours, str):
-            rows.append([*thesis, f"absent: {' '.join(ours.split())[-120:]}", "", ""])
+            rows.append([*thesis, f"absent: {' '.join(ours.split())[-120:]}", "", "", ""])
             continue
         shown = ", ".join(f"{name} {share:.0f}" for name, share in ours.shares if share >= SHOWN_SHARE) or f"none from {SHOWN_SHARE} % on"
-        rows.append([*thesis, f"{shown} ({application.differs})" if application.differs else shown, f"{ours.plain:.2f} s", _cost(ours.costs)])
+        rows.append([*thesis, f"{shown} ({application.differs})" if application.differs else shown, f"{ours.plain:.2f} s",
+                     _cost(ours.costs) + _busy(ours), _cost(ours.cpu_costs)])
     head = ["application", "thesis: functions, % of the time", "cost there", "here: functions, % of the samples", "plain run",
-            "cost here, median (least to most)"]
-    return markdown(head, rows, left=len(head) - 2)
+            "cost here, median (least to most)", "in processor time"]
+    return markdown(head, rows, left=4)
 
 
 def figure_5_5(measured: dict[str, Measured], why: dict[str, str]) -> str:
@@ -166,7 +173,7 @@ def figure_5_5(measured: dict[str, Measured], why: dict[str, str]) -> str:
             continue
         said = f"its work depends on `{parameter(first)}`" if parameter(first) else ""
         bold = "**" if first["rdam"] >= HIGH else ""
-        score = f"{bold}{_mark(first)}{first['rdam']:.2f}{bold} ({first['rdam_low']:.2f}–{first['rdam_high']:.2f})"
+        score = f"{bold}{_mark(first)}{first['rdam']:.2f}{bold} ({first['rdam_low']:.2f}–{first['rdam_high']:.2f}){_busy(ours)}"
         rows.append([application.name, thesis, _named(first), said, score])
     return markdown(["application", "thesis: from 0.2 on", "highest here", "the report says", "score (95 %)"], rows, left=4)
 
