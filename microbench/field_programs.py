@@ -93,9 +93,16 @@ def prepare_parsec(folder: pathlib.Path) -> None:
         start.write_text(start.read_text().replace("ptr->Run();", "ptr->Run(); return NULL;"))
 
 
+def prepare_phoenix(folder: pathlib.Path) -> None:
+    # At its end histogram-pthread frees arrays that were not allocated.
+    file = folder / "phoenix-2.0/tests/histogram/histogram-pthread.c"
+    if file.exists():
+        file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if not line.strip().startswith("free(arg[i].")))
+
+
 SPLASH = Source("Splash-3", "https://github.com/SakalisC/Splash-3")
 NPB = Source("NAS-Parallel-Benchmark", "https://github.com/wzzhang-HIT/NAS-Parallel-Benchmark", prepare_npb)
-PHOENIX = Source("phoenix", "https://github.com/kozyraki/phoenix")
+PHOENIX = Source("phoenix", "https://github.com/kozyraki/phoenix", prepare_phoenix)
 PARSEC = Source("parsec-3.0", "https://github.com/connorimes/parsec-3.0", prepare_parsec)
 LEVELDB = Source("leveldb", "https://github.com/google/leveldb", prepare_leveldb)
 SOURCES = (SPLASH, NPB, PHOENIX, PARSEC, LEVELDB)
@@ -149,6 +156,13 @@ def make_picture(folder: pathlib.Path) -> None:
         for row in range(height):
             at = row * 5 % len(noise)
             out.write(noise[at:] + noise[:at])
+
+
+def make_matrices(folder: pathlib.Path) -> None:
+    """Of 1,000 × 1,000 small numbers, 4 bytes each."""
+    chosen = random.Random(29)
+    for name in "AB":
+        (folder / f"matrix_file_{name}.txt").write_bytes(b"".join(chosen.randrange(11).to_bytes(4, "little") for _ in range(1_000_000)))
 
 
 def make_film(folder: pathlib.Path) -> None:
@@ -234,9 +248,10 @@ def npb(name: str, letter: str, **more: object) -> Program:
 
 
 def phoenix(name: str, arguments: str, more_files: str = "", **more: object) -> Program:
-    # It takes as many threads as there are processors.
-    build = (f"gcc -O2 -g -w -D_LINUX_ -D__x86_64__ -I../../include -I../../src {name}.c {more_files} ../../src/*.c -o {name} -pthread -lm")
-    return Program(name, arguments, source=PHOENIX, place=f"phoenix-2.0/tests/{name}", executable=name, build=build, **more)
+    """With Phoenix's MapReduce, or, of a name that ends with -pthread, without it. It takes as many threads as there are processors."""
+    files = f"{name}.c {more_files}" if name.endswith("-pthread") else f"{name}.c {more_files} ../../src/*.c"
+    build = f"gcc -O2 -g -w -D_LINUX_ -D__x86_64__ -I../../include -I../../src {files} -o {name} -pthread -lm"
+    return Program(name, arguments, source=PHOENIX, place=f"phoenix-2.0/tests/{name.removesuffix('-pthread')}", executable=name, build=build, **more)
 
 
 def parsec(name: str, place: str, build: str, arguments: str, **more: object) -> Program:
@@ -258,6 +273,7 @@ PROGRAMS = (
     splash("radiosity", "apps/radiosity", "RADIOSITY", "-p {threads} -bf 0.005 -batch -largeroom"),
     splash("volrend", "apps/volrend", "VOLREND", "{threads} inputs/head-scaleddown2 100"),
     splash("ocean", "apps/ocean/contiguous_partitions", "OCEAN", "-p{threads} -n1026 -e1e-9"),
+    splash("ocean_non", "apps/ocean/non_contiguous_partitions", "OCEAN", "-p{threads} -n1026 -e1e-9"),
     splash("fft", "kernels/fft", "FFT", "-p{threads} -m24"),
     splash("radix", "kernels/radix", "RADIX", "-p{threads} -n33554432"),
     splash("lu_cb", "kernels/lu/contiguous_blocks", "LU", "-p{threads} -n2048"),
@@ -279,6 +295,13 @@ PROGRAMS = (
     phoenix("string_match", "{folder}/lines", make=make_long_text),
     phoenix("linear_regression", "{folder}/bytes", make=make_bytes),
     phoenix("histogram", "{folder}/picture.bmp", make=make_picture),
+    phoenix("pca-pthread", "-r 1000 -c 1000"),
+    phoenix("kmeans-pthread", "-p 50000"),
+    phoenix("matrix_multiply-pthread", "1000", make=make_matrices, directory="{folder}"),
+    phoenix("word_count-pthread", "{folder}/long", "sort-pthread.c", make=make_long_text),
+    phoenix("string_match-pthread", "{folder}/lines", make=make_long_text),
+    phoenix("linear_regression-pthread", "{folder}/bytes", make=make_bytes),
+    phoenix("histogram-pthread", "{folder}/picture.bmp", make=make_picture),
     parsec("streamcluster", "kernels/streamcluster", f"{CXX} streamcluster.cpp parsec_barrier.cpp -o streamcluster",
            "10 20 128 8192 8192 1000 none {work}/out {threads}"),
     parsec("canneal", "kernels/canneal", f"{CXX} *.cpp -o canneal", "{threads} 15000 2000 {folder}/circuit.nets 64", make=make_netlist),

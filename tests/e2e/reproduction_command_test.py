@@ -256,6 +256,52 @@ class Delays(Command):
         self.assertIn("--only lock,io --rounds 1 --delays lock=1000ns..100000ns --delays io=250000ns..4000000ns`", written)
 
 
+class Threads(Command):
+    """--threads: of the sweeps in which the thesis has as many as the machine has processors, less one."""
+
+    def threads_of(self) -> dict[str, set[int]]:
+        """By group, of everything that was measured."""
+        found: dict[str, set[int]] = {}
+        entries = [json.loads(line) for line in (self.out / "measurements.jsonl").read_text().splitlines()]
+        for settings in (entry["settings"] for entry in entries if "settings" in entry):
+            if settings["kind"] in ("score", "cost"):
+                alone = "alone" if settings["threads"] == 1 else "together"
+                found.setdefault(f"{settings['benchmark']}, {alone}", set()).add(settings["threads"])
+        return found
+
+    def test_of_sweeps_controls_and_costs(self):
+        status, said, complained = self.reproduce("--only", "lock,spinlock,falsesharing,io,condvar", "--threads", 7)
+        self.assertEqual(status, 0, complained)
+        found = self.threads_of()
+        self.assertEqual({name: found.pop(name) for name in list(found) if name.endswith("alone")},
+                         {f"{name}, alone": {1} for name in ("lock", "spinlock", "falsesharing", "io", "condvar")})
+        self.assertEqual(found, {"lock, together": {7}, "spinlock, together": {7}, "io, together": {7}, "falsesharing, together": {2},
+                                 "condvar, together": {2}})
+        self.assertRegex(said, r"(?m)^lock \(POSIX mutex\): 7 threads, ")
+        self.assertRegex(said, r"(?m)^falsesharing \(false sharing\): 2 threads, ")
+        written = (self.out / "reproduction.md").read_text()
+        self.assertIn("--threads 7`", " ".join(written.split()))
+        self.assertNotIn("--delays lock", written)
+
+    def test_other_numbers_are_other_measurements(self):
+        self.reproduce("--only", "lock")
+        usual = len(self.measured)
+        self.reproduce("--only", "lock", "--threads", 5)
+        self.assertEqual({group for group in self.measured if "one thread" in group or group == "cache line"}, set(), "they are the same")
+        self.assertGreater(len(self.measured), len(LOCK.delays_ns))
+        self.assertLess(len(self.measured), usual)
+        self.reproduce("--only", "lock", "--threads", LOCK.threads)
+        self.assertEqual(self.measured, [], "the default, said")
+
+    def test_with_other_delays(self):
+        self.assertEqual(self.reproduce("--only", "lock", "--threads", 3, "--delays", "lock=1us..2us")[0], 0)
+        self.assertIn("--threads 3 --delays lock=1000ns..2000ns`", " ".join((self.out / "reproduction.md").read_text().split()))
+
+    def test_one_cannot_meet_another(self):
+        for threads in (1, 0, -3, "all"):
+            self.refused(2, "--threads", threads, words=(f"'{threads}' is not a number of threads", "2 or more"))
+
+
 class Beside(Command):
     def setUp(self):
         super().setUp()

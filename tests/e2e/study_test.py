@@ -209,7 +209,10 @@ class Recorded(Studies):
             if line["recorded"]:
                 self.assertEqual({each["name"]: each["calls"] for each in line["functions"]}, {"nap": 8, "steady": 8})
         self.assertRegex(text, r"(?m)^nap: as it is +\d")
-        self.assertRegex(text, r"(?m)^as it is, recorded beside plain: ")
+        said = re.search(r"(?m)^as it is, recorded beside plain: (.*)\.$", text)
+        (setting,) = json.loads(self.good("--show", "study.jsonl", "--json"))["settings"]
+        self.assertEqual(setting["recorded_beside_plain"]["sentence"], said[1])
+        self.assertEqual((setting["wall_ns"]["runs"], setting["recorded_wall_ns"]["runs"]), (5, 3))
         self.assertIn("no cause is named: 3 recorded runs carry none", text)
 
     def test_what_makes_some_runs_slow_is_named(self):

@@ -36,6 +36,7 @@ class Sweep:
     why: str
     options: tuple[str, ...] = ()
     controls: tuple[Control, ...] = ()
+    thesis_threads: int | None = None  # None: as many as the machine has processors, less one
 
     @property
     def middle(self) -> int:
@@ -114,17 +115,27 @@ SWEEPS = (
             "two calls, the second one also for the delay: a thread that did nothing else would share its whole life, so delays shorter than "
             "300 ns change little. At 100 µs the delayed thread writes during a hundredth of its life. All threads end with the first one: "
             "undisturbed calls after the other thread's end would lower the mean.",
-        controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)),
+        controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)), thesis_threads=2,
     ),
     Sweep(
         name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
         delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=160,
-        why="There are 32 threads, since a few do not keep a disk busy. They sleep between zero and twice the delay: threads that start "
-            "together and sleep equally long would meet at the disk however long they sleep. Delays below 100 µs are left out, because they "
-            "only make the queue longer.",
+        why="There are 32 threads unless `--threads` says how many, since a few do not keep a disk busy. They sleep between zero and twice the "
+            "delay: threads that start together and sleep equally long would meet at the disk however long they sleep. Delays below 100 µs are "
+            "left out, because they only make the queue longer.",
         controls=(Control("one thread", 1),),
     ),
 )
+
+
+def with_threads(sweep: Sweep, threads: int | None) -> Sweep:
+    """The sweep with so many threads, its controls, too, but for those that are one thread alone. As it is where the thesis has a number of
+    its own for it (§5.1: two share a cache line), and for None."""
+    if threads is None or sweep.thesis_threads is not None:
+        return sweep
+    controls = tuple(dataclasses.replace(control, threads=threads if control.threads > 1 else 1) for control in sweep.controls)
+    return dataclasses.replace(sweep, threads=threads, controls=controls)
+
 
 LINKS = (Link("100 Mb/s", 100), Link("1 Gb/s", 1000), Link("loopback", None))
 

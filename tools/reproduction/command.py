@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from . import machine, network, plan, several
 from .journal import Journal, key_of
 from .measure import cache_line, cost, score
-from .options import parse, with_delays
+from .options import chosen_sweeps, parse
 from .programs import Programs
 from .summary import Results, gather
 from .sweep import Measure, measure_all, sessions
@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> int:
     with _to_output(output):
         output.mkdir(parents=True, exist_ok=True)
     extent = plan.Extent(options.only, options.quick, options.rounds, options.iterations,
-                         str(pathlib.Path(options.path).resolve()) if options.path else None, with_delays(options.delays))
+                         str(pathlib.Path(options.path).resolve()) if options.path else None, chosen_sweeps(options), options.threads)
     results = _measured(options, programs, extent, output, options.page or output / "reproduction.md")
     failures = results.failures()
     for failure in failures:

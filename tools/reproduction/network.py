@@ -28,7 +28,7 @@ BURST_S = 0.0006
 def obstacles() -> dict[str, str]:
     """Why links cannot be measured here, by name; those that can are not in it."""
     try:
-        with _namespaces(LINKS[0].rate_mbit):
+        with namespaces(LINKS[0].rate_mbit):
             return {}
     except (Trouble, OSError) as trouble:
         reason = "it takes root" if os.geteuid() != 0 else str(trouble)
@@ -54,7 +54,7 @@ def _inside(pid: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _namespaces(rate_mbit: int) -> Iterator[list[list[str]]]:
+def namespaces(rate_mbit: int) -> Iterator[list[list[str]]]:
     """What to put before a command to run it on either side of a link of this rate: the client's side, the server's."""
     for command in ("ip", "tc", "unshare", "nsenter"):
         if shutil.which(command) is None:
@@ -72,7 +72,7 @@ def _namespaces(rate_mbit: int) -> Iterator[list[list[str]]]:
         yield sides
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
 
@@ -104,6 +104,6 @@ def _exchange(programs: Programs, settings: dict, folder: pathlib.Path, sides: l
 def measure(programs: Programs, settings: dict, folder: pathlib.Path) -> dict:
     """The client's and the server's figures over one link."""
     if settings["rate_mbit"] is None:
-        return _exchange(programs, settings, folder, [[], []], "127.0.0.1", _free_port())
-    with _namespaces(settings["rate_mbit"]) as sides:
+        return _exchange(programs, settings, folder, [[], []], "127.0.0.1", free_port())
+    with namespaces(settings["rate_mbit"]) as sides:
         return _exchange(programs, settings, folder, sides, ADDRESSES[1], PORT)

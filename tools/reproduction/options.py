@@ -7,7 +7,7 @@ import re
 import sys
 
 from . import machine
-from .benchmarks import NAMES, SWEEPS, Sweep, log_spaced
+from .benchmarks import NAMES, SWEEPS, Sweep, log_spaced, with_threads
 
 USAGE = 2
 PAGE = machine.ROOT / "docs/reproduction.md"
@@ -22,6 +22,12 @@ def _count(text: str) -> int:
     if number < 1:
         raise ValueError
     return number
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of threads that can meet; name 2 or more (the controls have one anyway)")
+    return int(text)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -49,9 +55,10 @@ def _delays(text: str) -> tuple[str, tuple[int, ...]]:
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=LOW..HIGH as in lock=1us..100us; names: {', '.join(counts)}") from None
 
 
-def with_delays(given: list[tuple[str, tuple[int, ...]]]) -> tuple[Sweep, ...]:
-    other = dict(given)
-    return tuple(dataclasses.replace(sweep, delays_ns=other.get(sweep.name, sweep.delays_ns)) for sweep in SWEEPS)
+def chosen_sweeps(options: argparse.Namespace) -> tuple[Sweep, ...]:
+    """All sweeps, with the delays and the threads that were asked for."""
+    other = dict(options.delays)
+    return tuple(dataclasses.replace(with_threads(sweep, options.threads), delays_ns=other.get(sweep.name, sweep.delays_ns)) for sweep in SWEEPS)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -77,6 +84,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--path", metavar="DIR", help="where io reads: a folder of a local disk, or a block device [the output folder]")
     parser.add_argument("--delays", type=_delays, action="append", default=[], metavar="NAME=LOW..HIGH",
                         help="sweep over another range with as many points: lock=1us..100us")
+    parser.add_argument("--threads", type=_threads, metavar="N",
+                        help="threads of lock, spinlock and io (the thesis: as many as processors, less one; false sharing has two there, and "
+                             "here) [2 of the locks, 32 of io]. More threads meet at a lock at longer delays: see --delays")
     parser.add_argument("--rounds", type=_count, metavar="N", help="measure everything N times")
     parser.add_argument("--iterations", type=_count, metavar="N", help="calls of each thread, in all benchmarks")
     parser.add_argument("--check", action="store_true",

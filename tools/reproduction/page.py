@@ -93,7 +93,7 @@ def _run(about: About) -> str:
     this, extent = about.machine, about.extent
     words = [name for name, said in (("--quick", extent.quick), (f"--only {','.join(extent.only)}", len(extent.only) < len(NAMES)),
                                      (f"--rounds {extent.rounds}", extent.rounds), (f"--iterations {extent.iterations}", extent.iterations),
-                                     (f"--path {extent.io_path}", extent.io_path),
+                                     (f"--path {extent.io_path}", extent.io_path), (f"--threads {extent.threads}", extent.threads),
                                      *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
     return (f"Measured {periods.spoken(about.sessions)} with `{' '.join(['tools/reproduce', *words])}`, on {this['processor']}, "

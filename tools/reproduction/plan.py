@@ -21,13 +21,21 @@ class Extent:
     iterations: int | None = None  # instead of the benchmarks' own
     io_path: str | None = None
     sweeps: tuple[Sweep, ...] = SWEEPS  # of all benchmarks, also those not in `only`
+    threads: int | None = None  # what the sweeps were told; for what is said about the run
 
     def chosen_sweeps(self) -> list[Sweep]:
         return [sweep for sweep in self.sweeps if sweep.name in self.only]
 
     def other_delays(self) -> list[str]:
         """NAME=LOW..HIGH of the sweeps whose delays are not the usual ones."""
-        return [f"{sweep.name}={sweep.delays_ns[0]}ns..{sweep.delays_ns[-1]}ns" for sweep in self.chosen_sweeps() if sweep not in SWEEPS]
+        usual = {sweep.name: sweep.delays_ns for sweep in SWEEPS}
+        return [f"{sweep.name}={sweep.delays_ns[0]}ns..{sweep.delays_ns[-1]}ns" for sweep in self.chosen_sweeps()
+                if sweep.delays_ns != usual[sweep.name]]
+
+    def chosen_costs(self) -> list[Cost]:
+        """Those of a sweep have its number of threads."""
+        threads = {sweep.name: sweep.threads for sweep in self.sweeps}
+        return [dataclasses.replace(cost, threads=threads.get(cost.name, cost.threads)) for cost in COSTS if cost.name in self.only]
 
     def rounds_of(self, kind: str) -> int:
         return self.rounds or (QUICK_ROUNDS if self.quick else FULL_ROUNDS)[kind]
@@ -97,7 +105,7 @@ def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Ta
                   for one in FINDINGS if one.name in extent.only]
     if number < extent.rounds_of("cost"):
         found += [Task("cost", group_of_cost(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
-                  for one in COSTS if one.name in extent.only]
+                  for one in extent.chosen_costs()]
     if "network" in extent.only and number < extent.rounds_of("network"):
         found += [Task("network", group_of_link(link, clients), number,
                        {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),

@@ -5,7 +5,7 @@ import dataclasses
 import itertools
 
 from . import plan, statistics
-from .benchmarks import COSTS, FINDINGS, LINKS, Control, Cost, Finding, Link, Sweep
+from .benchmarks import FINDINGS, LINKS, Control, Cost, Finding, Link, Sweep
 from .journal import Measurements, key_of
 
 LEAST_SPAN = 2.0  # times by which the mean must vary over a sweep for ρ to mean something
@@ -240,7 +240,7 @@ def gather(extent: plan.Extent, journal: Measurements, place: dict, obstacles: d
     rounds = rounds_of(plan.tasks(extent, obstacles), place, journal)
     sweeps = [swept(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
     findings = _findings(rounds, extent)
-    costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
+    costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in extent.chosen_costs()]
     links = [LinkResult(link, {clients: rounds.get(plan.group_of_link(link, clients), []) for clients in link.clients},
                         obstacles.get(link.name)) for link in LINKS if "network" in extent.only]
     return Results(sweeps, findings, costs, links, [one["mean_ns"] for one in rounds["cache line"]])

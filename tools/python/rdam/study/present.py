@@ -139,12 +139,18 @@ def regions(study: Study, rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def recordings(rows: Sequence[Row]) -> list[str]:
-    """What the functions lost, and what recording cost (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
-    body, lines = [], []
+def beside_plain(rows: Sequence[Row]) -> list[tuple[Row, verdicts.Verdict]]:
+    """Of the settings with enough recorded runs, these beside the plain ones: what recording cost, and whether the program still varies as it did
+    (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     enough = [row for row in rows if len(row.setting.recorded) >= 3]
     judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], row_risk(rows)) if enough else []
-    for row, verdict in zip(enough, judged, strict=True):
+    return list(zip(enough, judged, strict=True))
+
+
+def recordings(rows: Sequence[Row]) -> list[str]:
+    """What the functions lost, and what recording cost."""
+    body, lines = [], []
+    for row, verdict in beside_plain(rows):
         times = row.setting.program_ns()
         lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
         body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
@@ -229,17 +235,24 @@ def finite(value):
 
 
 def as_json(study: Study, rows: Sequence[Row]) -> str:
+    def judged(verdict: verdicts.Verdict) -> dict:
+        return {**dataclasses.asdict(verdict), "sentence": verdicts.sentence(verdict)}
+
+    recording = {row.setting.label: verdict for row, verdict in beside_plain(rows)}
     settings = []
     for row in rows:
+        verdict = recording.get(row.setting.label)
         settings.append({"setting": row.setting.label, "levels": dict(row.setting.levels), "wall_ns": dataclasses.asdict(row.times),
                          "cpu_ns": dataclasses.asdict(row.cpu), "order": dataclasses.asdict(row.order), "modes": dataclasses.asdict(row.modes),
                          "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
+                         "recorded_beside_plain": judged(verdict) if verdict else None,
+                         "recorded_wall_ns": dataclasses.asdict(series.summarize(row.setting.when_recorded().times)) if verdict else None,
                          "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
                                       for line in row.setting.recorded],
                          "runs": [{name: results.value_of(line, name) for name in ("round", *VALUES, *results.SOURCES)}
                                   for line in row.setting.lines]})
-    compared = [{"setting": row.setting.label, "beside": beside.other.label, **dataclasses.asdict(beside.verdict),
-                 "sentence": verdicts.sentence(beside.verdict)} for row in rows for beside in row.compared]
+    compared = [{"setting": row.setting.label, "beside": beside.other.label, **judged(beside.verdict)}
+                for row in rows for beside in row.compared]
     programs = [{"setting": setting, "beside": other, **dataclasses.asdict(found)} for setting, other, found in results.overall(rows)]
     head = {name: study.head[name] for name in ("command", "seed", "rounds", "equal")}
     head["duet"] = study.head["request"].get("duet", False)
