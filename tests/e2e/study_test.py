@@ -427,6 +427,12 @@ class Errors(Studies):
         self.good("--resume", "study.jsonl")
         self.assertEqual(len(self.lines()), 21)
 
+    def test_a_python_without_scipy_that_is_first_in_path_is_passed_over(self):
+        if sys.executable != "/usr/bin/python3":
+            self.skipTest("the tests run with another Python than the system's, which may have no scipy")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "bare"], check=True)
+        self.good("--runs", "3", "true", RDAM_PYTHON="", PATH=f"{self.folder}/bare/bin:{os.environ['PATH']}")
+
     def test_a_missing_part_is_one_line(self):
         python = self.folder / "bare"
         python.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")  # without Debian's packages

@@ -162,7 +162,11 @@ except KeyboardInterrupt:
     print("rdam: interrupted", file=sys.stderr)
     sys.exit(130)
 except ModuleNotFoundError as error:
-    sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in this Python: install it "
+    import os
+    system = "/usr/bin/python3"  # for which Debian's packages are, whatever else is first in PATH
+    if not os.environ.get("RDAM_PYTHON") and os.access(system, os.X_OK) and sys.executable != system:
+        os.execv(system, [system, *sys.orig_argv[1:]])
+    sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in {sys.executable}: install it "
              f"(apt install python3-{error.name}, or pip install {error.name}), or name another Python in RDAM_PYTHON")
 except ImportError as error:
     sys.exit(f"rdam: this Python cannot load what rdam study needs: {str(error).strip().splitlines()[-1]}; "

@@ -374,11 +374,13 @@ Prose study_prose() {
              "--regions counts OpenMP's parallel regions (of libgomp and libomp), and those in which a "
              "thread began on another processor than its last one: a candidate for where the spread between "
              "runs comes from."},
-        .environment = {{"RDAM_PYTHON",
-                         "The Python that is used, 3.11 or later with scipy. Default: python3."},
-                        {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",
-                         "Another machine's topology, as hwloc reads them: for placements that are to be "
-                         "looked at, not run."}},
+        .environment =
+            {{"RDAM_PYTHON",
+              "The Python that is used, 3.11 or later with scipy. Default: python3, or /usr/bin/python3 if "
+              "that one lacks something."},
+             {"HWLOC_XMLFILE, HWLOC_SYNTHETIC",
+              "Another machine's topology, as hwloc reads them: for placements that are to be "
+              "looked at, not run."}},
         .exit_status = {kDone,
                         {"1", "A run failed, or the study could not go on; the message says why."},
                         kUsage},
