@@ -5,7 +5,7 @@
 # processors, each of which has a busy loop besides, barriers of three threads are hundreds of times faster than barriers of two.
 #
 # Version: libgomp 12.2.0 as Debian 12 builds it.
-# (GCC 13 and later look once on hybrid processors, by CPUID leaf 7.)
+# (Later versions look once on hybrid processors.)
 # Why it matters: whoever compares numbers of threads on a machine that is not quiet finds that too many are better than as many as there are
 # processors, and takes the runtime's way to wait for the program's scaling.
 #
