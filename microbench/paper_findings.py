@@ -77,6 +77,11 @@ def compared(first: SettingRuns, second: SettingRuns, name: str = "wall_ns") -> 
     return verdicts.study([(pair[0], pair[1])])[0]
 
 
+def beside_first(rows: Iterable[Row]) -> list[verdicts.Verdict]:
+    """Those of the study itself."""
+    return [beside.verdict for row in rows for beside in row.compared]
+
+
 def of_metric(first: SettingRuns, second: SettingRuns, name: str) -> verdicts.Verdict:
     one, two = (next(metric.medians for metric in setting.metrics() if metric.name == name) for setting in (first, second))
     return verdicts.study([(first.with_rounds(one), second.with_rounds(two))])[0]
@@ -229,7 +234,7 @@ def a1(studies: Studies) -> Answer:
     for name in ("environment, -O2", "environment, -O3"):
         rows = list(studies[name])
         medians = [row.times.median.value for row in rows]
-        declared = sum(row.verdict is not None and side_of(row.verdict) != 0 for row in rows)
+        declared = sum(side_of(verdict) != 0 for verdict in beside_first(rows))
         moved = max(medians) / min(medians) - 1
         parts.append(f"{name.removeprefix('environment, ')}: {len(rows)} medians within {share(moved)}, {declared} declared to differ from the first")
         found.append(Agreement.YES if moved < 0.01 else Agreement.NO if declared else Agreement.NOT_SHOWN)
@@ -245,8 +250,8 @@ def a3(studies: Studies) -> Answer:
     one, two, four = (studies["threads"][label] for label in ("1 thread", "2 threads", "4 threads"))
     faster = compared(one.setting, two.setting)
     wider = {row.setting.label: sided(relative(one.setting, row.setting).stability, -1) for row in (two, four)}
-    return Answer(together([less(faster), *wider.values()]), f"2 threads beside 1 {told(faster)}; CV: {variations([one, two, four])}; more variation for "
-                  f"its length: {', '.join(f'{label} {each.value}' for label, each in wider.items())}")
+    return Answer(together([less(faster), *wider.values()]), f"2 threads beside 1 {told(faster)}; CV: {variations([one, two, four])}; more variation "
+                  f"for its length: {', '.join(f'{label} {each.value}' for label, each in wider.items())}")
 
 
 def a4(studies: Studies) -> Answer:
@@ -261,11 +266,12 @@ def a5(studies: Studies) -> Answer:
     apart = [f"{name} {told(verdict)}" for name, verdict in found if side_of(verdict)]
     steady = [name for name, verdict in found if verdict.stability]
     return Answer(Agreement.YES if apart else Agreement.NOT_SHOWN,
-                  f"libomp beside libgomp: {', '.join(apart) or 'no construct declared to differ'}; other variance declared: {', '.join(steady) or 'none'}")
+                  f"libomp beside libgomp: {', '.join(apart) or 'no construct declared to differ'}; other variance declared: "
+                  f"{', '.join(steady) or 'none'}")
 
 
 def a6(studies: Studies) -> Answer:
-    judged = [row.verdict for study in studies.values() for row in study if row.verdict is not None]
+    judged = [verdict for study in studies.values() for verdict in beside_first(study)]
     other = sum(any("minimum and median" in note for note in verdict.notes) for verdict in judged)
     return Answer(Agreement.YES if other else Agreement.NOT_SHOWN, f"minimum and median disagree in {other} of {len(judged)} comparisons")
 
@@ -338,16 +344,16 @@ def a15(studies: Studies) -> Answer:
     none, long, short, busy = (row.setting for row in studies["sleepers"])
     verdict, beside_busy = compared(none, long, "first_thread_ns"), compared(busy, short)
     return Answer(together([same(verdict), same(beside_busy)]),
-                  f"co-runners that sleep 10 ms: the first thread's CPU time {told(verdict)}; that sleep 10 µs: real time {told(compared(none, short))}, "
-                  f"busy {told(compared(none, busy))}")
+                  f"co-runners that sleep 10 ms: the first thread's CPU time {told(verdict)}; that sleep 10 µs: real time "
+                  f"{told(compared(none, short))}, busy {told(compared(none, busy))}")
 
 
 def a16(studies: Studies) -> Answer:
     none, array = studies["arrays"]
     user, real = (compared(none.setting, array.setting, name) for name in ("first_thread_ns", "wall_ns"))
     return Answer(together([more(user), sided(user.stability, -1)]),
-                  f"the first thread's CPU time {told(user)}, its CV {share(first_thread(none).variation)} alone and {share(first_thread(array).variation)}; "
-                  f"real time {told(real)}, CV {variation(none)} and {variation(array)}")
+                  f"the first thread's CPU time {told(user)}, its CV {share(first_thread(none).variation)} alone and "
+                  f"{share(first_thread(array).variation)}; real time {told(real)}, CV {variation(none)} and {variation(array)}")
 
 
 def a17(studies: Studies) -> Answer:
@@ -397,9 +403,9 @@ def b2(studies: Studies) -> Answer:
 
 
 def b6(studies: Studies) -> Answer:
-    rows = [row for row in studies["nothing"] if row.verdict is not None]
-    declared = sum(row.verdict.declared for row in rows)
-    ratios = ", ".join(f"{row.verdict.comparison.median_ratio.value:.3f}" for row in rows)
+    found = beside_first(studies["nothing"])
+    declared = sum(verdict.declared for verdict in found)
+    ratios = ", ".join(f"{verdict.comparison.median_ratio.value:.3f}" for verdict in found)
     return Answer(seen(declared == 0), f"three settings that do nothing: ratios of medians {ratios}; {declared} declared")
 
 
@@ -434,7 +440,8 @@ def d3(studies: Studies) -> Answer:
 def d4(studies: Studies) -> Answer:
     one, two = studies["stream"]
     found = {name: of_metric(one.setting, two.setting, name) for name in KERNELS}
-    return Answer(together(map(less, found.values())), "2 threads beside 1: " + ", ".join(f"{name} {told(verdict)}" for name, verdict in found.items()))
+    return Answer(together(map(less, found.values())),
+                  "2 threads beside 1: " + ", ".join(f"{name} {told(verdict)}" for name, verdict in found.items()))
 
 
 def d5(studies: Studies) -> Answer:
@@ -504,9 +511,10 @@ FINDINGS = [
     Finding("A21", "§6", "Slow runs are those in which a thread had migrated.", ("migrations",), a21),
     Finding("B1", "tab. 1, concl. 1", "On 8 cores pinning hardly changes means and medians (0.944 to 1.032).", ("pinning",), b1),
     Finding("B2", "tab. 1, concl. 1", "The variance is large unpinned or at random places, and small when pinned.", ("pinning",), b2),
-    Finding("B3", "tab. 2, concl. 2", "With 16 threads on 96 cores every strategy is faster (1.024 to 1.211).", ("strategies, 16 threads",), needs="16"),
-    Finding("B4", "tab. 3, concl. 3", "With 96 threads pinning is 1.42 to 1.57 times as fast, compact more than scatter.", ("strategies, 96 threads",),
-            needs="96"),
+    Finding("B3", "tab. 2, concl. 2", "With 16 threads on 96 cores every strategy is faster (1.024 to 1.211).", ("strategies, 16 threads",),
+            needs="16"),
+    Finding("B4", "tab. 3, concl. 3", "With 96 threads pinning is 1.42 to 1.57 times as fast, compact more than scatter.",
+            ("strategies, 96 threads",), needs="96"),
     Finding("B5", "concl. 4", "Strategies by the application's affinity gain little over compact and scatter.", (),
             lacks="strategies by an affinity graph"),
     Finding("B6", "§2.3", "A speed-up is declared only by test.", ("nothing",), b6),

@@ -264,7 +264,7 @@ class Verdicts(unittest.TestCase):
         self.assertGreater(found.comparison.median_ratio.high, 1.13)
         found = judged(second, first, risk=0.01)
         self.assertEqual((found.mean, found.median), (-1, -1))
-        self.assertEqual(verdicts.sentence(found, ("less", "more")), f"more, median × {1 / ratio:.3g}, confidence 99 %")
+        self.assertEqual(verdicts.sentence(found, of_times=False), f"more, median × {ratio:.3g}, confidence 99 %")
 
     def test_stability(self):
         found = judged(drawn(1, 31, 0.05), drawn(2, 31, 0.01))
@@ -430,6 +430,38 @@ class Causes(unittest.TestCase):
     def test_another_length_is_refused(self):
         with self.assertRaisesRegex(ValueError, "cause x: 2 values for 3 runs"):
             causes.explain([1, 2, 3], {"x": [1, 2]})
+
+
+class LostTime(unittest.TestCase):
+    """Recorded runs, with what functions lost in each thread."""
+
+    def sentences(self, times: numpy.ndarray, lost: dict[str, list[numpy.ndarray]]) -> list[str]:
+        """`lost` has an array for each thread."""
+        lines = [{"round": run, "wall_ns": time, "program_ns": time, "functions": [
+            {"name": name, "lost_ns": sum(float(each[run]) for each in threads), "threads": {str(i): float(each[run]) for i, each in enumerate(threads)}}
+            for name, threads in lost.items()]} for run, time in enumerate(times)]
+        return causes.sentences(*results.SettingRuns("", [], [], lines).explanation(recorded=True))
+
+    def setUp(self):
+        random = numpy.random.default_rng(5)
+        self.waits = 30 * random.random(40)
+        self.times = 100 + self.waits + random.standard_normal(40)
+        self.other = random.random(40)
+
+    def test_the_thread_in_which_most_of_it_is(self):
+        part = r"^9\d % of the spread between runs is time lost in lock"
+        rest = r" \(95 % interval 9\d to (9\d|100) %\)$"
+        self.assertRegex(self.sentences(self.times, {"lock": [self.waits]})[0], part + rest)
+        self.assertRegex(self.sentences(self.times, {"lock": [self.other, self.other[::-1], self.waits]})[0], part + ", (99|100) % of that in thread 2" + rest)
+        self.assertRegex(self.sentences(self.times, {"lock": [0.8 * self.waits, 0.2 * self.waits]})[0], part + ", 80 % of that in the main thread" + rest)
+        third = self.waits / 3
+        self.assertRegex(self.sentences(self.times, {"lock": [third, third, third]})[0], part + rest)
+
+    def test_the_same_share_of_each_run_is_no_cause(self):
+        idle = self.times * (0.9 + 0.001 * self.other)
+        self.assertEqual(self.sentences(self.times, {"idle": [self.other, idle]}),
+                         ["no cause is named: none of 0 goes with the spread between 40 recorded runs"])
+        self.assertRegex(self.sentences(self.times, {"idle": [self.other, idle], "lock": [self.waits]})[0], "is time lost in lock")
 
 
 class Interrupted(unittest.TestCase):

@@ -36,6 +36,7 @@ class Cause:
     slope: float  # time a unit of it, the other causes that are kept being the same
     p: float  # corrected for all candidates
     instead: tuple[str, ...]  # candidates that these runs cannot tell from it
+    where: str = ""  # more of it, for people
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,7 +198,7 @@ def sentences(explanation: Explanation, separated: tuple[Separator, ...] = ()) -
         if share.value < LEAST_TOLD:
             continue
         same = f"; these runs cannot tell it from {', '.join(cause.instead[:3])}" if cause.instead else ""
-        lines.append(f"{100 * share.value:.0f} % of the spread between runs is {cause.name} "
+        lines.append(f"{100 * share.value:.0f} % of the spread between runs is {cause.name}{f', {cause.where}' if cause.where else ''} "
                      f"(95 % interval {100 * max(share.low, 0):.0f} to {100 * min(share.high, 1):.0f} %{same})")
     if separated:
         first = separated[0]

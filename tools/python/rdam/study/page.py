@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy
 
 from rdam.study import present, verdicts
-from rdam.study.results import CAUSES, MEASURES, Row, Study
+from rdam.study.results import CAUSES, MEASURES, Metric, Row, Study
 
 STYLE = pathlib.Path(__file__).with_name("page.css")
 WIDTH, HEIGHT = 640, 300
@@ -82,7 +82,12 @@ def figure(title: str, drawing: str, words: str = "") -> str:
     return f"<figure><figcaption>{html.escape(title)}</figcaption>{drawing}{f'<p>{html.escape(words)}</p>' if words else ''}</figure>"
 
 
-def violin(times: numpy.ndarray, middle: float, half: float, scale: Scale, number: int) -> list[str]:
+def beside(middle: float, half: float, run: int) -> float:
+    """Runs of equal time lie side by side: the same place in each drawing."""
+    return middle + half * 0.6 * ((run * 0.618) % 1 - 0.5)
+
+
+def violin(times: numpy.ndarray, middle: float, half: float, scale: Scale, number: int, unit: str) -> list[str]:
     """Its width is the density of the runs; of equal runs there is none."""
     from scipy import stats
     parts = []
@@ -94,24 +99,26 @@ def violin(times: numpy.ndarray, middle: float, half: float, scale: Scale, numbe
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in outline)
         parts.append(f'<polygon points="{points}" fill="{colour(number)}" fill-opacity=".22" stroke="{colour(number)}"/>')
     first, median, third = numpy.quantile(times, (0.25, 0.5, 0.75))
-    # Runs of equal time lie side by side: the same place in each drawing.
-    parts += [dot(middle + half * 0.6 * ((i * 0.618) % 1 - 0.5), scale(value), number, present.scaled(value)) for i, value in enumerate(times)]
+    parts += [dot(beside(middle, half, i), scale(value), number, value_of(value, unit)) for i, value in enumerate(times)]
     parts.append(line(middle, scale(first), middle, scale(third), "box"))
-    parts.append(f'<circle class="median" cx="{middle:.1f}" cy="{scale(median):.1f}" r="4"><title>median {present.scaled(median)}</title></circle>')
+    parts.append(f'<circle class="median" cx="{middle:.1f}" cy="{scale(median):.1f}" r="4"><title>median {value_of(median, unit)}</title></circle>')
     return parts
 
 
-def violins(rows: Sequence[Row], name: str) -> str:
-    values = [row.setting.values(name) for row in rows]
-    width = max(WIDTH, LEFT + RIGHT + 90 * len(rows))
-    scale = Scale.of(numpy.concatenate(values), HEIGHT - BOTTOM, TOP)
-    each = (width - LEFT - RIGHT) / len(rows)
-    parts = up_axis(scale, "ns", width - RIGHT)
-    for number, times in enumerate(values):
-        middle = LEFT + each * (number + 0.5)
-        parts += violin(times, middle, min(0.45 * each, WIDEST), scale, number)
+def violins(settings: Sequence[tuple[int, numpy.ndarray]], unit: str, label: str, inside: Sequence[tuple[numpy.ndarray, numpy.ndarray]] = ()) -> str:
+    """Of (setting's number, its runs). `inside` has the least and the greatest repetition of each of its runs."""
+    width = max(WIDTH, LEFT + RIGHT + 90 * len(settings))
+    scale = Scale.of(numpy.concatenate([values for _, values in settings] + [limits for pair in inside for limits in pair]), HEIGHT - BOTTOM, TOP)
+    each = (width - LEFT - RIGHT) / len(settings)
+    parts = up_axis(scale, unit, width - RIGHT)
+    for place, (number, values) in enumerate(settings):
+        middle, half = LEFT + each * (place + 0.5), min(0.45 * each, WIDEST)
+        for i, (least, greatest) in enumerate(zip(*inside[place], strict=True) if inside else ()):
+            across = beside(middle, half, i)
+            parts.append(line(across, scale(least), across, scale(greatest), "inside"))
+        parts += violin(values, middle, half, scale, number, unit)
         parts.append(text(middle, HEIGHT - BOTTOM + 18, str(number + 1)))
-    return picture(parts, width, f"{MEASURES[name].name} of every run by setting")
+    return picture(parts, width, f"{label} of every run by setting")
 
 
 def scattered(points: Sequence[tuple[int, numpy.ndarray, numpy.ndarray]], unit: str, across: str) -> str:
@@ -124,6 +131,26 @@ def scattered(points: Sequence[tuple[int, numpy.ndarray, numpy.ndarray]], unit: 
     parts += [dot(right(x), up(y), number, f"{value_of(x, unit)}: {present.scaled(y)}")
               for number, xs, ys in points for x, y in zip(xs, ys, strict=True)]
     return picture(parts, WIDTH, f"run time against {across}")
+
+
+def of_measure(rows: Sequence[Row], name: str, words: str = "") -> str:
+    drawn = violins([(number, row.setting.values(name)) for number, row in enumerate(rows)], MEASURES[name].unit, MEASURES[name].name)
+    return figure(f"{MEASURES[name].name[:1].upper()}{MEASURES[name].name[1:]} by setting", drawn, words)
+
+
+def of_metrics(rows: Sequence[Row]) -> list[str]:
+    """One picture of the variation between runs and inside them for each metric."""
+    found: dict[str, list[tuple[int, Metric]]] = {}
+    for number, row in enumerate(rows):
+        for metric in row.setting.metrics():
+            found.setdefault(metric.name, []).append((number, metric))
+    figures = []
+    for name, each in found.items():
+        repeated = any(not numpy.isnan(metric.inside).all() for _, metric in each)
+        inside = [(metric.least, metric.greatest) for _, metric in each] if repeated else ()
+        words = "Dots are the medians of runs; a line spans the repetitions inside a run." if repeated else ""
+        figures.append(figure(f"{name} by setting", violins([(number, metric.medians) for number, metric in each], "", name, inside), words))
+    return figures
 
 
 def in_order(study: Study, rows: Sequence[Row]) -> str:
@@ -155,10 +182,12 @@ def against(rows: Sequence[Row]) -> list[str]:
     return figures
 
 
-def table_of(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+def table_of(head: Sequence[str], body: Sequence[Sequence[str]], chips: bool = False) -> str:
+    """With `chips` each row has the colour of its setting."""
     cells = "".join(f'<th class="{"n" if i else "name"}">{html.escape(cell)}</th>' for i, cell in enumerate(head))
-    lines = "".join("<tr>" + "".join(f'<td class="{"n" if i else "name"}">{html.escape(cell)}</td>' for i, cell in enumerate(row)) + "</tr>"
-                    for row in body)
+    marks = [f'<span class="chip" style="background:{colour(number)}"></span>' if chips else "" for number in range(len(body))]
+    lines = "".join("<tr>" + "".join(f'<td class="{"n" if i else "name"}">{"" if i else mark}{html.escape(cell)}</td>' for i, cell in enumerate(row))
+                    + "</tr>" for mark, row in zip(marks, body, strict=True))
     return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
@@ -170,6 +199,8 @@ def page(study: Study, rows: Sequence[Row]) -> str:
     """The whole document."""
     head, body = present.times_table(rows)
     numbered = [[f"{number + 1}. {row[0]}", *row[1:]] for number, row in enumerate(body)]
+    (lost_head, lost_body), recorded = present.recordings(rows)
+    printed = present.metrics(rows)
     request = study.head["request"]
     command = " ".join(study.head["command"]) or ", ".join([*request.get("setting", []), *request.get("program", [])])
     title, compared, limits = present.comparisons(rows)
@@ -177,13 +208,15 @@ def page(study: Study, rows: Sequence[Row]) -> str:
               for label, verdict in compared]
     programs = present.programs_table(rows)
     parts = [f"<h1>{html.escape(command)}</h1>", f'<p class="faint">{len(study.lines)} runs by rdam study, seed {study.head["seed"]}</p>',
-             table_of(head, numbered),
+             table_of(head, numbered, chips=True),
              section(title, [*judged, *limits]), table_of(*programs) if programs else "",
              section("Over the runs", present.series_of(rows)), section("Where the spread between runs comes from", present.why(rows)),
+             section("Recorded runs", recorded), table_of(lost_head, lost_body) if lost_body else "",
+             *(["<h2>What runs print</h2>", table_of(*printed[0]), section(printed[1], printed[2])] if printed else []),
              section("Parallel regions", present.regions(study, rows)),
              section("The machine", present.remarks(study)), '<h2>Every run</h2><div class="grid">',
-             figure("Wall time by setting", violins(rows, "wall_ns"), "Dots are runs, the bar spans the quartiles, the ring is the median."),
-             figure("CPU time by setting", violins(rows, "cpu_ns")), in_order(study, rows), *against(rows), "</div>"]
+             of_measure(rows, "wall_ns", "Dots are runs, the bar spans the quartiles, the ring is the median."), of_measure(rows, "cpu_ns"),
+             *of_metrics(rows), in_order(study, rows), *against(rows), "</div>"]
     return ("<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width,initial-scale=1'>"
             "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">"
             f"<title>{html.escape(command)}: rdam study</title><style>{STYLE.read_text()}{OWN_STYLE}</style>"
@@ -193,5 +226,6 @@ def page(study: Study, rows: Sequence[Row]) -> str:
 OWN_STYLE = """
 svg { display: block; width: 100%; height: auto; font-size: 12px; fill: var(--ink); }
 svg .grid-line { stroke: var(--line); } svg .box { stroke: var(--ink); stroke-width: 5; }
+svg .inside { stroke: var(--ink); stroke-opacity: .35; } .chip { display: inline-block; width: .7em; height: .7em; margin-right: .4em; }
 svg .median { fill: var(--paper); stroke: var(--ink); stroke-width: 2; }
 """

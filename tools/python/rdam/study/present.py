@@ -147,31 +147,37 @@ def beside_plain(rows: Sequence[Row]) -> list[tuple[Row, verdicts.Verdict]]:
     return list(zip(enough, judged, strict=True))
 
 
-def recordings(rows: Sequence[Row]) -> list[str]:
-    """What the functions lost, and what recording cost."""
+def recordings(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], list[str]]:
+    """A table and sentences: what the functions lost, and what recording cost."""
     body, lines = [], []
     for row, verdict in beside_plain(rows):
         times = row.setting.program_ns()
         lost = sorted(((numpy.median(values / times), name) for name, values in row.setting.lost().items()), reverse=True)[:MOST_FUNCTIONS]
         body += [[f"{name}: {row.setting.label}", percent(share), str(len(times))] for share, name in lost]
         lines.append(f"{row.setting.label}, recorded beside plain: {verdicts.sentence(verdict)}.")
-    shown = [*table(["lost time of all threads over run time, median", "share", "recorded runs"], body), ""] if body else []
-    return [*shown, *lines]
+    return (["lost time of all threads over run time, median", "share", "recorded runs"], body), lines
+
+
+def recordings_text(rows: Sequence[Row]) -> list[str]:
+    (head, body), lines = recordings(rows)
+    return [*([*table(head, body), ""] if body else []), *lines]
 
 
 def row_risk(rows: Sequence[Row]) -> float:
     return rows[0].risk
 
 
-def metrics(rows: Sequence[Row]) -> list[str]:
-    """Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W 2023, section 5.1)."""
+def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str, list[str]] | None:
+    """A table, and what is declared of them: a title and sentences. Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W
+    2023, section 5.1). None: there are none."""
     title, labels = pairs(rows)
-    of_pairs = zip(labels, ((row.setting, beside.other) for row in rows for beside in row.compared), strict=True)
+    both = [(row.setting, beside.other) for row in rows for beside in row.compared]
     compared_runs = {}
-    for label, both in of_pairs:
-        for metric, other in zip(*(setting.metrics() for setting in both), strict=True):
-            if min(metric.medians.min(), other.medians.min()) > 0:
-                compared_runs[f"{metric.name}: {label}"] = (both[1].with_rounds(other.medians), both[0].with_rounds(metric.medians))
+    for label, (setting, other) in zip(labels, both, strict=True):
+        others = {metric.name: metric for metric in other.metrics()}
+        for metric in setting.metrics():
+            if (one := others.get(metric.name)) is not None and min(metric.medians.min(), one.medians.min()) > 0:
+                compared_runs[f"{metric.name}: {label}"] = (verdicts.Runs(one.medians, one.rounds), verdicts.Runs(metric.medians, metric.rounds))
     body = []
     for row in rows:
         for metric in row.setting.metrics():
@@ -180,17 +186,23 @@ def metrics(rows: Sequence[Row]) -> list[str]:
             body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
                          f"{summary.least_to_mean:.3f}", f"{summary.greatest_to_mean:.3f}"])
     if not body:
-        return []
+        return None
     judged = verdicts.study(list(compared_runs.values()), row_risk(rows)) if compared_runs else []
-    lines = [f"{label}: {verdicts.sentence(verdict, ('less', 'more'))}" for label, verdict in zip(compared_runs, judged, strict=True)]
-    if lines:
-        lines = ["", f"{title}, at a risk of {percent(row_risk(rows))} for all metrics together:", *lines]
-    return [*table(["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body), *lines]
+    lines = [f"{label}: {verdicts.sentence(verdict, of_times=False)}" for label, verdict in zip(compared_runs, judged, strict=True)]
+    return ((["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body),
+            f"{title}, at a risk of {percent(row_risk(rows))} for all metrics together", lines)
+
+
+def metrics_text(rows: Sequence[Row]) -> list[str]:
+    if (found := metrics(rows)) is None:
+        return []
+    shown, title, lines = found
+    return [*table(*shown), *(["", f"{title}:", *lines] if lines else [])]
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:
-    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), regions(study, rows), recordings(rows),
-             metrics(rows), remarks(study)]
+    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), regions(study, rows), recordings_text(rows),
+             metrics_text(rows), remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

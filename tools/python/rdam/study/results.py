@@ -13,6 +13,7 @@ from rdam.trace import Error
 
 LEAST_RUNS = 3  # of which there are statistics
 QUIET = 0.02  # of the processors, which others may take of a run
+MOST = 0.5  # of a function's spread between runs, to name a thread
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds, in which the kernel counts what all have taken
 
 
@@ -59,6 +60,14 @@ SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs", "osnoise": "noise
 CLOCKS = {"LOC", "TIMER", "HRTIMER", "SCHED", "RCU", "timer", "rtc0", "hpet"}
 
 
+def makes_longer(times: numpy.ndarray, values: numpy.ndarray) -> bool:
+    """Whether longer runs have lost a larger share of their time there, or have more of what is counted for each second (Spearman, one-sided). What
+    takes the same share of every run, such as the waits of a thread that looks for work every now and then, is another name for its length."""
+    from scipy import stats
+    shares = values / times
+    return bool(numpy.ptp(shares) > 0 and stats.spearmanr(times, shares, alternative="greater").pvalue <= causes.RISK)
+
+
 def value_of(line: dict, name: str):
     """Of a run; None: the machine cannot count it."""
     return line["user_ns"] + line["system_ns"] if name == "cpu_ns" else line.get(name)
@@ -70,6 +79,8 @@ class Metric:
 
     name: str
     medians: numpy.ndarray  # one for each run
+    least: numpy.ndarray  # of each run's repetitions
+    greatest: numpy.ndarray
     inside: numpy.ndarray  # coefficients of variation; NaN: it was printed once
     rounds: numpy.ndarray  # of these runs
 
@@ -115,6 +126,17 @@ class SettingRuns:
         lost = [{each["name"]: each["lost_ns"] for each in line["functions"]} for line in self.recorded]
         return {name: numpy.array([run.get(name, 0.0) for run in lost]) for name in names}
 
+    def where_lost(self, function: str, lost: numpy.ndarray) -> str:
+        """Which thread most of the function's spread between runs is in: its share is the covariance of what the thread and what all lose, over
+        the variance of the latter, so that the shares of all threads add up to 1. "" where there is one thread, or none has most of it."""
+        each = [next((row.get("threads", {}) for row in line["functions"] if row["name"] == function), {}) for line in self.recorded]
+        threads = sorted({thread for run in each for thread in run}, key=int)
+        shares = {thread: float(numpy.cov(numpy.array([run.get(thread, 0.0) for run in each]), lost)[0, 1] / lost.var(ddof=1)) for thread in threads}
+        first = max(threads, key=lambda thread: shares[thread], default=None)
+        if len(threads) < 2 or shares[first] < MOST:
+            return ""
+        return f"{100 * min(shares[first], 1):.0f} % of that in {'the main thread' if first == '0' else f'thread {first}'}"
+
     @staticmethod
     def rates(lines: Sequence[dict]) -> dict[str, numpy.ndarray]:
         """Of these runs: how many interrupts a second each source made, or ns of noise. One that is not named in a run made none."""
@@ -133,15 +155,18 @@ class SettingRuns:
         no candidate: the longer a run is, for whatever reason, the more that is. What they did to the run is in its waits and preemptions."""
         lines = self.recorded if recorded else self.lines
         times = self.program_ns() if recorded else self.values("wall_ns")
-        candidates = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
-                      if all(line.get(name) is not None for line in lines)}
+        counts = {name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
+                  if all(line.get(name) is not None for line in lines)}
+        candidates = {MEASURES[name].name: values for name, values in counts.items() if name == "frequency_khz" or makes_longer(times, values)}
         rates = self.rates(lines)
         candidates.update(rates)
         towards = {**dict.fromkeys(rates, 1), MEASURES["frequency_khz"].name: -1}
-        if recorded:
-            candidates.update({f"time lost in {name}": lost for name, lost in self.lost().items()})
+        lost = {f"time lost in {name}": (name, values) for name, values in self.lost().items()} if recorded else {}
+        candidates.update({told: values for told, (_, values) in lost.items() if makes_longer(times, values)})
         modes = series.modes(times)
-        return (causes.explain(times, candidates, towards=towards),
+        found = causes.explain(times, candidates, towards=towards)
+        placed = tuple(dataclasses.replace(cause, where=self.where_lost(*lost[cause.name])) if cause.name in lost else cause for cause in found.causes)
+        return (dataclasses.replace(found, causes=placed),
                 causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
 
     def metrics(self) -> list[Metric]:
@@ -151,9 +176,9 @@ class SettingRuns:
             lines = [line for line in self.lines if name in line["metrics"]]
             runs = [numpy.array(line["metrics"][name], dtype=float) for line in lines]
             inside = [run.std(ddof=1) / run.mean() if len(run) > 1 and run.mean() else numpy.nan for run in runs]
+            of_runs = (numpy.array([middle(run) for run in runs]) for middle in (numpy.median, numpy.min, numpy.max))
             if len(runs) >= LEAST_RUNS:
-                found.append(Metric(name, numpy.array([numpy.median(run) for run in runs]), numpy.array(inside),
-                                    numpy.array([line["round"] for line in lines])))
+                found.append(Metric(name, *of_runs, numpy.array(inside), numpy.array([line["round"] for line in lines])))
         return found
 
 

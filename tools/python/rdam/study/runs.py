@@ -85,12 +85,15 @@ class Recording:
 
     @staticmethod
     def scores(trace: pathlib.Path) -> tuple[float, list[dict]]:
-        """How long the program itself ran, in ns, and what each function lost in all threads. Raises Error if the trace cannot be analyzed."""
+        """How long the program itself ran, in ns, and what each function lost, in all threads and in each: these are counted from 0, in the order
+        in which they were started. Raises Error if the trace cannot be analyzed."""
         report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
+        order = {thread["tid"]: number for number, thread in enumerate(report["threads"])}
         # What we preload has functions of the names of others, which it calls with arguments of its own: those would be there twice.
         ours = [row["name"] for row in report["functions"] if row["module"].startswith("librdam-")]
         return report["trace"]["duration_ns"], [
-            {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"]}
+            {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"],
+             "threads": {str(order[each["tid"]]): each["lost_ns"] for each in row["threads"] if each["tid"] in order and each["lost_ns"]}}
             for row in report["functions"] if row["name"] not in ours or row["module"].startswith("librdam-")]
 
 

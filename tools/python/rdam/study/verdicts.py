@@ -406,13 +406,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def sentence(verdict: Verdict, words: tuple[str, str] = ("faster", "slower")) -> str:
+def sentence(verdict: Verdict, of_times: bool = True) -> str:
     """"faster, median × 1.13, confidence 95 %": the second setting's median is the first's divided by 1.13, and what the study declares is
     all true with this confidence. "no difference shown; 40 more runs would show 2 %": of each setting; a difference of 2 % would then be
-    declared with the probability POWER. `words` say what less and more of the metric is."""
+    declared with the probability POWER. Of what is no time: "more, median × 1.13": the second setting's median is 1.13 times the first's."""
     found = verdict.comparison
+    words = ("faster", "slower") if of_times else ("less", "more")
     confidence = f"confidence {_percent(1 - verdict.risk)}"
-    values = {"median": (verdict.median, found.median_ratio.value), "mean": (verdict.mean, found.mean_ratio.value)}
+    ratios = {"median": found.median_ratio.value, "mean": found.mean_ratio.value}
+    sides = {"median": verdict.median, "mean": verdict.mean}
+    values = {name: (sides[name], ratio if of_times else 1 / ratio) for name, ratio in ratios.items()}
     shown = [name for name, (side, _) in values.items() if side]
     parts = []
     if len(shown) == 2 and verdict.median != verdict.mean:
