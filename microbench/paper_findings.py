@@ -528,7 +528,8 @@ FINDINGS = [
             ("syncbench", "stream", "schedbench"), d5),
     Finding("D6", "§5.1", "With all processors in use runs vary much more; sparing two helps.", ("syncbench",), d6),
     Finding("D7", "fig. 4", "Pinning makes all three more stable.", ("schedbench, pinned", "syncbench, pinned", "stream, pinned"), d7),
-    Finding("D8", "§5.1–5.3", "Variation between runs and among a run's repetitions are different things.", ("syncbench", "stream", "schedbench"), d8),
+    Finding("D8", "§5.1–5.3", "Variation between runs and among a run's repetitions are different things.",
+            ("syncbench", "stream", "schedbench"), d8),
     Finding("D9", "fig. 5", "Two threads a core vary more than one, at the same number of threads.", ("hardware threads",), needs="smt"),
     Finding("D10", "figs. 6, 7", "16 cores over two nodes vary more than in one, with the frequency.", ("two nodes",), needs="cpufreq"),
 ]

@@ -16,10 +16,10 @@ sys.path.insert(0, str(ROOT / "microbench"))
 sys.path.insert(0, str(ROOT / "tools/python"))
 sys.dont_write_bytecode = True
 
-import numpy
-import paper_findings
-from paper_findings import FINDINGS, STUDIES, Agreement
-from rdam.study import verdicts
+import numpy  # noqa: E402
+import paper_findings  # noqa: E402
+from paper_findings import FINDINGS, STUDIES, Agreement  # noqa: E402
+from rdam.study import verdicts  # noqa: E402
 
 EXPECTED = [*(f"A{number}" for number in range(1, 22)), *(f"B{number}" for number in range(1, 8)), *(f"D{number}" for number in range(1, 11))]
 

@@ -437,9 +437,12 @@ class LostTime(unittest.TestCase):
 
     def sentences(self, times: numpy.ndarray, lost: dict[str, list[numpy.ndarray]]) -> list[str]:
         """`lost` has an array for each thread."""
-        lines = [{"round": run, "wall_ns": time, "program_ns": time, "functions": [
-            {"name": name, "lost_ns": sum(float(each[run]) for each in threads), "threads": {str(i): float(each[run]) for i, each in enumerate(threads)}}
-            for name, threads in lost.items()]} for run, time in enumerate(times)]
+        def row(name: str, each: list[float]) -> dict:
+            return {"name": name, "lost_ns": sum(each), "threads": {str(thread): value for thread, value in enumerate(each)}}
+
+        lines = [{"round": run, "wall_ns": time, "program_ns": time,
+                  "functions": [row(name, [float(each[run]) for each in threads]) for name, threads in lost.items()]}
+                 for run, time in enumerate(times)]
         return causes.sentences(*results.SettingRuns("", [], [], lines).explanation(recorded=True))
 
     def setUp(self):
@@ -451,11 +454,10 @@ class LostTime(unittest.TestCase):
     def test_the_thread_in_which_most_of_it_is(self):
         part = r"^9\d % of the spread between runs is time lost in lock"
         rest = r" \(95 % interval 9\d to (9\d|100) %\)$"
-        self.assertRegex(self.sentences(self.times, {"lock": [self.waits]})[0], part + rest)
-        self.assertRegex(self.sentences(self.times, {"lock": [self.other, self.other[::-1], self.waits]})[0], part + ", (99|100) % of that in thread 2" + rest)
-        self.assertRegex(self.sentences(self.times, {"lock": [0.8 * self.waits, 0.2 * self.waits]})[0], part + ", 80 % of that in the main thread" + rest)
         third = self.waits / 3
-        self.assertRegex(self.sentences(self.times, {"lock": [third, third, third]})[0], part + rest)
+        for threads, where in (([self.waits], ""), ([self.other, self.other[::-1], self.waits], ", (99|100) % of that in thread 2"),
+                               ([0.8 * self.waits, 0.2 * self.waits], ", 80 % of that in the main thread"), ([third, third, third], "")):
+            self.assertRegex(self.sentences(self.times, {"lock": threads})[0], part + where + rest)
 
     def test_the_same_share_of_each_run_is_no_cause(self):
         idle = self.times * (0.9 + 0.001 * self.other)

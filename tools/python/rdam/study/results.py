@@ -165,7 +165,8 @@ class SettingRuns:
         candidates.update({told: values for told, (_, values) in lost.items() if makes_longer(times, values)})
         modes = series.modes(times)
         found = causes.explain(times, candidates, towards=towards)
-        placed = tuple(dataclasses.replace(cause, where=self.where_lost(*lost[cause.name])) if cause.name in lost else cause for cause in found.causes)
+        placed = tuple(dataclasses.replace(cause, where=self.where_lost(*lost[cause.name])) if cause.name in lost else cause
+                       for cause in found.causes)
         return (dataclasses.replace(found, causes=placed),
                 causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
 
