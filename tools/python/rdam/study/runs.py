@@ -19,9 +19,6 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import IO
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import IO
-
 from rdam.study import native, pin, placements, readback, scratch
 from rdam.study.journal import DUET, Journal
 from rdam.study.settings import Setting, bytewise, environment_of, program_of
