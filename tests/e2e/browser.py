@@ -32,6 +32,8 @@ class Browser:
         from selenium.webdriver.chrome.service import Service
 
         self.scripts = scripts
+        self.size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.features = [{"name": "prefers-color-scheme", "value": "dark"}] if dark else []
         options = Options()
         options.binary_location = BROWSER
         self.profile = tempfile.mkdtemp(prefix="rdam-browser-")
@@ -44,10 +46,19 @@ class Browser:
             options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER, log_output=os.devnull), options=options)
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        if dark:
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self._emulate()
+
+    def _emulate(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", self.size)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": self.features})
+
+    def clear(self):
+        """As after the start: an empty page under a pointer in the corner, nothing emulated but what was asked for, no messages, no requests."""
+        self.driver.get("about:blank")
+        self._emulate()
+        self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 0, "y": 0})
+        self.messages()
+        self.requests()
 
     def close(self):
         self.driver.quit()

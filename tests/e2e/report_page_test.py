@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """The page of rdam report in a browser: nothing is said on the console or asked of a network, and what it offers does what it says."""
 
+import collections
+import itertools
 import json
 import math
 import unittest
@@ -16,6 +18,13 @@ HALVES = (596.5, 596.4996, 12.25, 1.125, 8125.0, 2.005, 99.9496, 999.4996)
 
 
 class Page(Case):
+    idle: collections.defaultdict[tuple, list[Browser]] = collections.defaultdict(list)  # by their options
+
+    @classmethod
+    def tearDownClass(cls):
+        for window in itertools.chain(*cls.idle.values()):
+            window.close()
+
     def setUp(self):
         super().setUp()
         if reason := browser.missing():
@@ -34,10 +43,21 @@ class Page(Case):
         return self.folder / name
 
     def browse(self, page, place="", **options):
-        window = Browser(**options)
-        self.addCleanup(window.close)
+        """A window on a page. To start a browser takes longer than most tests, so one with the same options is used again."""
+        idle = self.idle[tuple(sorted(options.items()))]
+        window = idle.pop() if idle else Browser(**options)
+        self.addCleanup(self.put_back, window, idle)
         window.open(page, place)
         return window
+
+    @staticmethod
+    def put_back(window, idle):
+        try:
+            window.clear()
+        except Exception:
+            window.close()
+            raise
+        idle.append(window)
 
     def assert_quiet(self, window):
         self.assertEqual(window.messages(), [])

@@ -35,6 +35,7 @@ struct Err { Hash value; };
 static unsigned long counts[COUNT];
 static inline void enter(int i) { __atomic_fetch_add(&counts[i], 1, __ATOMIC_RELAXED); }
 static inline Hash mix(Hash a, Hash b) { a ^= b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2); return a * 0xff51afd7ed558ccdu; }
+KEEP static Hash mixed(Hash a, Hash b) { return mix(a, b); }
 static const char texts[8][8] = {"zero", "one", "two", "three", "four", "five", "six", "seven"};
 static thread_local std::jmp_buf back;
 static thread_local int armed;  // how many calls deeper the jump back begins
@@ -106,11 +107,11 @@ class Function:
         objects = f"hide(static_cast<Class_{base.number}*>(&object_{self.number}))"
         return f"({objects}->*hide(&Class_{base.number}::{self.name}))" if way < 0.4 else f"{objects}->{self.name}"
 
-    def call(self, depth: str, seed: str, way: float = 1.0) -> str:
-        """An expression of type Hash."""
-        words = [depth] + [f"OF({type_}, mix({seed}, {i}))" for i, type_ in enumerate(self.parameters)]
+    def call(self, depth: str, seed: str, way: float = 1.0, mix: str = "mix") -> str:
+        """An expression of type Hash; `mix` makes the arguments from the seed."""
+        words = [depth] + [f"OF({type_}, {mix}({seed}, {i}))" for i, type_ in enumerate(self.parameters)]
         if self.kind == "variadic":
-            words += [f"static_cast<long>({seed} % 1000 + {i})" if i % 2 else f"OF(double, mix({seed}, {i}))" for i in range(self.extra)]
+            words += [f"static_cast<long>({seed} % 1000 + {i})" if i % 2 else f"OF(double, {mix}({seed}, {i}))" for i in range(self.extra)]
         call = f"{self.callee(way)}({', '.join(words)})"
         if self.kind in COUNTED_OUTSIDE:
             call = f"(enter({self.number}), {call})"
@@ -275,9 +276,11 @@ class Program:
         return prologues.source(self.random, [function for function in self.functions if function.kind == "raw"])
 
     def first_calls(self, function: Function) -> str:
-        text = f"    try {{ h = mix(h, {function.call('0', 'h', self.random.random())}); }} catch (const Err& e) {{ h = mix(h, e.value); }}\n"
+        """By what is no random function: its arguments mixed inline would be much of what is compiled."""
+        call = function.call("0", "h", self.random.random(), mix="mixed")
+        text = f"    try {{ h = mixed(h, {call}); }} catch (const Err& e) {{ h = mixed(h, e.value); }}\n"
         if function.has_door:
-            text += f"    h = mix(h, static_cast<Hash>({function.name}_door(1, static_cast<long>(h % 100))));\n"
+            text += f"    h = mixed(h, static_cast<Hash>({function.name}_door(1, static_cast<long>(h % 100))));\n"
         return text
 
     def source(self) -> str:

@@ -44,33 +44,33 @@ def tests_of(build: pathlib.Path) -> list[dict]:
     return json.loads(text)
 
 
-def chosen_tests(build: pathlib.Path, filters: list[str], folders: list[str]) -> list[dict]:
-    """Those whose program was built in one of `folders` (all of them if there are none) and whose name fits."""
-    tests = tests_of(build)
-    if folders:
-        tests = [test for test in tests
-                 if any(pathlib.Path(test["cmd"][0]).is_relative_to(build / folder) for folder in folders)]
-    if filters:
-        tests = [test for test in tests if any(word in test["name"] for word in filters)]
-    return tests
+def chosen_tests(build: pathlib.Path, wanted: dict[str, list[str]]) -> list[dict]:
+    """Those whose program was built in one of these folders ("": wherever it is) and whose name contains one of the folder's
+    words, if it has any."""
+    def fits(test: dict, folder: str, words: list[str]) -> bool:
+        return (pathlib.Path(test["cmd"][0]).is_relative_to(build / folder) or not folder) and (
+            not words or any(word in test["name"] for word in words))
+
+    return [test for test in tests_of(build) if any(fits(test, folder, words) for folder, words in wanted.items())]
 
 
-def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.Namespace, folders: list[str],
+def run_tests(build: pathlib.Path, settings: dict[str, str], wanted: dict[str, list[str]],
               env: dict[str, str] | None = None) -> results.Counts:
-    """Builds and runs the tests of one build directory."""
+    """Builds and runs the tests of one build directory, or the `wanted` ones of some of its folders alone (see chosen_tests())."""
     stage = build.name
     if not configure(build, {"tests": "true", **settings}, env):
         return results.Counts(failed=1, failures=[f"{stage}: meson could not be configured"])
-    tests = chosen_tests(build, options.name, folders)
+    tests = chosen_tests(build, wanted)
     if not tests:
-        return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(options.name)}"])
+        words = dict.fromkeys(word for words in wanted.values() for word in words)
+        return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(words)}"])
     # Since meson 1.7, `all` leaves out what only tests need.
-    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if folders else ["all", "meson-test-prereq"]
+    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if "" not in wanted else ["all", "meson-test-prereq"]
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
     if run(["ninja", "-C", str(build), *quiet, *targets]) != 0:
         return results.Counts(failed=1, failures=[f"{stage}: does not compile"])
     command = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs"]
-    names = sorted({test["name"] for test in tests}) if folders or options.name else []
+    names = sorted({test["name"] for test in tests}) if wanted != {"": []} else []
     log = build / "meson-logs/testlog.json"
     log.unlink(missing_ok=True)
     run([*command, *names], env=env)
@@ -80,25 +80,29 @@ def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.N
 
 
 def plain(options: argparse.Namespace) -> results.Counts:
-    return run_tests(ROOT / "build", {"werror": "true"}, options, folders=[])
+    return run_tests(ROOT / "build", {"werror": "true"}, {"": options.name})
+
+
+def watched() -> dict[str, str]:
+    """The environment of programs under sanitizers."""
+    env = dict(os.environ)
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
+    return env
 
 
 def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
     """Unit and fuzz tests only: the recorder itself cannot live inside a sanitizer's run time."""
     build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
-    env = dict(os.environ)
-    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
-    env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
     # gcc's warnings are wrong more often in instrumented code; they are errors in the plain build.
     settings = {"werror": "false", "optimization": "1", "b_sanitize": sanitizers, "b_lundef": "false"}
-    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], env)
+    return run_tests(build, settings, {"tests/unit": options.name, "tests/fuzz": options.name}, watched())
 
 
-def fuzzed(options: argparse.Namespace) -> results.Counts:
-    """Looks for new inputs for some seconds a target."""
-    env = {**os.environ, "CC": "clang", "CXX": "clang++"}
-    settings = {"fuzz": "true", "fuzz_seconds": str(options.fuzz_seconds), "b_lundef": "false"}
-    return run_tests(ROOT / "build-fuzz", settings, options, ["tests/fuzz"], env)
+def fuzzed(seconds: int, wanted: dict[str, list[str]]) -> results.Counts:
+    """Looks for new inputs for some seconds a target. What is built for this is under sanitizers, too."""
+    settings = {"fuzz": "true", "fuzz_seconds": str(seconds), "b_lundef": "false"}
+    return run_tests(ROOT / "build-fuzz", settings, wanted, {**watched(), "CC": "clang", "CXX": "clang++"})
 
 
 def lint(arguments: list[str]) -> results.Counts:
@@ -128,8 +132,9 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-# Of the tests that a sanitizer can watch, those of the code that reads or moves what strangers made: the whole set takes
-# an instrumented build of everything, which is `tools/test --sanitize address,undefined`.
+# Of the tests that a sanitizer can watch, those of the code that reads or moves what strangers made. They are built with the
+# fuzz targets, which need most of what they need, under the same sanitizers: an instrumented build of everything is
+# `tools/test --sanitize address,undefined`.
 UNDER_SANITIZERS = ["trace", "relocate", "analysis", "columns"]
 
 
@@ -140,14 +145,12 @@ def main() -> int:
         total.add(lint(["--quick"]))
     if options.all or not (options.sanitize or options.fuzz or options.lint):
         total.add(plain(options))
-    if options.all:
-        total.add(sanitized("address,undefined", argparse.Namespace(name=UNDER_SANITIZERS)))
-    elif options.sanitize:
+    if options.sanitize:
         total.add(sanitized(options.sanitize, options))
     if options.all:
-        total.add(fuzzed(argparse.Namespace(name=[], fuzz_seconds=options.fuzz_seconds)))
+        total.add(fuzzed(options.fuzz_seconds, {"tests/unit": UNDER_SANITIZERS, "tests/fuzz": []}))
     elif options.fuzz:
-        total.add(fuzzed(options))
+        total.add(fuzzed(options.fuzz_seconds, {"tests/fuzz": options.name}))
     if options.lint:
         total.add(lint([]))
 

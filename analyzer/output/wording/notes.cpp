@@ -8,6 +8,8 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzer/output/units.h"
@@ -39,13 +41,14 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
 }
 
 void add_refused(const score::Report& report, std::vector<std::string>& out) {
+    std::unordered_set<std::string> said;  // lists may be long
     for (const trace::AnswerInfo& answer : report.refused) {
         const bool not_found = static_cast<ListVerdict>(answer.verdict) == ListVerdict::not_found;
         const std::string& name = answer.function.empty() ? answer.entry : answer.function;
         std::string text = fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "skipped",
                                        answer.reason.empty() ? "." : " (" + answer.reason + ").");
         // Two entries of the list may be about one function.
-        if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
+        if (said.insert(text).second) out.push_back(std::move(text));
     }
 }
 
@@ -157,11 +160,12 @@ std::vector<std::string> texts(const Kind& kind, const score::Report& report) {
 /// Every text once, with the processes to which it applies.
 std::vector<SharedNote> by_text(const Kind& kind, Reports reports) {
     std::vector<SharedNote> shared;
+    std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < reports.size(); ++i) {
         for (std::string& text : texts(kind, *reports[i])) {
-            auto known = std::ranges::find(shared, text, &SharedNote::text);
-            if (known == shared.end()) known = shared.insert(known, {.text = std::move(text)});
-            known->processes.push_back(i);
+            const auto [place, is_new] = places.try_emplace(text, shared.size());
+            if (is_new) shared.push_back({.text = std::move(text)});
+            shared[place->second].processes.push_back(i);
         }
     }
     return shared;
