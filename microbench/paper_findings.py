@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy
 from rdam.study import series, verdicts
-from rdam.study.results import Row, SettingRuns
+from rdam.study.results import Metric, Row, SettingRuns
 from scipy import stats
 
 RISK = verdicts.RISK
@@ -82,9 +82,13 @@ def beside_first(rows: Iterable[Row]) -> list[verdicts.Verdict]:
     return [beside.verdict for row in rows for beside in row.compared]
 
 
+def metric_of(setting: SettingRuns, name: str) -> Metric:
+    return next(metric for metric in setting.metrics() if metric.name == name)
+
+
 def of_metric(first: SettingRuns, second: SettingRuns, name: str) -> verdicts.Verdict:
-    one, two = (next(metric.medians for metric in setting.metrics() if metric.name == name) for setting in (first, second))
-    return verdicts.study([(first.with_rounds(one), second.with_rounds(two))])[0]
+    one, two = (metric_of(setting, name) for setting in (first, second))
+    return verdicts.study([(verdicts.Runs(one.medians, one.rounds), verdicts.Runs(two.medians, two.rounds))])[0]
 
 
 def relative(first: SettingRuns, second: SettingRuns) -> verdicts.Verdict:
@@ -345,7 +349,7 @@ def a15(studies: Studies) -> Answer:
     verdict, beside_busy = compared(none, long, "first_thread_ns"), compared(busy, short)
     return Answer(together([same(verdict), same(beside_busy)]),
                   f"co-runners that sleep 10 ms: the first thread's CPU time {told(verdict)}; that sleep 10 µs: real time "
-                  f"{told(compared(none, short))}, busy {told(compared(none, busy))}")
+                  f"{told(compared(none, short))}, beside busy ones {told(beside_busy)}, busy {told(compared(none, busy))}")
 
 
 def a16(studies: Studies) -> Answer:
@@ -410,15 +414,15 @@ def b6(studies: Studies) -> Answer:
 
 
 def middle(row: Row, name: str) -> float:
-    return float(numpy.median(next(metric.medians for metric in row.setting.metrics() if metric.name == name)))
+    return float(numpy.median(metric_of(row.setting, name).medians))
 
 
 def between(row: Row, name: str) -> float:
-    return series.summarize(next(metric.medians for metric in row.setting.metrics() if metric.name == name)).variation
+    return series.summarize(metric_of(row.setting, name).medians).variation
 
 
 def inside(row: Row, name: str) -> float:
-    return float(numpy.nanmedian(next(metric.inside for metric in row.setting.metrics() if metric.name == name)))
+    return float(numpy.nanmedian(metric_of(row.setting, name).inside))
 
 
 def d1(studies: Studies) -> Answer:
@@ -465,7 +469,7 @@ def d7(studies: Studies) -> Answer:
     for study, metric in names.items():
         none, pinned = studies[study]
         extremes = [float(values.max() / values.min()) for row in (none, pinned)
-                    for values in [next(each.medians for each in row.setting.metrics() if each.name == metric)]]
+                    for values in [metric_of(row.setting, metric).medians]]
         steadier += extremes[1] < extremes[0]
         parts.append(f"{study.removesuffix(', pinned')} ({metric}) {extremes[0]:.3g} and {extremes[1]:.3g}")
     return Answer(seen(steadier == len(names)), "slowest run over fastest, unpinned and pinned: " + "; ".join(parts))

@@ -76,8 +76,13 @@ class Beside(Written):
 
     def test_what_is_no_setting_is_told_before_anything_is_run(self):
         for options in (["--show", "study.jsonl", "--beside", "pin tight"], ["--resume", "study.jsonl", "--beside", "pin none, threads"]):
-            self.assert_one_line(self.study(*options), 1, f"--beside {options[-1]}", *self.labels)
-        self.assert_one_line(self.study("-o", "new", "--beside", "n 4", "--values", "n=1,2", "echo", "{n}"), 1, "--beside n 4", "'n 1', 'n 2'")
+            self.assert_one_line(self.study(*options), 2, f"--beside {options[-1]}", *self.labels)
+        same = self.study("-o", "new", "--beside", "n 1", "--runs", "3", "--values", "n=1,2", "--threads", "2", "--check", "none", "echo", "{n}")
+        self.assertEqual(same.returncode, 0, same.stderr)
+        (self.folder / "new").unlink()
+        self.assert_one_line(self.study("-o", "new", "--beside", "threads 2", "--values", "n=1,2", "--threads", "2", "echo", "{n}"), 2,
+                             "all settings have it")
+        self.assert_one_line(self.study("-o", "new", "--beside", "n 4", "--values", "n=1,2", "echo", "{n}"), 2, "--beside n 4", "'n 1', 'n 2'")
         self.assertFalse((self.folder / "new").exists())
 
     def test_too_few_runs_for_so_many_comparisons_are_told(self):
@@ -145,8 +150,9 @@ class Programs(Written):
     def test_programs_and_settings_are_not_crossed(self):
         for options, words in [(["--program", "a=true", "--setting", "b=true"], ["--setting and --program"]),
                                (["--program", "a=true", "true"], ["--program"]), (["--program", "a"], ["--program a", "NAME=COMMAND"]),
+                               (["--values", "program=a,b", "echo", "{program}"], ["'program'", "another name"]),
                                (["--program", "a=true", "--program", "a=false"], ["'a'", "twice"])]:
-            self.assert_one_line(self.study("--runs", "3", "-o", "new", *options), 1, *words)
+            self.assert_one_line(self.study("--runs", "3", "-o", "new", *options), 2, *words)
         self.assertFalse((self.folder / "new").exists())
 
 

@@ -120,14 +120,15 @@ class Duets(Studies):
 
     def test_what_is_no_duet_is_told(self):
         (self.folder / "list").write_text("0\n")
-        for options, words in [
-                (["--values", "n=1,2,3", "echo", "{n}"], ["--duet", "there are 3", "give two"]),
-                (["--threads", "1", "true"], ["--duet", "there is 1"]),
-                (["--program", "a=true", "--program", "b=sh -c :"], ["--duet", "of a there is 1"]),
-                (["--memory", "local,first-touch", "true"], ["--duet", "'memory first-touch' is on this machine the same as 'memory local'"]),
-                (["--pin", "none,file:list", "true"], ["--pin file:list", "compact or scatter"])]:
+        for code, options, words in [
+                (2, ["--values", "n=1,2,3", "echo", "{n}"], ["--duet", "there are 3", "give two"]),
+                (1, ["--values", "n=1,2", "--osnoise", "echo", "{n}"], ["--osnoise"]),
+                (2, ["--threads", "1", "true"], ["--duet", "there is 1"]),
+                (2, ["--program", "a=true", "--program", "b=sh -c :"], ["--duet", "of a there is 1"]),
+                (2, ["--memory", "local,first-touch", "true"], ["--duet", "'memory first-touch' is on this machine the same as 'memory local'"]),
+                (1, ["--pin", "none,file:list", "true"], ["--pin file:list", "compact or scatter"])]:
             with self.subTest(options=options):
-                self.assert_one_line(self.study("--duet", "--runs", "3", *options), 1, *words)
+                self.assert_one_line(self.study("--duet", "--runs", "3", *options), code, *words)
         self.assertFalse((self.folder / "study.jsonl").exists())
         done = self.study("--duet", "--values", "n=1,2", "echo", "{n}", HWLOC_SYNTHETIC="Package:1 PU:1")
         self.assert_one_line(done, 1, "has one processor", "neither time is its own")

@@ -71,9 +71,9 @@ class Runs(Studies):
             searches: list[int] = []
             setting = Setting(command=command)
             study = runs.Runs([setting], types.SimpleNamespace(append=lambda _: searches.append(search.call_count)), runs.Place([setting]), [],
-                              runs.Check("none"), 0, None, None, watch.Watch())
+                              runs.Check("none"), 0, None, None, watch.Watch(), regions=False)
             with unittest.mock.patch.object(runs, "end_adopted", wraps=runs.end_adopted) as search:
-                study.make([runs.Planned(0, number, False) for number in range(3)], lambda *_: None)
+                study.make([(runs.Planned(0, number, False),) for number in range(3)], lambda *_: None)
             return searches[-1]
 
         self.assertEqual(made("true"), 0)

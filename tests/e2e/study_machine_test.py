@@ -279,7 +279,7 @@ class Registers(Machines):
     def test_they_are_as_they_were_when_the_runner_is_killed(self):
         setting = Setting(command=self.forever, prefetcher=False, label="off")
         study = runs.Runs([setting], types.SimpleNamespace(append=self.fail), runs.Place([setting]), [], runs.Check("none"), 0, None, None,
-                          watch.Watch(prefetchers=self.prefetchers))
+                          watch.Watch(prefetchers=self.prefetchers), regions=False)
 
         def kill():
             self.until(lambda: self.values() == {FORMER | MASK}, "the prefetchers are on")
@@ -290,7 +290,7 @@ class Registers(Machines):
         killer = threading.Thread(target=kill)
         killer.start()
         with self.assertRaisesRegex(Error, "signal 9"):
-            study.make([runs.Planned(0, 0, True)], lambda *_: None)
+            study.make([(runs.Planned(0, 0, True),)], lambda *_: None)
         killer.join()
         self.assertEqual(self.values(), {FORMER})
 

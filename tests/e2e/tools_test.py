@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """The scripts that set up, build and check: what they ask for and what they leave out."""
 
-import argparse
 import json
 import os
 import pathlib
@@ -137,7 +136,7 @@ class Build(Folder):
 test('one', find_program('test'), args: ['-e', meson.current_build_dir() / 'needed'], depends: needed)
 """
         with self.small_project(project):
-            counts = run.run_tests(self.folder / "build", {}, argparse.Namespace(name=[]), folders=[])
+            counts = run.run_tests(self.folder / "build", {}, {"": []})
         self.assertEqual((counts.passed, counts.failed), (1, 0))
 
     def test_what_the_demo_has_compiled_is_not_compiled_again(self):

@@ -2,6 +2,7 @@
 // (docs/recorder.md, "The agent"). The first of its run gets a token and leaves a starter behind (starter.h).
 // Started by librdam.so; not meant for people.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -206,6 +207,7 @@ bool let_begin(const Job& job) {
 /// the end. Anything else goes with the process: to take it apart would be to wait for each of our threads.
 [[noreturn]] void leave(const Job& job) {
     job.chores.lock();
+    job.births.look();  // who has asked is answered
     job.births.end();
     job.shared.drop_chunks();
     job.name = {};
@@ -365,6 +367,8 @@ int main(int count, char** arguments) {
         std::fputs("rdam-agent is started by librdam.so; use 'rdam record'\n", stderr);
         return 2;
     }
+    // Others know an agent by this name, whatever it was executed as.
+    prctl(PR_SET_NAME, "rdam-agent");
     rdam::agent::detach_from_program(static_cast<int>(fd));
     // Before there are threads.
     if (count == 4)

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -46,9 +47,20 @@ std::string& out_of_memory() {
     std::abort();
 }
 
+/// What we open is not to stand in the place of a standard stream that is closed. The program finds it
+/// closed; so do we: it cannot be read or written.
+void fill_standard_streams() {
+    int fd = 0;
+    do
+        fd = open("/dev/null", O_PATH | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO) close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    fill_standard_streams();
     rdam::survive_file_limit();
     std::string command = "rdam";
     for (int i = 1; i < argc; ++i)

@@ -132,16 +132,16 @@ Result<std::string> text_of(const Json& request) {
     }
 }
 
-/// Where a standard stream is closed, the next file that is opened would take its place.
+/// Where a standard stream is closed, the next file that is opened would take its place. `rdam` itself has
+/// what cannot be read or written there (main.cpp).
 void open_standard_streams() {
-    while (true) {
-        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (null < 0) return;
-        if (null > STDERR_FILENO) {
-            close(null);
-            return;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; ++fd) {
+        const int flags = fcntl(fd, F_GETFL);
+        if (fd == null || flags < 0 || (flags & O_PATH) != 0) {
+            dup2(null, fd);
+            fcntl(fd, F_SETFD, 0);
         }
-        fcntl(null, F_SETFD, 0);
     }
 }
 
@@ -259,7 +259,8 @@ Run add_study(CLI::App& app) {
         ->option_text("FILE");
     app.add_option("--html", arguments->html, "Write a page with pictures of all runs to FILE")
         ->option_text("FILE");
-    app.add_option("--parquet", arguments->parquet, "Write the same to a Parquet file (needs pyarrow)")
+    app.add_option("--parquet", arguments->parquet,
+                   "Write a row for each run to a Parquet FILE (needs pyarrow)")
         ->option_text("FILE");
     return [arguments] { return run_study(*arguments); };
 }

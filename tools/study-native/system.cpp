@@ -28,7 +28,11 @@ std::int64_t now_ns() {
 
 std::string content_of(const std::filesystem::path& path) {
     std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
+    try {
+        return {std::istreambuf_iterator<char>{file}, {}};
+    } catch (const std::ios_base::failure&) {  // a process of /proc that has ended since it was opened
+        return {};
+    }
 }
 
 void end_with(pid_t parent) {

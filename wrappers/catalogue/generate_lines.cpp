@@ -29,6 +29,12 @@ int main(int count, char** arguments) {
         std::cerr << (catalogue ? programs.error().message : catalogue.error().message) << '\n';
         return 1;
     }
+    const auto again = rdam::Catalogue::from_lines(catalogue->lines());
+    if (catalogue->lines() != again.lines() || catalogue->lines().find(")lines\"") != std::string::npos) {
+        std::cerr << arguments[1]
+                  << ": has a text that lines cannot keep: no tabs, line breaks or )lines\"\n";
+        return 1;
+    }
     std::cout << "#include \"wrappers/catalogue/builtin_lines.h\"\n\nnamespace rdam {\n\n";
     print("builtin_catalogue_lines", catalogue->lines());
     print("builtin_programs_lines", programs->lines());

@@ -34,6 +34,7 @@ int listen_at(const starter::Name& name) {
     const int fd = open_socket(name, SOCK_NONBLOCK, bind);
     umask(before);
     if (fd < 0 || listen(fd, kBacklog) == 0) return fd;
+    if (!name.is_abstract()) unlink(name.text());
     close(fd);
     return -1;
 }

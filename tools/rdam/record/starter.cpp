@@ -53,7 +53,8 @@ struct Sockets {
 };
 
 /// `has_list`: it need not read the catalogue for the default one. Returns where it cannot be executed.
-void become_starter(const std::string& agent, const Sockets& sockets, std::uint32_t token, bool has_list) {
+void become_starter(const std::string& agent, const Sockets& sockets, std::uint32_t token, bool has_list,
+                    const sigset_t& unblocked) {
     setsid();
     raise_limits();
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -62,6 +63,7 @@ void become_starter(const std::string& agent, const Sockets& sockets, std::uint3
     for (const int signal :
          {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &unblocked, nullptr);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     for (const int fd : {sockets.parent, sockets.listening, sockets.in_folder})
         fcntl(fd, F_SETFD, 0);
@@ -122,11 +124,18 @@ Starter::Starter(const std::string& library, bool has_list) {
         return;
     }
     const starter::Name file(token);
+    // Whoever is interrupted between these lines would leave the file behind.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
     const int in_folder = listen_at(file);
     pid_ = fork();
-    if (pid_ == 0) become_starter(agent, {ends[1], listening, in_folder}, token, has_list);
+    if (pid_ == 0) become_starter(agent, {ends[1], listening, in_folder}, token, has_list, before);
     if (pid_ <= 0 && in_folder >= 0) unlink(file.text());
     if (pid_ == 0) _exit(1);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid_ > 0 && in_folder >= 0) file_ = file.text();
     for (const int fd : {ends[1], listening, in_folder})
         if (fd >= 0) close(fd);
     socket_ = ends[0];
@@ -143,6 +152,8 @@ bool Starter::end() {
     const Heard answer = listen_to(socket_);
     close(std::exchange(socket_, -1));
     if (pid_ > 0) waitpid(pid_, nullptr, answer == Heard::end ? 0 : WNOHANG);
+    // One that was killed, or could not begin, has left it.
+    if (answer == Heard::end && !file_.empty()) unlink(file_.c_str());
     return answer == Heard::byte;
 }
 

@@ -34,6 +34,7 @@ class Starter {
 
   private:
     int socket_ = -1;
+    std::string file_;  ///< of its socket in a folder; empty: none
     pid_t pid_ = 0;
     std::uint32_t token_ = 0;
 };

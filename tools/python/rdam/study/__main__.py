@@ -19,9 +19,9 @@ from rdam.study import journal, machine, runs, settings, watch  # what needs sci
 from rdam.trace import Error
 
 # Of a configuration file, besides the factors and other options that may be given more than once.
-OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "duet": bool, "check": str, "output": str, "record": str,
-           "record-every": int, "regions": bool, "time-limit": float, "beside": str, "frequencies": bool, "frequencies-every": float, "osnoise": bool,
-           "csv": str, "html": str, "parquet": str}
+OPTIONS = {"runs": int, "warmups": int, "seed": int, "risk": float, "quick": bool, "json": bool, "duet": bool, "check": str, "output": str,
+           "record": str, "record-every": int, "regions": bool, "time-limit": float, "beside": str, "frequencies": bool,
+           "frequencies-every": float, "osnoise": bool, "csv": str, "html": str, "parquet": str}
 RANGES = {"runs": (3, 100_000), "warmups": (0, 100_000), "seed": (0, 2**32 - 1), "record-every": (1, 100_000), "risk": (0.0001, 0.5)}
 # What may be said of a study that is there: how to print it, and how long a run may take from now on.
 OF_PRINTING = {"json", "csv", "html", "parquet", "risk", "beside"}
@@ -79,13 +79,14 @@ def configured(path: str) -> dict:
                 raise Error(f"{path}: command = {value!r} cannot be split into words: {error}; write it as a list") from None
         elif key in repeated:
             request[key] = [f"{name}={text_of(each)}" for name, each in value.items()] if isinstance(value, dict) else [text_of(value)]
-        elif OPTIONS.get(key) in (type(value), float if type(value) is int else None):
+        elif key in OPTIONS and OPTIONS[key] in (type(value), float if type(value) is int else None):
             least, most = RANGES.get(key, (value, value))
             if not least <= value <= most:
                 raise Error(f"{path}: {key} = {value} is not from {least} to {most}: give such a number")
             request[key] = value
         else:
-            raise Error(f"{path}: {key} = {value!r} is no option of rdam study; see rdam study --help")
+            raise Error(f"{path}: {key} = {value!r} is no option of rdam study, or none that takes this (times are numbers of seconds); see "
+                        "rdam study --help")
     return request
 
 
@@ -109,8 +110,9 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
     """What a study's file begins with. Raises Error for what is not understood."""
     with understood():
         check_names([factor for factor, _ in every[0].levels])
-        for text in request.get("metric", []):
-            runs.Metric.parse(text)
+        names = [runs.Metric.parse(text).name for text in request.get("metric", [])]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise Error(f"--metric {twice}=…: is there twice; give one of them another name")
         check_beside(request, every)
         how_often = record_every(request)
         watch.how_often(request)
@@ -118,7 +120,8 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
     equal = place.equal()
     kept = [setting for number, setting in enumerate(every) if number not in [later for later, _ in equal]]
     if request.get("duet"):
-        check_duets(request, kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
+        with understood():
+            check_duets(request, kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
     return {"request": request, "command": request["command"], "rounds": rounds, "record_every": how_often,
             "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
@@ -129,7 +132,7 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
 
 def check_beside(request: dict, every: Sequence[settings.Setting]) -> None:
     """Before hours of runs, not behind them. Raises Error."""
-    if request.get("beside", "all") != "all":
+    if request.get("beside") not in (None, "all"):
         settings.named_levels(request["beside"], {frozenset(setting.levels): setting.label for setting in every})
 
 
@@ -171,9 +174,12 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     """Those that are not in the file yet. `place` is that of a study that begins."""
     head, *lines = journal.lines(path)
     labels, crossed = set(head["labels"]), settings.crossed(head["request"])
-    check_beside(request, crossed)
+    with understood():
+        check_beside(request, crossed)
     request = {**head["request"], **({"time-limit": request["time-limit"]} if "time-limit" in request else {})}
     every = [setting for setting in crossed if setting.label in labels]
+    if [setting.label for setting in every] != head["labels"]:
+        raise Error(f"{path}: was begun by another version of rdam, which named the settings otherwise: go on with that, or begin another study")
     done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
     planned = runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"], head["record_every"])
     left = [each for each in planned if each not in done]
@@ -235,6 +241,9 @@ def main(request: dict) -> None:
     from rdam.study import page, present, results, verdicts
     study = results.Study.read(path)
     asked = {"risk": verdicts.RISK, "beside": None, **study.head["request"], **request}
+    if asked["beside"] is not None:
+        with understood():
+            check_beside(asked, settings.crossed(study.head["request"]))
     rows = results.rows(study, asked["risk"], asked["beside"])
     if "json" in request:
         put(present.as_json(study, rows), "-")

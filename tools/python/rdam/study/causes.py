@@ -5,8 +5,10 @@ There are often more causes than runs, so that some cause always fits: a name is
 of all permutations of the runs, and never for more causes than the runs can carry.
 
 Of some candidates it is known which way they can work (`towards`): 1, more of it makes a run longer; -1, less of it does. Where the runs say
-the opposite it is no cause. Of what happens at a rate that is so whenever it happens just as often in each run: the longer a run is, for
-whatever reason, the lower its rate.
+the opposite it is no cause.
+
+What takes the same share of each run, or comes as often in each second of it, is another name for the run's length, whatever that comes from. So
+candidates are shares and rates, of which a cause has more in longer runs; a cause's share of the spread is that of its amount (`amounts`).
 """
 
 import dataclasses
@@ -113,13 +115,14 @@ def _possible(fits: numpy.ndarray, ways: numpy.ndarray) -> numpy.ndarray:
     return numpy.where(ways == 0, numpy.abs(fits), numpy.maximum(fits * ways, 0))
 
 
-def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED,
-            towards: Mapping[str, int] = MappingProxyType({})) -> Explanation:
+def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED, towards: Mapping[str, int] = MappingProxyType({}),
+            amounts: Mapping[str, numpy.ndarray] = MappingProxyType({})) -> Explanation:
     """Multiple regression of the runs' times on causes that are chosen forward: the candidate with the largest partial correlation is kept
     if this is reached by the largest of all candidates in at most `risk` of PERMUTATIONS permutations of what is left to explain (Freedman,
     Lane, JBES 1, 1983; the maximum over the candidates corrects for their number, after Westfall, Young 1993: never less strict than it
     should be, and not as strict as Bonferroni where candidates are correlated). At most one cause is kept for each RUNS_PER_CAUSE runs, and
-    MOST_CAUSES. Shares are LMG; their intervals are percentiles over resampled runs, for the causes that were kept."""
+    MOST_CAUSES. Shares are LMG, of the amounts of those that have one; their intervals are percentiles over resampled runs, for the causes that were
+    kept."""
     times = checked(times)
     names, columns = _columns(times, candidates)
     carried = min(MOST_CAUSES, len(times) // RUNS_PER_CAUSE)
@@ -145,6 +148,7 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
         p_values.append(p)
     if not kept:
         return Explanation(len(times), len(names), carried, (), 1.0)
+    columns[:, kept] = numpy.column_stack([numpy.asarray(amounts.get(names[index], columns[:, index]), dtype=float) for index in kept])
     data = numpy.column_stack([times, columns[:, kept]])
     shares = _shares(_correlations(data[None]))[0]
     drawn = generator.integers(0, len(times), (RESAMPLES, len(times)))
@@ -158,7 +162,8 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
 
 
 def separators(times, slow, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, seed: int = SEED,
-               towards: Mapping[str, int] = MappingProxyType({})) -> tuple[Separator, ...]:
+               towards: Mapping[str, int] = MappingProxyType({}),
+               amounts: Mapping[str, numpy.ndarray] = MappingProxyType({})) -> tuple[Separator, ...]:
     """Causes of which slow runs (`slow`, as `series.modes` tells them) have more or less than the others, the clearest first. p is that of the
     rank sum: exact without ties, and by permutation of the runs with ties; times the number of candidates (Bonferroni)."""
     from scipy import stats
@@ -185,6 +190,9 @@ def separators(times, slow, candidates: Mapping[str, numpy.ndarray], risk: float
                                              vectorized=True, n_resamples=max(9999, round(10 * len(names) / risk)), batch=10_000,
                                              random_state=seed).pvalue)
         if p * len(names) <= risk:
+            if name in amounts:
+                values = numpy.asarray(amounts[name], dtype=float)
+                area = float(stats.mannwhitneyu(values[slow], values[~slow], method="asymptotic").statistic) / (len(one) * len(two))
             found.append(Separator(name, area, min(1.0, p * len(names))))
     return tuple(sorted(found, key=lambda cause: -abs(cause.area - 0.5)))
 

@@ -13,7 +13,7 @@ from rdam.trace import Error
 
 FORMAT = "rdam study 1"
 DUET = "duet"
-HEAD = {"request", "command", "rounds", "record_every", "warm_ups", "seed", "processors", "labels", "levels", "equal"}
+HEAD = {"format", "request", "command", "rounds", "record_every", "warm_ups", "seed", "processors", "labels", "levels", "equal"}
 RUN = {"setting", "round", "warm_up", "recorded", "at", "wall_ns", "user_ns", "system_ns", "others_s", "stolen_s", "output", "output_differs"}
 
 
@@ -79,17 +79,28 @@ def lines(path: pathlib.Path) -> Iterator[dict]:
     whole = text[:text.rfind(b"\n") + 1].split(b"\n")[:-1]
     if not text:
         raise Error(f"{path}: is empty: a study that had no time to begin; remove it, and begin again")
+    settings = None
     for number, line in enumerate(whole or [b""]):
         try:
             found = json.loads(line)
         except ValueError:
             found = None
-        if not isinstance(found, dict) or (number == 0 and found.get("format") != FORMAT) or not is_complete(found):
+        if not is_complete(found, settings) or (number == 0 and found["format"] != FORMAT):
             raise Error(f"{path}: line {number + 1} is none of a study's file; name one that rdam study has written")
-        yield from found.get(DUET, [found])
+        settings = len(found["labels"]) if number == 0 else settings
+        yield from [found] if number == 0 else found.get(DUET, [found])
 
 
-def is_complete(line: dict) -> bool:
+def is_complete(line: object, settings: int | None) -> bool:
+    """`settings` is how many the head has; None: this is the head."""
+    if not isinstance(line, dict):
+        return False
+    if settings is None:
+        return HEAD <= line.keys() and isinstance(line["labels"], list)
     if DUET in line:
-        return all(map(is_complete, line[DUET]))
-    return (HEAD if "format" in line else RUN if "setting" in line else {"machine", "before"}) <= line.keys()
+        runs = line[DUET]
+        return isinstance(runs, list) and all(isinstance(each, dict) and "setting" in each and is_complete(each, settings) for each in runs)
+    if "setting" in line:
+        needed = RUN | ({"program_ns", "functions"} if line.get("recorded") else set())
+        return needed <= line.keys() and isinstance(line["setting"], int) and 0 <= line["setting"] < settings and line["wall_ns"] > 0
+    return {"machine", "before"} <= line.keys() and isinstance(line["machine"], dict) and "load" in line["machine"]

@@ -89,7 +89,8 @@ def halves(topology: Topology) -> tuple[Topology, Topology]:
     size = len(units) // 2
     if size == 0:
         raise Error(f"{topology.source} has one processor, on which two programs take turns, so that neither time is its own: run them one by one")
-    one, other = (topology.restricted(number for unit in part for number in unit) for part in (units[:size], units[size:2 * size]))
+    one, other = (dataclasses.replace(topology.restricted(number for unit in part for number in unit), source=f"a half of {topology.source}")
+                  for part in (units[:size], units[size:2 * size]))
     return one, other
 
 

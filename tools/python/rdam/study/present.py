@@ -61,13 +61,19 @@ def comparisons(rows: Sequence[Row]) -> tuple[str, list[tuple[str, verdicts.Verd
     """A title, what is declared of each pair, and why so many, or of so few rounds, show nothing."""
     title, labels = pairs(rows)
     judged = [beside.verdict for row in rows for beside in row.compared]
-    few, risk = min((verdict.comparison.rounds for verdict in judged), default=0), row_risk(rows)
-    lines = []
-    if judged and not verdicts.can_show(few, len(judged), risk):
-        needed = verdicts.rounds_needed(len(judged), risk)
-        lines.append(f"At this risk {few} runs of each setting cannot show that a mean or a median differs among {len(judged)} comparisons: "
-                     + (f"{needed} can." if needed else "name one setting by --beside, or compare fewer."))
-    return f"{title}, at a risk of {percent(risk)} for all together", list(zip(labels, judged, strict=True)), lines
+    risk = row_risk(rows)
+    return f"{title}, at a risk of {percent(risk)} for all together", list(zip(labels, judged, strict=True)), limits(judged, risk)
+
+
+def limits(judged: Sequence[verdicts.Verdict], risk: float) -> list[str]:
+    """Why so many comparisons, or of so few rounds, show nothing."""
+    few = min((verdict.comparison.rounds for verdict in judged), default=0)
+    if not judged or verdicts.can_show(few, len(judged), risk):
+        return []
+    needed = verdicts.rounds_needed(len(judged), risk)
+    among = f"among {len(judged)} comparisons" if len(judged) > 1 else "in this comparison"
+    return [f"At this risk {few} runs of each setting cannot show that a mean or a median differs {among}: "
+            + (f"{needed} can." if needed else "name one setting by --beside, or compare fewer.")]
 
 
 def compared(rows: Sequence[Row]) -> list[str]:
@@ -189,6 +195,7 @@ def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str
         return None
     judged = verdicts.study(list(compared_runs.values()), row_risk(rows)) if compared_runs else []
     lines = [f"{label}: {verdicts.sentence(verdict, of_times=False)}" for label, verdict in zip(compared_runs, judged, strict=True)]
+    lines += limits(judged, row_risk(rows))
     return ((["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body),
             f"{title}, at a risk of {percent(row_risk(rows))} for all metrics together", lines)
 
@@ -220,7 +227,7 @@ def remarks(study: Study) -> list[str]:
         lines.append(f"Other programs or the host took more than {percent(results.QUIET)} of the processors in {sum(disturbed)} of "
                      f"{len(disturbed)} runs.")
     for name in study.metrics():
-        if missing := sum(name not in line["metrics"] for line in study.lines):
+        if missing := sum(name not in (line.get("metrics") or {}) for line in study.lines):
             lines.append(f"The metric '{name}' is missing in {missing} of {len(study.lines)} runs: it was not in what they printed.")
     if unjudged := sum(line["output_differs"] is None for line in study.lines):
         lines.append(f"The output of {unjudged} of {len(study.lines)} runs was not judged: --check could not be run.")
@@ -259,10 +266,9 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
                          "metrics": [dataclasses.asdict(metric) for metric in row.setting.metrics()],
                          "recorded_beside_plain": judged(verdict) if verdict else None,
                          "recorded_wall_ns": dataclasses.asdict(series.summarize(row.setting.when_recorded().times)) if verdict else None,
-                         "recorded": [{name: line[name] for name in ("round", "wall_ns", "program_ns", "functions")}
+                         "recorded": [{name: results.value_of(line, name) for name in (*IN_JSON, "program_ns", "functions")}
                                       for line in row.setting.recorded],
-                         "runs": [{name: results.value_of(line, name) for name in ("round", *VALUES, *results.SOURCES)}
-                                  for line in row.setting.lines]})
+                         "runs": [{name: results.value_of(line, name) for name in IN_JSON} for line in row.setting.lines]})
     compared = [{"setting": row.setting.label, "beside": beside.other.label, **judged(beside.verdict)}
                 for row in rows for beside in row.compared]
     programs = [{"setting": setting, "beside": other, **dataclasses.asdict(found)} for setting, other, found in results.overall(rows)]
@@ -276,6 +282,7 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
 BEFORE = ("round", "warm_up", "recorded")
 VALUES = ("at", *results.MEASURES, "user_ns", "system_ns", "others_s", "stolen_s")  # of every run, as JSON and as columns
 BEHIND = ("metric", "value")
+IN_JSON = ("round", *VALUES, *results.SOURCES, "half")  # a half of the processors: of duets
 
 
 def is_column(name: str) -> bool:

@@ -60,14 +60,6 @@ SOURCES = {"interrupts": "interrupts", "softirqs": "softirqs", "osnoise": "noise
 CLOCKS = {"LOC", "TIMER", "HRTIMER", "SCHED", "RCU", "timer", "rtc0", "hpet"}
 
 
-def makes_longer(times: numpy.ndarray, values: numpy.ndarray) -> bool:
-    """Whether longer runs have lost a larger share of their time there, or have more of what is counted for each second (Spearman, one-sided). What
-    takes the same share of every run, such as the waits of a thread that looks for work every now and then, is another name for its length."""
-    from scipy import stats
-    shares = values / times
-    return bool(numpy.ptp(shares) > 0 and stats.spearmanr(times, shares, alternative="greater").pvalue <= causes.RISK)
-
-
 def value_of(line: dict, name: str):
     """Of a run; None: the machine cannot count it."""
     return line["user_ns"] + line["system_ns"] if name == "cpu_ns" else line.get(name)
@@ -155,26 +147,25 @@ class SettingRuns:
         no candidate: the longer a run is, for whatever reason, the more that is. What they did to the run is in its waits and preemptions."""
         lines = self.recorded if recorded else self.lines
         times = self.program_ns() if recorded else self.values("wall_ns")
-        counts = {name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
+        counts = {MEASURES[name].name: numpy.array([line[name] for line in lines], dtype=float) for name in CAUSES
                   if all(line.get(name) is not None for line in lines)}
-        candidates = {MEASURES[name].name: values for name, values in counts.items() if name == "frequency_khz" or makes_longer(times, values)}
-        rates = self.rates(lines)
-        candidates.update(rates)
-        towards = {**dict.fromkeys(rates, 1), MEASURES["frequency_khz"].name: -1}
+        frequency = {name: counts.pop(name) for name in (MEASURES["frequency_khz"].name,) if name in counts}
         lost = {f"time lost in {name}": (name, values) for name, values in self.lost().items()} if recorded else {}
-        candidates.update({told: values for told, (_, values) in lost.items() if makes_longer(times, values)})
+        amounts = {**counts, **{told: values for told, (_, values) in lost.items()}}
+        candidates = {**{name: values / times for name, values in amounts.items()}, **self.rates(lines), **frequency}
+        how = {"towards": {**dict.fromkeys(candidates, 1), **dict.fromkeys(frequency, -1)}, "amounts": amounts}
         modes = series.modes(times)
-        found = causes.explain(times, candidates, towards=towards)
+        found = causes.explain(times, candidates, **how)
         placed = tuple(dataclasses.replace(cause, where=self.where_lost(*lost[cause.name])) if cause.name in lost else cause
                        for cause in found.causes)
         return (dataclasses.replace(found, causes=placed),
-                causes.separators(times, modes.slow, candidates, towards=towards) if modes.bimodal else ())
+                causes.separators(times, modes.slow, candidates, **how) if modes.bimodal else ())
 
     def metrics(self) -> list[Metric]:
         """Of which it has three runs at least: one that did not print a value lacks it."""
         found = []
         for name in dict.fromkeys(name for line in self.lines for name in line.get("metrics") or ()):
-            lines = [line for line in self.lines if name in line["metrics"]]
+            lines = [line for line in self.lines if (line.get("metrics") or {}).get(name)]
             runs = [numpy.array(line["metrics"][name], dtype=float) for line in lines]
             inside = [run.std(ddof=1) / run.mean() if len(run) > 1 and run.mean() else numpy.nan for run in runs]
             of_runs = (numpy.array([middle(run) for run in runs]) for middle in (numpy.median, numpy.min, numpy.max))

@@ -216,6 +216,8 @@ def named(text: str, option: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not name or not equals:
         raise Error(f"--{option} {text}: write NAME=VALUE,VALUE")
+    if name in NAMED_COMMANDS.values():
+        raise Error(f"--{option} {text}: '{name}' is what the commands of --setting or --program are called; give another name")
     return name, [unquoted(value) for value in split(values)]
 
 
@@ -318,6 +320,8 @@ def named_levels(text: str, labels: Mapping[frozenset[tuple[str, str]], str]) ->
     if not found:
         raise Error(f"--beside {text}: is no setting of this study, nor a level: give all, one of {', '.join(map(repr, labels.values()))}, "
                     "or what is between the commas of one")
+    if all(found.items() <= dict(setting).items() for setting in labels):
+        raise Error(f"--beside {text}: all settings have it, and each would be compared with itself; give a level that not all have")
     return found
 
 
