@@ -161,7 +161,9 @@ def first_thread(row: Row) -> series.Summary:
     return series.summarize(row.setting.values("first_thread_ns"))
 
 
-# What is run. The words in braces are the programs of microbench/variation; {threads} and other names in braces are the study's own.
+PROGRAMS = ("chunk_kernel_sequential_O2", "chunk_kernel_sequential", "chunk_kernel", "primes", "stream", "omp_constructs_libomp", "omp_constructs")
+
+# What is run. The words in braces are the PROGRAMS of microbench/variation; {threads} and other names in braces are the study's own.
 THREADS = ["--setting", "sequential={chunk_kernel_sequential} mb_64_24576 --passes 300",
            *itertools.chain.from_iterable(("--setting", (f"{count} thread{'s' if count > 1 else ''}={{chunk_kernel}} mb_64_24576 --passes 300 "
                                            f"--threads {count}")) for count in (1, 2, 4))]

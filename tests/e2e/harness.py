@@ -112,6 +112,14 @@ class Case(unittest.TestCase):
     def traces(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("trace*.bin"))
 
+    def until(self, what, message: str):
+        """What `what` returns as soon as that is something. Fails with the message if it takes too long."""
+        end = time.monotonic() + TIMEOUT
+        while not (found := what()):
+            self.assertLess(time.monotonic(), end, message)
+            time.sleep(0.01)
+        return found
+
     def skipTest(self, reason):
         print(f"skipped: {reason}", flush=True)  # unittest keeps it to itself
         super().skipTest(reason)

@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 import types
 import unittest
 
@@ -67,13 +66,6 @@ class Machines(Case):
     def answer(self, *command: str, **wanted) -> dict:
         with self.begun(self.request(*command, **wanted)) as runner:
             return json.loads(runner.stdout.read().splitlines()[-1])
-
-    def until(self, what, message: str):
-        end = time.monotonic() + TIMEOUT
-        while not (found := what()):
-            self.assertLess(time.monotonic(), end, message)
-            time.sleep(0.01)
-        return found
 
 
 def counted(path: str) -> dict[str, int]:

@@ -74,13 +74,6 @@ class Studies(Case):
             return b"\n" in (self.folder / "study.jsonl").read_bytes()
         return False
 
-    def until(self, what, message: str):
-        end = time.monotonic() + TIMEOUT
-        while not (found := what()):
-            self.assertLess(time.monotonic(), end, message)
-            time.sleep(0.01)
-        return found
-
 
 class Runs(Studies):
     def test_every_setting_is_run_as_it_says_and_once_a_round(self):
