@@ -18,7 +18,7 @@ struct Loss {
 };
 
 void add_losses(const score::FunctionRow& row, std::vector<Loss>& losses) {
-    const auto hint = std::ranges::find(row.hints, "concurrent", &score::Hint::kind);
+    const auto hint = std::ranges::find(row.hints, score::HintKind::concurrent, &score::Hint::kind);
     if (hint == row.hints.end()) return;
     for (const score::ScoredCall& call : row.sample.calls)
         // The hint is about these.

@@ -60,10 +60,10 @@ score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& man
         fmt::format("{}a call loses {}, and {}", preempted ? "not counting preemption, " : "", lost_by(one),
                     lost_by(many));
     if (share < kHardly)
-        return {.kind = "with_threads",
+        return {.kind = score::HintKind::with_threads,
                 .text = fmt::format("{}: hardly any of the loss remains without the other threads", figures),
                 .share = 1 - share};
-    return {.kind = "varies_alone",
+    return {.kind = score::HintKind::varies_alone,
             .text = share >= kAsMuch
                         ? fmt::format("{}: it varies as much without the other threads", figures)
                         : fmt::format("{}: about {:.0f} % of the loss remains without the other threads",
@@ -94,7 +94,8 @@ bool add_alone_hints(const score::Report& alone, score::Report& report) {
         if (one == nullptr || !comparable(*one, row)) continue;
         ++compared;
         // The hint asks for a recording that is now there.
-        std::erase_if(row.hints, [](const score::Hint& hint) { return hint.kind == "no_parameter"; });
+        std::erase_if(row.hints,
+                      [](const score::Hint& hint) { return hint.kind == score::HintKind::no_parameter; });
         row.hints.insert(row.hints.begin(), compare(*one, row));
     }
     return compared > 0 || high == 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 
@@ -12,10 +11,58 @@
 namespace rdam::hints {
 namespace {
 
+using score::HintKind;
 using Finder = void (*)(const LossPart&, Hints&);
 
-constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first_touch, find_processors,
-                                         find_trend,      find_times, find_instructions};
+/// What follows from a hint for others.
+enum Trait : unsigned {
+    kWork = 1,          ///< the loss is explained by what calls have to do
+    kOthers = 2,        ///< the call waited for others, which its return value may reflect
+    kOffProcessor = 4,  ///< the loss is time off the processor
+    kGeneral = 8,       ///< what kind of loss it is: less than where, when, why or with whom
+};
+
+/// A kind of hint. A finder that finds several stands beside the first of them.
+struct Kind {
+    HintKind kind;
+    Finder find =
+        nullptr;  ///< of a whole loss and of the part on processors; null: found otherwise, see below
+    unsigned traits = 0;
+};
+
+/// In the order in which finders see what others have found. A preempted thread does not know that it was
+/// preempted: that says nothing of its return value.
+constexpr Kind kKinds[] = {
+    {HintKind::parameter, find_parameters, kWork},
+    {HintKind::parameter_or_time, nullptr, kWork},
+    {HintKind::early_return},
+    {HintKind::parameter, find_pairs, kWork},
+    {HintKind::first_touch, find_first_touch, kWork},
+    {HintKind::processor, find_processors},
+    {HintKind::migration},
+    {HintKind::trend, find_trend},
+    {HintKind::warm_up, find_times},
+    {HintKind::phase},
+    {HintKind::more_work, find_instructions, kWork | kGeneral},
+    {HintKind::busy_wait, nullptr, kOthers | kGeneral},
+    {HintKind::slower_work, nullptr, kGeneral},
+    {HintKind::waited, nullptr, kOthers},
+    {HintKind::blocked, nullptr, kOthers | kOffProcessor},
+    {HintKind::preempted, nullptr, kOffProcessor},
+    {HintKind::concurrent, nullptr, kOthers},
+    {HintKind::two_times},
+    {HintKind::waits},
+    {HintKind::inside},
+    {HintKind::no_parameter},
+};
+
+bool has(const score::Hint& hint, unsigned trait) {
+    const auto* const found = std::ranges::find(kKinds, hint.kind, &Kind::kind);
+    return found != std::end(kKinds) && (found->traits & trait) != 0;
+}
+auto having(unsigned trait) {
+    return [trait](const score::Hint& hint) { return has(hint, trait); };
+}
 
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kMinOnProcessor = 0.1;
@@ -43,8 +90,8 @@ void add(Hints& hints, Hints&& more) {
 Hints find_all(const LossPart& loss) {
     Hints hints;
     if (loss.lost_ns > 0)
-        for (const Finder find : kFinders)
-            find(loss, hints);
+        for (const Kind& kind : kKinds)
+            if (kind.find != nullptr) kind.find(loss, hints);
     return hints;
 }
 
@@ -64,32 +111,20 @@ bool is_about_result(const score::Hint& hint) {
     return hint.parameter == kReturnValue;
 }
 
-bool is_off_processor(const score::Hint& hint) {
-    return hint.kind == "blocked" || hint.kind == "preempted";
-}
-
-/// Whether the hint says that the call waited, which its return value may reflect. A preempted thread does
-/// not know that it was preempted.
-bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "concurrent" || hint.kind == "blocked" || hint.kind == "waited" ||
-           hint.kind == "busy_wait";
-}
-
 /// What a parameter explains in one part of the loss, the trend of the other part explains as well.
 void drop_trend_beside_parameter(Hints& hints) {
-    const bool told = std::ranges::any_of(hints, [](const score::Hint& hint) {
-        return hint.kind == kParameter || hint.kind == kParameterOrTime;
-    });
-    if (told) std::erase_if(hints, [](const score::Hint& hint) { return hint.kind == kTrend; });
+    const auto is = [](HintKind kind) {
+        return [kind](const score::Hint& hint) { return hint.kind == kind; };
+    };
+    if (std::ranges::any_of(hints, is(HintKind::parameter)) ||
+        std::ranges::any_of(hints, is(HintKind::parameter_or_time)))
+        std::erase_if(hints, is(HintKind::trend));
 }
 
 bool is_explained_by_work(const Hints& hints) {
-    const bool others = std::ranges::any_of(hints, is_about_others);
-    return std::ranges::any_of(hints, [&](const score::Hint& hint) {
-        if (is_about_result(hint)) return !others;
-        return hint.kind == kParameter || hint.kind == kParameterOrTime || hint.kind == "first_touch" ||
-               hint.kind == "more_work";
-    });
+    const bool others = std::ranges::any_of(hints, having(kOthers));
+    return std::ranges::any_of(
+        hints, [&](const score::Hint& hint) { return is_about_result(hint) ? !others : has(hint, kWork); });
 }
 
 /// Time off the processors that is not known is not known to be on them.
@@ -100,11 +135,6 @@ bool mostly_known(const LossPart& loss) {
     for (std::size_t i = 0; i < calls.size(); ++i)
         if (!switches_known(loss.report, calls[i].end)) unknown += calls[i].weight * loss.lost[i];
     return unknown <= kMaxUnknown * loss.lost_ns;
-}
-
-/// What kind of loss it is: less than where, when, why or with whom.
-bool is_general(const score::Hint& hint) {
-    return hint.kind == "more_work" || hint.kind == "slower_work" || hint.kind == "busy_wait";
 }
 
 Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>& explained) {
@@ -122,10 +152,10 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
     drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
-    if (std::ranges::any_of(hints, is_about_others))
+    if (std::ranges::any_of(hints, having(kOthers)))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
-    std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_general));
-    if (std::ranges::all_of(hints, is_off_processor) && on_is_known) {
+    std::stable_partition(hints.begin(), hints.end(), std::not_fn(having(kGeneral)));
+    if (std::ranges::all_of(hints, having(kOffProcessor)) && on_is_known) {
         Hints times;
         find_two_times(on, times);
         add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));

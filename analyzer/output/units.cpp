@@ -24,13 +24,13 @@ double rounded(double value, int digits) {
     return std::round(value * scale) / scale;
 }
 
-double told_nanoseconds(double value) {
+double rounded_nanoseconds(double value) {
     return rounded(value, 3);
 }
 
 std::string human_time(double nanoseconds) {
     if (!std::isfinite(nanoseconds) || nanoseconds < 0) return "?";
-    nanoseconds = told_nanoseconds(nanoseconds);
+    nanoseconds = rounded_nanoseconds(nanoseconds);
     if (nanoseconds == 0) return "0 ns";
     constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
     std::size_t unit = 0;
@@ -63,14 +63,6 @@ std::string percent(double share) {
 
 std::string score_text(double score) {
     return decimals(score, 3);
-}
-
-std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor) {
-    if (maybe_recorder) return "?";
-    // A score that rests on a lone fast call is no bound.
-    if (minimum_alone) return kAloneMark;
-    if (lower_bound) return kBoundMark;
-    return at_floor ? kFloorMark : "";
 }
 
 std::string interval_text(double low, double high) {

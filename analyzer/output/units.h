@@ -15,7 +15,7 @@ double rounded(double value, int digits);
 
 /// The figure that all outputs start from. A thousandth of a nanosecond is far below what a clock can tell;
 /// more digits only hide the number.
-double told_nanoseconds(double value);
+double rounded_nanoseconds(double value);
 
 /// Three significant digits and a unit: `41.3 ns`, `1.20 µs`, `12.3 ms`, `312 s`. Not finite or negative:
 /// `?`.
@@ -38,10 +38,6 @@ inline constexpr const char* kAloneMark = "!";
 inline constexpr const char* kBoundMark = "≥";
 /// In front of a score that constant work would have as well.
 inline constexpr const char* kFloorMark = "°";
-/// The mark in front of a score with a reservation: `?` (the recorder may have caused the loss), kAloneMark,
-/// kBoundMark, kFloorMark; the first of these that is true. "" for none.
-std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor = false);
-
 /// `0.715–0.762`.
 std::string interval_text(double low, double high);
 

@@ -245,7 +245,7 @@ class Page(Case):
         heads, paper = window.js("""
           const heads = [...document.querySelectorAll('table.ranking th button')].filter((each) => each.getClientRects().length > 0);
           return [heads.map((each) => each.textContent), getComputedStyle(document.body).backgroundColor];""")
-        self.assertEqual(heads, ["rank", "score", "95 %", "function", "calls", "min", "median", "p99", "lost"])
+        self.assertEqual(heads, ["rank", "score", "95 %", "function", "calls", "min", "median", "p99", "lost", "threads"])
         self.assertEqual(paper, "rgb(255, 255, 255)")
         window.js("window.dispatchEvent(new Event('afterprint'));")
         self.assertEqual(window.js("return document.documentElement.dataset.theme;"), "dark")
@@ -334,12 +334,12 @@ class Page(Case):
         row = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]
         bars = row["details"]["bars"]
         low, high = bars[0][0], bars[-1][1]
-        self.assertLessEqual(row["min"], row["baseline"])
-        self.assertAlmostEqual(row["baseline"] + row["lost"] / row["calls"], 150_950, delta=500)
+        self.assertLessEqual(row["min_ns"], row["baseline_ns"])
+        self.assertAlmostEqual(row["baseline_ns"] + row["lost_ns"] / row["occurrences"], 150_950, delta=500)
         label = self.chart(window, "Durations", "return canvas.getAttribute('aria-label');")
         for key in ("baseline", "median", "p99"):
             self.assertIn(key, label)
-            share = math.log(row[key] / low) / math.log(high / low)
+            share = math.log(row[f"{key}_ns"] / low) / math.log(high / low)
             dark = self.chart(window, "Durations", f"""
               const x = chart.chartArea.left + (chart.chartArea.right - chart.chartArea.left) * {share};
               const data = canvas.getContext('2d').getImageData(Math.round(x) - 1, chart.chartArea.top - 8, 3, chart.chartArea.height).data;
@@ -364,14 +364,14 @@ class Page(Case):
         self.assertEqual(len(threads), 4)
         for each in threads:
             # Each was on all processors, and walked all lists.
-            self.assertAlmostEqual(each["min"], 100_000, delta=1)
-            self.assertAlmostEqual(each["max"], 201_900, delta=1)
-            self.assertLess(each["min"], each["median"])
-            self.assertLess(each["median"], each["p99"])
+            self.assertAlmostEqual(each["min_ns"], 100_000, delta=1)
+            self.assertAlmostEqual(each["max_ns"], 201_900, delta=1)
+            self.assertLess(each["min_ns"], each["median_ns"])
+            self.assertLess(each["median_ns"], each["p99_ns"])
         drawn = self.chart(window, "Durations by thread", "return chart.data.datasets.map((each) => each.data);")
-        self.assertEqual(drawn[0], [each["median"] for each in threads])
-        self.assertEqual(drawn[1], [each["max"] for each in threads])
-        self.assertEqual(drawn[2], [[each["min"], each["p99"]] for each in threads])
+        self.assertEqual(drawn[0], [each["median_ns"] for each in threads])
+        self.assertEqual(drawn[1], [each["max_ns"] for each in threads])
+        self.assertEqual(drawn[2], [[each["min_ns"], each["p99_ns"]] for each in threads])
 
     def test_below_the_threshold(self):
         """What lost most is looked into, whatever it scores."""

@@ -38,7 +38,7 @@ class Report(Case):
         self.assertEqual(len(run["functions"]), len(functions))
         for row in run["functions"]:
             known = functions[row["name"].split(":")[-1]]
-            self.assertEqual((row["rank"], row["rdam"], row["low"], row["high"], row["calls"], row["lost"]),
+            self.assertEqual((row["rank"], row["rdam"], row["rdam_low"], row["rdam_high"], row["occurrences"], row["lost_ns"]),
                              (known["rank"], known["rdam"], known["rdam_low"], known["rdam_high"], known["occurrences"], known["lost_ns"]))
             self.assertEqual(sum(calls for _, _, calls in row["details"]["bars"]), known["outermost"])
         lost = sum(each["lost_ns"] for each in functions.values())
@@ -91,9 +91,9 @@ class Report(Case):
         self.assertEqual(len(processes["functions"]), 3)
         for row in processes["functions"]:
             other = known[row["name"].split(":")[-1]]
-            self.assertEqual((row["rdam"], row["calls"], row["lost"], row["processes"]),
+            self.assertEqual((row["rdam"], row["occurrences"], row["lost_ns"], row["processes"]),
                              (other["rdam"], other["occurrences"], other["lost_ns"], len(other["processes"])))
-        lost = sum(row["lost"] for row in processes["functions"])
+        lost = sum(row["lost_ns"] for row in processes["functions"])
         self.assertAlmostEqual(sum(row["lost"] for row in processes["processes"]) / lost, 1, delta=0.001)
         self.assertAlmostEqual(sum(cell[3] for cell in processes["heat"]["cells"]) / lost, 1, delta=0.01)
         self.assertEqual([row["lost"] for row in processes["processes"]], sorted((row["lost"] for row in processes["processes"]), reverse=True))

@@ -88,10 +88,10 @@ class Feedback(OnScreen):
         screen.press("k ", "[x] parcels", "[ ] caller")
         screen.press("j ", "[x] caller")
 
-        screen.press(ESCAPE, "occurrences", "unsaved")
+        screen.press(ESCAPE, " calls ", "unsaved")
         self.assertEqual(self.score(screen), told_apart["deliver"])
         # They may have changed places.
-        screen.press(UP + UP + ("" if "drive" in screen.lines()[4] else DOWN), "occurrences")
+        screen.press(UP + UP + ("" if "drive" in screen.lines()[4] else DOWN), " calls ")
         screen.wait(lambda s: s.line_with("depots:drive").startswith(">"), "the cursor on drive")
         screen.press("i", "drive is ignored", "1 ignored", without=["depots:drive"])
         screen.press("w", "write the rules to: rdam.toml")

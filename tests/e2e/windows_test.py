@@ -103,7 +103,7 @@ class Windows(Case):
         self.assertIn("1 function was sampled in windows that cover ", notes[0])
         short = self.rdam("analyze", "trace.bin").stdout.decode()
         long = self.rdam("analyze", "--verbose", "trace.bin").stdout.decode()
-        self.assertTrue(notes[0].endswith("Lost times are estimates; occurrences were counted."), notes)
+        self.assertTrue(notes[0].endswith("Lost times are estimates; calls were counted."), notes)
         leaves = f"{counts_of(line)['leaf']:,}"
         self.assertIn(f" {leaves} ", short)
         self.assertNotIn(f"~{leaves}", short)

@@ -51,11 +51,6 @@ inline constexpr const char* kCallsInside = "calls inside";
 inline constexpr const char* kKeysInside = "keys of calls inside";
 inline constexpr const char* kCallsSoFar = "calls so far";
 
-/// Kinds that several finders give.
-inline constexpr const char* kParameter = "parameter";
-inline constexpr const char* kParameterOrTime = "parameter_or_time";
-inline constexpr const char* kTrend = "trend";
-
 /// Whether it is known how long the thread was off the processors during a call that ended then (ticks).
 bool switches_known(const score::Report& report, std::uint64_t end);
 

@@ -1,4 +1,4 @@
-// The kinds of hints. A new one: a function here, in a file of its own, and a line in `kFinders` (hints.cpp).
+// The kinds of hints. A new one: a function here, in a file of its own, and a line in `kKinds` (hints.cpp).
 #pragma once
 
 #include <optional>

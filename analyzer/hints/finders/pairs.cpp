@@ -104,7 +104,7 @@ bool tell_parameters(const LossPart& loss, const std::vector<Classes>& parameter
     const double left = rdam_left(loss, pair.explains);
     const std::string& name = loss.row.name;
     hints.push_back(
-        {.kind = kParameter,
+        {.kind = score::HintKind::parameter,
          .text = fmt::format("{0} and {1} together explain {2:.0f} % of the variation; with --key '{3}:{0}' "
                              "--key '{3}:{1}' the score falls from {4:.2f} to about {5:.2f}: if they "
                              "determine the amount of work, this is not interference",
@@ -127,7 +127,7 @@ void tell_growth(const LossPart& loss, const std::vector<Classes>& parameters, H
             best = {explains, parameter.name, count.name};
     if (best.explains < std::max(kWorthTelling, alone + kMore)) return;
     hints.push_back(
-        {.kind = kParameter,
+        {.kind = score::HintKind::parameter,
          .text = fmt::format(
              "{} and the number of calls so far together explain {:.0f} % of the variation: if the work "
              "depends on {} and on something that grows with the calls, this is not interference",

@@ -50,7 +50,7 @@ double judge(const LossPart& loss, const Asked& asked, const Variable& variable,
                   asked.subject, 100 * found.share, asked.unless_time)
             : fmt::format("{} explains {:.0f} % of the variation; {} {}: {}", asked.subject,
                           100 * found.share, asked.as_key, falls(loss, left), asked.conclusion);
-    hints.push_back({.kind = found.or_time ? kParameterOrTime : kParameter,
+    hints.push_back({.kind = found.or_time ? score::HintKind::parameter_or_time : score::HintKind::parameter,
                      .text = text,
                      .share = found.share,
                      .parameter = asked.name,
@@ -144,7 +144,8 @@ void judge_keys_inside(const LossPart& loss, Hints& hints) {
 bool is_told(const Hints& hints, double explains) {
     constexpr double kAsMuch = 0.1;
     return std::ranges::any_of(hints, [&](const score::Hint& hint) {
-        return (hint.kind == kParameter || hint.kind == kParameterOrTime) && hint.share > explains - kAsMuch;
+        return (hint.kind == score::HintKind::parameter || hint.kind == score::HintKind::parameter_or_time) &&
+               hint.share > explains - kAsMuch;
     });
 }
 
@@ -194,7 +195,7 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
     const double left = rdam_left(loss, explains);
     if (loss.explained != nullptr) loss.explained->push_back({kReturnValue, explains, left, {Of::result}});
     hints.push_back(
-        {.kind = "early_return",
+        {.kind = score::HintKind::early_return,
          .text = fmt::format(
              "calls that return {} take {} (median), the others {}: this explains {:.0f} % of the variation; "
              "{}",

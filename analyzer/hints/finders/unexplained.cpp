@@ -36,7 +36,8 @@ std::string together(const std::vector<std::string>& names) {
 }
 
 bool any_explains(const Hints& hints) {
-    return std::ranges::any_of(hints, [](const score::Hint& hint) { return hint.kind == kParameter; });
+    return std::ranges::any_of(
+        hints, [](const score::Hint& hint) { return hint.kind == score::HintKind::parameter; });
 }
 
 bool is_called_by(const LossPart& loss, std::uint64_t return_address) {
@@ -62,7 +63,7 @@ std::string loses_most_inside(const LossPart& loss) {
 
 score::Hint lost_inside_hint(const LossPart& loss, double inside) {
     const std::string most = loses_most_inside(loss);
-    return {.kind = "inside",
+    return {.kind = score::HintKind::inside,
             .text = fmt::format("{:.0f} % of the time lost in {}() is lost in the calls inside it{}: look at "
                                 "these",
                                 100 * inside, loss.row.name,
@@ -100,18 +101,18 @@ score::Hint unexplained(const LossPart& loss, const Hints& hints) {
     if (loss.function.waits || loss.function.busy_waits) {
         if (const double inside = lost_inside(loss); inside >= kWorthTelling)
             return lost_inside_hint(loss, inside);
-        return {.kind = "waits", .text = waits_text(loss, asked, hints)};
+        return {.kind = score::HintKind::waits, .text = waits_text(loss, asked, hints)};
     }
     if (!hints.empty())
         return {
-            .kind = "no_parameter",
+            .kind = score::HintKind::no_parameter,
             .text = fmt::format("no {}variable examined explains half of the loss ({}); work that depends "
                                 "on other data would not show",
                                 any_explains(hints) ? "other " : "", together(asked))};
     if (processors_known(loss)) asked.emplace_back("processor");
     asked.emplace_back("time in the run");
     return {
-        .kind = "no_parameter",
+        .kind = score::HintKind::no_parameter,
         .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
                             "depends on other data; a recording with one thread tells which (--alone)",
                             together(asked))};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
@@ -34,17 +35,14 @@ Json thread_shares(const PageRun& run, const score::FunctionRow& row, const Page
     Json out = Json::array();
     for (const score::ThreadShare& part : row.threads) {
         if (out.size() == 2 * limits.lines) break;
-        out.push_back({{"name", thread_name(run.report.threads[part.thread])},
-                       {"rdam", finite(part.rdam)},
-                       {"low", finite(part.rdam_low)},
-                       {"high", finite(part.rdam_high)},
-                       {"calls", part.occurrences},
-                       {"lost", nanoseconds(part.lost_ns)}});
+        const score::ThreadRow& thread = run.report.threads[part.thread];
+        out.push_back({{"name", thread_name(thread)}});
+        out.back().update(page_figures(thread_fields(), {part, thread}));
         if (part.max_ns > 0)
-            out.back().update({{"min", nanoseconds(part.min_ns)},
-                               {"median", nanoseconds(part.median_ns)},
-                               {"p99", nanoseconds(part.p99_ns)},
-                               {"max", nanoseconds(part.max_ns)}});
+            out.back().update({{"min_ns", nanoseconds(part.min_ns)},
+                               {"median_ns", nanoseconds(part.median_ns)},
+                               {"p99_ns", nanoseconds(part.p99_ns)},
+                               {"max_ns", nanoseconds(part.max_ns)}});
     }
     return out;
 }
@@ -84,15 +82,8 @@ Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
     Json out = Json::array();
     for (const score::SequenceRow& sequence : row.sequences) {
         if (out.size() == limits.lines) break;
-        out.push_back({{"name", page_name(sequence.name)},
-                       {"rdam", finite(sequence.rdam)},
-                       {"low", finite(sequence.rdam_low)},
-                       {"high", finite(sequence.rdam_high)},
-                       {"calls", sequence.occurrences},
-                       {"min", nanoseconds(sequence.min_ns)},
-                       {"median", nanoseconds(sequence.median_ns)},
-                       {"p99", nanoseconds(sequence.p99_ns)},
-                       {"lost", nanoseconds(sequence.lost_ns)}});
+        out.push_back({{"name", page_name(sequence.name)}});
+        out.back().update(page_figures(sequence_fields(), sequence));
     }
     return out;
 }
@@ -106,29 +97,16 @@ std::string thread_name(const score::ThreadRow& thread) {
 }
 
 Json row_json(const score::FunctionRow& row) {
-    Json out{{"rank", row.rank},
-             {"name", page_name(row.module, row.name)},
+    Json out{{"name", page_name(row.module, row.name)},
              {"standing", standing_name(score::standing(row))},
              {"why", page_text(row.by_design)},
              {"mark", score_mark(row)},
-             {"rdam", finite(row.rdam)},
-             {"low", finite(row.rdam_low)},
-             {"high", finite(row.rdam_high)},
-             {"floor", finite(row.floor)},
-             {"calls", row.occurrences},
-             {"lost", nanoseconds(row.lost_ns)},
-             {"share", finite(row.rdam_all)},
              {"threads", row.threads.size()}};
-    if (row.outermost > 0)
-        out.update({{"min", nanoseconds(row.min_ns)},
-                    {"median", nanoseconds(row.median_ns)},
-                    {"p99", nanoseconds(row.p99_ns)},
-                    {"max", nanoseconds(row.max_ns)},
-                    {"baseline", nanoseconds(row.baseline_ns)}});
+    out.update(page_figures(function_fields(), row));
+    if (row.outermost > 0) out["baseline_ns"] = nanoseconds(row.baseline_ns);
     if (row.unknown()) out["unknown"] = true;
     if (row.estimates_occurrences()) out["estimated"] = true;
     if (row.windowed) out["windowed"] = true;
-    if (row.switched_off_ns) out["switched_off"] = true;
     return out;
 }
 

@@ -25,8 +25,8 @@ constexpr std::array<Mark, 4> kMarks{
 
 const char* standing_name(score::Standing standing) {
     switch (standing) {
-        case score::Standing::told:
-            return "told";
+        case score::Standing::ranked:
+            return "ranked";
         case score::Standing::by_design:
             return "by_design";
         case score::Standing::at_floor:
@@ -36,15 +36,15 @@ const char* standing_name(score::Standing standing) {
 }
 
 std::string standing_text(score::Standing standing, bool constant, bool nothing, bool unsure) {
-    if (standing == score::Standing::told) return {};
+    if (standing == score::Standing::ranked) return {};
     if (standing == score::Standing::by_design)
-        return "These wait for what is to come, by design: the score says how long, and nothing is wrong "
-               "with that.";
+        return "These functions wait on purpose (for a thread to end, a request, a signal): the score is their "
+               "waiting time.";
     if (unsure)
-        return "Of these it is not known that they lost anything, or constant work would score as much.";
-    if (!constant) return "Nothing was lost in these.";
-    return nothing ? "Of these, nothing was lost, or no more than constant work would score."
-                   : "Constant work would score as much as these.";
+        return "It is not known that these functions lost anything, or constant work would score as much.";
+    if (!constant) return "These functions lost nothing.";
+    return nothing ? "These functions lost nothing, or no more than constant work would score."
+                   : "Constant work would score as much as these functions.";
 }
 
 Json marks_json() {
@@ -54,16 +54,14 @@ Json marks_json() {
     return out;
 }
 
-std::string marks_text(const score::Report& report) {
-    const auto any = [&](const auto& wants) { return std::ranges::any_of(report.functions, wants); };
+std::string marks_text(const std::vector<std::string>& marks, bool estimated, bool unknown) {
     std::string out;
     const auto say = [&](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
     for (const Mark& each : kMarks)
-        if (any([&](const score::FunctionRow& row) { return score_mark(row) == each.mark; }))
+        if (std::ranges::find(marks, each.mark) != marks.end())
             say(std::string{each.mark} + ": " + each.text);
-    if (any([](const score::FunctionRow& row) { return row.estimates_occurrences(); })) say("~: an estimate");
-    if (any([](const score::FunctionRow& row) { return row.unknown(); }))
-        say("-: too little was seen for a score");
+    if (estimated) say("~: an estimate");
+    if (unknown) say("-: too little was seen for a score");
     return out.empty() ? out : out + ".";
 }
 

@@ -1,16 +1,18 @@
 // What is said of groups of functions and of marks in the ranking, with and without a script.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/score/report/ranking.h"
 
 namespace rdam::output {
 
-/// `told`, `by_design`, `at_floor`.
+/// `ranked`, `by_design`, `at_floor`.
 const char* standing_name(score::Standing standing);
 
 /// Above the functions of a standing; empty for those that come first. `constant`: some of them have a score
@@ -40,7 +42,15 @@ nlohmann::ordered_json standings_json(const std::vector<Row>& rows) {
 /// What the marks in front of scores and calls mean: `[[mark, text], …]`.
 nlohmann::ordered_json marks_json();
 
-/// Those that the report has, in one line; empty: there are none.
-std::string marks_text(const score::Report& report);
+/// Those that stand before scores and calls, in one line; empty: there are none.
+std::string marks_text(const std::vector<std::string>& marks, bool estimated, bool unknown);
+template <class Row>
+std::string marks_text(const std::vector<Row>& rows) {
+    std::vector<std::string> marks;
+    for (const Row& row : rows)
+        marks.push_back(score_mark(row));
+    return marks_text(marks, std::ranges::any_of(rows, &score::Scored::estimated),
+                      std::ranges::any_of(rows, &score::Scored::unknown));
+}
 
 }  // namespace rdam::output

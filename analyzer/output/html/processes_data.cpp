@@ -10,6 +10,7 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
+#include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json/json_parts.h"
@@ -34,26 +35,15 @@ std::vector<const score::Report*> pointers_to(std::span<const score::Report> rep
 using Shown = std::vector<std::reference_wrapper<const score::OverallFunction>>;
 
 Json function_json(const score::OverallFunction& row) {
-    const auto affected = std::ranges::count_if(
-        row.processes, [](const auto& part) { return !part.unknown && part.lost_ns > 0; });
-    Json out{
-        {"name", page_name(row.module, row.name)},
-        {"rank", row.rank},
-        {"standing", standing_name(score::standing(row))},
-        {"why", page_text(row.by_design)},
-        {"mark", score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row))},
-        {"rdam", finite(row.rdam)},
-        {"low", finite(row.rdam_low)},
-        {"high", finite(row.rdam_high)},
-        {"calls", row.occurrences},
-        {"lost", nanoseconds(row.lost_ns)},
-        {"share", finite(row.rdam_all)},
-        {"affected", affected},
-        {"affected_text", affected_text(row.processes, [](const auto& part) { return part.unknown; })},
-        {"processes", row.processes.size()}};
+    Json out{{"name", page_name(row.module, row.name)},
+             {"standing", standing_name(score::standing(row))},
+             {"why", page_text(row.by_design)},
+             {"mark", score_mark(row)},
+             {"processes", row.processes.size()}};
+    out.update(page_figures(overall_fields(), row));
     if (!row.processes.empty()) out["worst"] = row.processes.front().process;
     if (row.unknown()) out["unknown"] = true;
-    if (row.estimates_occurrences) out["estimated"] = true;
+    if (row.estimated) out["estimated"] = true;
     return out;
 }
 
@@ -71,7 +61,7 @@ std::vector<ProcessLoss> losses_of(const PageProcesses& processes) {
         for (const score::ProcessShare& part : row.processes) {
             ProcessLoss& own = all[part.process];
             own.lost_ns += part.lost_ns;
-            if (part.unknown || part.rdam <= own.rdam) continue;
+            if (part.unknown() || part.rdam <= own.rdam) continue;
             own.rdam = part.rdam;
             own.highest = &row;
         }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_parts.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
@@ -48,7 +49,15 @@ std::string data_text(const Json& data) {
 }
 
 std::string page(const PageInput& input, const PageLimits& limits) {
-    Json data{{"version", 1}, {"marks", marks_json()}, {"runs", Json::array()}};
+    Json data{{"version", 1},
+              {"marks", marks_json()},
+              {"columns",
+               {{"functions", page_columns(function_fields())},
+                {"overall", page_columns(overall_fields())},
+                {"threads", page_columns(thread_fields())},
+                {"sequences", page_columns(sequence_fields())},
+                {"compared", page_columns(compared_fields())}}},
+              {"runs", Json::array()}};
     for (const PageRun& run : input.runs)
         data["runs"].push_back(run_json(run, limits));
     if (!input.diff.empty()) {

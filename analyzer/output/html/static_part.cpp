@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
@@ -20,8 +21,35 @@ namespace {
 
 constexpr std::size_t kRowsWithoutScript = 200;
 
-std::string cell(std::string_view text, bool number = true) {
+std::string cell_html(std::string_view text, bool number = true) {
     return fmt::format("<td{}>{}</td>", number ? " class=\"n\"" : "", html_text(text));
+}
+
+/// The row of titles, the rank first.
+template <class Row>
+std::string titles_html(Fields<Row> fields) {
+    std::string out = "<tr><th class=\"n\">rank</th>";
+    for (const Field<Row>& field : fields)
+        if (!field.title.empty())
+            out += fmt::format("<th{}>{}</th>", field.unit == Unit::name ? "" : " class=\"n\"",
+                               html_text(field.title));
+    return out + "</tr>";
+}
+
+template <class Row>
+std::string row_html(Fields<Row> fields, const Row& row, std::string_view name) {
+    std::string out = "<tr>" + cell_html(fmt::format("{}", row.rank));
+    for (const Field<Row>& field : fields)
+        if (!field.title.empty())
+            out += field.unit == Unit::name ? cell_html(name, false) : cell_html(cell(field, row));
+    return out + "</tr>\n";
+}
+
+/// How many columns these tables have.
+template <class Row>
+std::size_t columns_of(Fields<Row> fields) {
+    return 1 + static_cast<std::size_t>(std::ranges::count_if(
+                   fields, [](const Field<Row>& field) { return !field.title.empty(); }));
 }
 
 std::string function_name(const score::FunctionRow& row) {
@@ -41,77 +69,45 @@ std::string header_html(const std::string& heading, const std::vector<Fact>& fac
     return out + "</ul>\n";
 }
 
-/// Before `row`, where another part of the ranking begins than `part`, which it becomes.
-template <typename Row>
-std::string apart_html(const std::vector<Row>& all, const Row& row, std::size_t columns,
-                       score::Standing& part) {
-    if (score::standing(row) == part) return {};
-    part = score::standing(row);
-    return fmt::format("<tr class=\"apart\"><td colspan=\"{}\">{}</td></tr>\n", columns,
-                       html_text(standing_text(all, part)));
-}
-
-std::string row_html(const score::FunctionRow& row) {
-    const auto time = [&](double ns) {
-        return row.outermost > 0 && !row.unknown() ? human_time(ns) : std::string{"-"};
-    };
-    const std::string name =
-        function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
-    return "<tr>" + cell(fmt::format("{}", row.rank)) +
-           cell(row.unknown() ? "-" : score_mark(row) + score_text(row.rdam)) +
-           cell(row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high)) + cell(name, false) +
-           cell((row.estimates_occurrences() ? "~" : "") + grouped(row.occurrences)) +
-           cell(time(row.min_ns)) + cell(time(row.median_ns)) + cell(time(row.p99_ns)) +
-           cell(row.unknown() ? "-" : time(row.lost_ns)) + "</tr>\n";
-}
-
-std::string ranking_html(const PageRun& run, const PageLimits& limits) {
-    std::string out =
-        "<h2>Functions</h2>\n<p>score: " + score_in_words(run.report.comparison.baseline) +
-        ". Functions are ranked by the lower end of its 95 % interval, those that wait by design "
-        "after the "
-        "others.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th><th "
-        "class=\"n\">95 %</th>"
-        "<th>function</th><th class=\"n\">calls</th><th class=\"n\">min</th><th class=\"n\">median</th>"
-        "<th class=\"n\">p99</th><th class=\"n\">lost</th></tr></thead>\n<tbody>\n";
-    const auto rows = score::by_rank(run.report.functions, std::min(limits.rows, kRowsWithoutScript));
-    constexpr std::size_t kColumns = 9;
-    score::Standing part = score::Standing::told;
-    for (const score::FunctionRow& row : rows) {
-        out += apart_html(run.report.functions, row, kColumns, part);
-        out += row_html(row);
+/// The rows in the order of their ranks, with a line where another part of the ranking begins.
+template <class Row, class Name>
+std::string ranking_html(Fields<Row> fields, const std::vector<Row>& all, const PageLimits& limits,
+                         const Name& name) {
+    std::string out = "<table>\n<thead>" + titles_html(fields) + "</thead>\n<tbody>\n";
+    const auto rows = score::by_rank(all, std::min(limits.rows, kRowsWithoutScript));
+    score::Standing part = score::Standing::ranked;
+    for (const Row& row : rows) {
+        if (score::standing(row) != part) {
+            part = score::standing(row);
+            out += fmt::format("<tr class=\"apart\"><td colspan=\"{}\">{}</td></tr>\n", columns_of(fields),
+                               html_text(standing_text(all, part)));
+        }
+        out += row_html(fields, row, name(row));
     }
     out += "</tbody>\n</table>\n";
-    if (const std::string marks = marks_text(run.report); !marks.empty())
+    if (const std::string marks = marks_text(all); !marks.empty())
         out += fmt::format("<p>{}</p>\n", html_text(marks));
-    if (rows.size() < run.report.functions.size())
-        out += fmt::format("<p>{} more functions are not listed here.</p>\n",
-                           run.report.functions.size() - rows.size());
+    if (rows.size() < all.size())
+        out += fmt::format("<p>{} more functions are not listed here.</p>\n", all.size() - rows.size());
     return out;
+}
+
+std::string functions_html(const PageRun& run, const PageLimits& limits) {
+    return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.report.comparison.baseline) +
+           ". Functions are ranked by the lower end of its 95 % interval, those that wait by design after "
+           "the "
+           "others.</p>\n" +
+           ranking_html(function_fields(), run.report.functions, limits, [](const score::FunctionRow& row) {
+               return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
+           });
 }
 
 std::string overall_html(const PageProcesses& processes, const PageLimits& limits) {
-    std::string out =
-        "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of all "
-        "processes lost.</p>\n<table>\n<thead><tr><th class=\"n\">rank</th><th class=\"n\">score</th>"
-        "<th class=\"n\">95 %</th><th>function</th><th class=\"n\">calls</th><th class=\"n\">lost</th>"
-        "<th class=\"n\">processes</th></tr></thead>\n<tbody>\n";
-    constexpr std::size_t kColumns = 7;
-    const auto& functions = processes.all.overall.functions;
-    const auto rows = score::by_rank(functions, std::min(limits.rows, kRowsWithoutScript));
-    score::Standing part = score::Standing::told;
-    for (const score::OverallFunction& row : rows) {
-        out += apart_html(functions, row, kColumns, part);
-        out += "<tr>" + cell(fmt::format("{}", row.rank)) + cell(row.unknown() ? "-" : score_text(row.rdam)) +
-               cell(row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high)) +
-               cell(page_name(row.module, row.name), false) + cell(grouped(row.occurrences)) +
-               cell(row.unknown() ? "-" : human_time(row.lost_ns)) + cell(grouped(row.processes.size())) +
-               "</tr>\n";
-    }
-    out += "</tbody>\n</table>\n";
-    if (rows.size() < functions.size())
-        out += fmt::format("<p>{} more functions are not listed here.</p>\n", functions.size() - rows.size());
-    return out;
+    return "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of "
+           "all "
+           "processes lost.</p>\n" +
+           ranking_html(overall_fields(), processes.all.overall.functions, limits,
+                        [](const score::OverallFunction& row) { return page_name(row.module, row.name); });
 }
 
 std::string hints_html(const PageRun& run, const PageLimits& limits) {
@@ -129,15 +125,20 @@ std::string hints_html(const PageRun& run, const PageLimits& limits) {
 
 std::string diff_html(const PageInput& input, const PageLimits& limits) {
     std::string out =
-        "<h2>Difference of the two recordings</h2>\n<table>\n<thead><tr><th>function</th><th>first</th>"
-        "<th>second</th><th>verdict</th></tr></thead>\n<tbody>\n";
-    const auto score = [](const score::FunctionRow* row) {
-        return row == nullptr || row->unknown() ? std::string{"-"} : score_text(row->rdam);
-    };
+        "<h2>Difference of the two recordings</h2>\n<table>\n<thead><tr><th>function</th><th>verdict</th>";
+    for (const Field<score::FunctionRow>& field : compared_fields())
+        out +=
+            fmt::format("<th class=\"n\">{}: first</th><th class=\"n\">second</th>", html_text(field.title));
+    out += "</tr></thead>\n<tbody>\n";
     for (const score::DiffRow& row :
-         input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript})))
-        out += "<tr>" + cell(page_name(row.module, row.name), false) + cell(score(row.a)) +
-               cell(score(row.b)) + cell(verdict_name(row.verdict), false) + "</tr>\n";
+         input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript}))) {
+        out += "<tr>" + cell_html(page_name(row.module, row.name), false) +
+               cell_html(verdict_name(row.verdict), false);
+        for (const Field<score::FunctionRow>& field : compared_fields())
+            for (const score::FunctionRow* side : {row.a, row.b})
+                out += cell_html(side == nullptr ? "-" : cell(field, *side));
+        out += "</tr>\n";
+    }
     return out + "</tbody>\n</table>\n";
 }
 
@@ -179,7 +180,7 @@ std::string static_html(const PageInput& input, const PageLimits& limits) {
     }
     for (const PageRun& run : input.runs)
         out += header_html(title(run), facts(run), notes(run.report, run.symbols)) +
-               ranking_html(run, limits) + hints_html(run, limits);
+               functions_html(run, limits) + hints_html(run, limits);
     return out;
 }
 

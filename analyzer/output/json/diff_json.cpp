@@ -8,20 +8,6 @@
 namespace rdam::output {
 namespace {
 
-Json function_json(const score::FunctionRow& row) {
-    return {{"rdam", known(row.no_figures(), finite(row.rdam))},
-            {"rdam_low", known(row.no_figures(), finite(row.rdam_low))},
-            {"rdam_high", known(row.no_figures(), finite(row.rdam_high))},
-            {"rdam_all", known(row.no_figures(), finite(row.rdam_all))},
-            {"occurrences", row.occurrences},
-            {"median_ns", nanoseconds(row.median_ns)},
-            {"lost_ns", known(row.no_figures(), nanoseconds(row.lost_ns))},
-            {"sampled", row.sampled},
-            {"windowed", row.windowed},
-            {"lower_bound", row.lower_bound},
-            {"minimum_alone", row.minimum_alone}};
-}
-
 Json row_json(const score::DiffRow& row) {
     Json out{{"name", row.name},
              {"module", row.module},
@@ -30,8 +16,8 @@ Json row_json(const score::DiffRow& row) {
              {"change", finite(row.change)},
              {"scored", row.scored},
              {"recorded_in_both", row.recorded_in_both}};
-    if (row.a != nullptr) out["a"] = function_json(*row.a);
-    if (row.b != nullptr) out["b"] = function_json(*row.b);
+    if (row.a != nullptr) out["a"] = figures_json(function_fields(), *row.a);
+    if (row.b != nullptr) out["b"] = figures_json(function_fields(), *row.b);
     return out;
 }
 

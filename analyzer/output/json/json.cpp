@@ -157,19 +157,17 @@ Json threads_json(const score::Report& report) {
 Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::ThreadShare& part : row.threads) {
-        out.push_back({{"tid", report.threads[part.thread].tid},
-                       {"rdam", known(part.no_score, finite(part.rdam))},
-                       {"rdam_low", known(part.no_score, finite(part.rdam_low))},
-                       {"rdam_high", known(part.no_score, finite(part.rdam_high))},
-                       {"occurrences", part.occurrences},
-                       {"lost_ns", known(part.no_score, nanoseconds(part.lost_ns))}});
-        if (part.few_windows) out.back()["few_windows"] = true;
+        const score::ThreadRow& thread = report.threads[part.thread];
+        Json share{{"tid", thread.tid}};
+        share.update(figures_json(thread_fields(), {part, thread}));
+        if (part.few_windows) share["few_windows"] = true;
+        out.push_back(std::move(share));
     }
     return out;
 }
 
 Json hint_json(const score::Hint& hint) {
-    Json out{{"kind", hint.kind}, {"text", hint.text}, {"share", finite(hint.share)}};
+    Json out{{"kind", score::name_of(hint.kind)}, {"text", hint.text}, {"share", finite(hint.share)}};
     if (!hint.parameter.empty()) out["parameter"] = hint.parameter;
     if (hint.explains) out["explains"] = finite(*hint.explains);
     if (hint.rdam_with_key) out["rdam_with_key"] = finite(*hint.rdam_with_key);
@@ -189,17 +187,8 @@ Json frames_json(std::uint64_t return_address, Symbols& symbols) {
 Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
     Json out = Json::array();
     for (const score::SequenceRow& sequence : row.sequences) {
-        out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
-                       {"name", sequence.name},
-                       {"rdam", known(row.copied_stacks, finite(sequence.rdam))},
-                       {"rdam_low", known(row.copied_stacks, finite(sequence.rdam_low))},
-                       {"rdam_high", known(row.copied_stacks, finite(sequence.rdam_high))},
-                       {"occurrences", sequence.occurrences},
-                       {"min_ns", nanoseconds(sequence.min_ns)},
-                       {"lost_ns", known(row.copied_stacks, nanoseconds(sequence.lost_ns))},
-                       {"median_ns", nanoseconds(sequence.median_ns)},
-                       {"p99_ns", nanoseconds(sequence.p99_ns)},
-                       {"max_ns", nanoseconds(sequence.max_ns)}});
+        out.push_back({{"id", fmt::format("{:016x}", sequence.id)}, {"name", sequence.name}});
+        out.back().update(figures_json(sequence_fields(), sequence));
         for (const score::Hint& hint : sequence.hints)
             out.back()["hints"].push_back(hint_json(hint));
         if (sequence.caller != 0) out.back()["called_from"] = frames_json(sequence.caller, symbols);
@@ -270,50 +259,15 @@ Json explained_json(const score::FunctionRow& row) {
 
 Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
                    const JsonOptions& options) {
-    Json out{{"name", row.name},
-             {"module", row.module},
-             {"rdam", known(row.no_figures(), finite(row.rdam))},
-             {"rdam_low", known(row.no_figures(), finite(row.rdam_low))},
-             {"rdam_high", known(row.no_figures(), finite(row.rdam_high))},
-             {"floor", finite(row.floor)},
-             {"rank", row.rank},
-             {"by_design", row.by_design},
-             {"rdam_all", known(row.no_figures(), finite(row.rdam_all))},
-             {"rdam_self", known(row.no_figures(), finite(row.rdam_self))},
-             {"rdam_flat", known(row.no_figures(), finite(row.rdam_flat))},
-             {"rdam_all_low", known(row.no_figures(), finite(row.rdam_all_low))},
-             {"rdam_all_high", known(row.no_figures(), finite(row.rdam_all_high))},
-             {"rdam_self_low", known(row.no_figures(), finite(row.rdam_self_low))},
-             {"rdam_self_high", known(row.no_figures(), finite(row.rdam_self_high))},
-             {"rdam_flat_low", known(row.no_figures(), finite(row.rdam_flat_low))},
-             {"rdam_flat_high", known(row.no_figures(), finite(row.rdam_flat_high))},
-             {"occurrences", row.occurrences},
-             {"occurrences_error", finite(row.occurrences_error)},
-             {"recorded", row.recorded},
-             {"sampled", row.sampled},
-             {"rdam_error", finite(row.rdam_error)},
-             {"mean_ns", nanoseconds(row.mean_ns)},
-             {"mean_error_ns", nanoseconds(row.mean_error_ns)},
-             {"lost_error_ns", nanoseconds(row.lost_error_ns)},
-             {"min_ns", nanoseconds(row.min_ns)},
-             {"median_ns", nanoseconds(row.median_ns)},
-             {"p99_ns", nanoseconds(row.p99_ns)},
-             {"max_ns", nanoseconds(row.max_ns)},
-             {"lost_ns", known(row.no_figures(), nanoseconds(row.lost_ns))},
-             {"lower_bound", row.lower_bound},
-             {"threads", shares_json(report, row)},
-             {"sequences", sequences_json(row, symbols)},
-             {"stacks", stacks_json(row, symbols, options.most_stacks)},
-             {"hints", hints_json(row)},
-             {"source", row.source},
-             {"outermost", row.outermost},
-             {"unscored", row.unscored},
-             {"open_ns", nanoseconds(row.open_ns)},
-             {"maybe_recorder", row.maybe_recorder},
-             {"scored_sequences", row.scored_sequences},
-             {"single_sequences", row.single_sequences},
-             {"callers", callers_json(row, symbols, options.most_stacks)}};
-    if (row.no_figures()) out["no_score"] = no_score_reason(row);
+    Json out{
+        {"name", row.name}, {"module", row.module}, {"source", row.source}, {"by_design", row.by_design}};
+    out.update(figures_json(function_fields(), row));
+    out["threads"] = shares_json(report, row);
+    out["sequences"] = sequences_json(row, symbols);
+    out["stacks"] = stacks_json(row, symbols, options.most_stacks);
+    out["callers"] = callers_json(row, symbols, options.most_stacks);
+    out["hints"] = hints_json(row);
+    if (row.no_score) out["no_score"] = no_score_reason(row);
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
     if (row.windowed) {
         out["windows_cover"] = finite(row.windows_cover);
@@ -339,19 +293,10 @@ namespace {
 Json patterns_json(const score::Report& report) {
     Json out = Json::array();
     for (const score::PatternRow& row : report.patterns) {
-        out.push_back({{"thread", report.threads[row.thread].tid},
-                       {"calls", row.calls},
-                       {"length", row.length},
-                       {"occurrences", row.occurrences},
-                       {"rdam", finite(row.rdam)},
-                       {"rdam_low", finite(row.rdam_low)},
-                       {"rdam_high", finite(row.rdam_high)},
-                       {"min_ns", nanoseconds(row.min_ns)},
-                       {"median_ns", nanoseconds(row.median_ns)},
-                       {"lost_ns", nanoseconds(row.lost_ns)},
-                       {"lower_bound", row.lower_bound},
-                       {"minimum_alone", row.minimum_alone},
-                       {"name", row.name}});
+        const score::ThreadRow& thread = report.threads[row.thread];
+        out.push_back(
+            {{"name", row.name}, {"thread", thread.tid}, {"calls", row.calls}, {"length", row.length}});
+        out.back().update(figures_json(pattern_fields(), {row, thread}));
     }
     return out;
 }

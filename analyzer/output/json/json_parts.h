@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/json/json.h"
 #include "analyzer/output/units.h"
 
@@ -17,12 +18,33 @@ inline double finite(double value) {
 }
 
 inline double nanoseconds(double value) {
-    return told_nanoseconds(finite(value));
+    return rounded_nanoseconds(finite(value));
 }
 
-/// Null for what is not known.
-inline Json known(bool unknown, double value) {
-    return unknown ? Json(nullptr) : Json(value);
+inline Json figure_json(Unit unit, double value) {
+    switch (unit) {
+        case Unit::time:
+            return nanoseconds(value);
+        case Unit::count:
+            return static_cast<std::uint64_t>(value);
+        case Unit::flag:
+            return value != 0;
+        default:
+            return finite(value);
+    }
+}
+
+/// The figures of a row by their keys.
+template <class Row>
+Json figures_json(Fields<Row> fields, const Row& row) {
+    const score::Scored& scored = scored_of(row);
+    Json out = Json::object();
+    for (const Field<Row>& field : fields) {
+        if (field.key.empty()) continue;
+        const bool none = field.needs == Needs::known && scored.no_score;
+        out[field.key] = none ? Json(nullptr) : figure_json(field.unit, field.value(row));
+    }
+    return out;
 }
 
 /// The object of to_json().

@@ -21,34 +21,18 @@ Json overall_json(const Processes& processes) {
 Json function_json(const score::OverallFunction& function, std::span<const score::Report> reports) {
     Json processes = Json::array();
     for (const score::ProcessShare& part : function.processes) {
-        processes.push_back(
-            {{"process", part.process},
-             {"pid", reports[part.process].process.pid},
-             {"rdam", known(part.unknown && !part.few_windows, finite(part.rdam))},
-             {"rdam_low", known(part.unknown && !part.few_windows, finite(part.rdam_low))},
-             {"rdam_high", known(part.unknown && !part.few_windows, finite(part.rdam_high))},
-             {"occurrences", part.occurrences},
-             {"median_ns", nanoseconds(part.median_ns)},
-             {"lost_ns", known(part.unknown && !part.few_windows, nanoseconds(part.lost_ns))}});
-        if (part.few_windows) processes.back()["few_windows"] = true;
+        Json share{{"process", part.process}, {"pid", reports[part.process].process.pid}};
+        share.update(figures_json(process_fields(), part));
+        if (part.few_windows) share["few_windows"] = true;
+        processes.push_back(std::move(share));
     }
-    return {{"name", function.name},
-            {"module", function.module},
-            {"file", function.file},
-            {"rdam", known(function.no_figures(), finite(function.rdam))},
-            {"rdam_low", known(function.no_figures(), finite(function.rdam_low))},
-            {"rdam_high", known(function.no_figures(), finite(function.rdam_high))},
-            {"floor", finite(function.floor)},
-            {"rank", function.rank},
-            {"by_design", function.by_design},
-            {"rdam_all", known(function.no_figures(), finite(function.rdam_all))},
-            {"rdam_self", known(function.no_figures(), finite(function.rdam_self))},
-            {"occurrences", function.occurrences},
-            {"sampled", function.sampled},
-            {"lost_ns", known(function.no_figures(), nanoseconds(function.lost_ns))},
-            {"lower_bound", function.lower_bound},
-            {"minimum_alone", function.minimum_alone},
-            {"processes", processes}};
+    Json out{{"name", function.name},
+             {"module", function.module},
+             {"file", function.file},
+             {"by_design", function.by_design}};
+    out.update(figures_json(overall_fields(), function));
+    out["processes"] = std::move(processes);
+    return out;
 }
 
 }  // namespace

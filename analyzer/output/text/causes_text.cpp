@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/verdicts.h"
@@ -86,9 +87,7 @@ class CausesWriter {
         if (function.row == nullptr) {
             cells = {"-", "never called"};
         } else {
-            cells = {score_mark(function.row->maybe_recorder, function.row->lower_bound,
-                                function.row->minimum_alone) +
-                         score_text(function.row->rdam),
+            cells = {score_mark(*function.row) + score_text(function.row->rdam),
                      human_time(function.row->lost_ns)};
         }
         cells.push_back(printable(score::qualified_name(function.module, function.name)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/comparison.h"
@@ -14,26 +15,6 @@
 
 namespace rdam::output {
 namespace {
-
-std::string side_text(const score::FunctionRow* row) {
-    if (row == nullptr || row->unknown()) return "-";
-    return fmt::format("{}{} [{}]", score_mark(*row), score_text(row->rdam),
-                       interval_text(row->rdam_low, row->rdam_high));
-}
-
-std::string lost_text(const score::FunctionRow* row) {
-    return row == nullptr || row->unknown() ? "-" : percent(row->rdam_all);
-}
-
-std::string median_text(const score::FunctionRow* row) {
-    return row == nullptr || row->outermost == 0 ? "-" : human_time(row->median_ns);
-}
-
-std::string count_text(const score::FunctionRow* row) {
-    if (row == nullptr) return "-";
-    return (row->switched_off_ns ? "≥" : "") + std::string{row->estimates_occurrences() ? "~" : ""} +
-           grouped(row->occurrences);
-}
 
 bool is_windowed(const score::FunctionRow* row) {
     return row != nullptr && row->windowed;
@@ -106,23 +87,22 @@ class DiffWriter {
     void table() {
         const auto rows = diff_.rows.first(options_.top == 0 ? diff_.rows.size()
                                                              : std::min(options_.top, diff_.rows.size()));
-        Table table{{{.title = "change"},
-                     {.title = "verdict", .left = true},
-                     {.title = "function", .left = true, .widest = 50},
-                     {.title = "score a"},
-                     {.title = "b"},
-                     {.title = "lost a"},
-                     {.title = "b"},
-                     {.title = "median a"},
-                     {.title = "b"},
-                     {.title = "occurrences a"},
-                     {.title = "b"}}};
+        std::vector<Column> columns{{.title = "change"},
+                                    {.title = "verdict", .left = true},
+                                    {.title = "function", .left = true, .widest = 50}};
+        for (const Field<score::FunctionRow>& field : compared_fields()) {
+            columns.push_back({.title = std::string{field.title} + " a"});
+            columns.push_back({.title = "b"});
+        }
+        Table table{std::move(columns)};
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
-            table.add({change_text(row), verdict_text(row),
-                       printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), side_text(row.a),
-                       side_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
-                       median_text(row.b), count_text(row.a), count_text(row.b)});
+            std::vector<std::string> cells{change_text(row), verdict_text(row),
+                                           printable(name + (row.file.empty() ? "" : " (" + row.file + ")"))};
+            for (const Field<score::FunctionRow>& field : compared_fields())
+                for (const score::FunctionRow* side : {row.a, row.b})
+                    cells.push_back(side == nullptr ? "-" : cell(field, *side));
+            table.add(std::move(cells));
         }
         const std::vector<std::string> lines = table.lines(1);
         line(style_.bold(lines.front()));
@@ -134,7 +114,8 @@ class DiffWriter {
             "change: score of b − score of a. better, worse: the 95 % intervals of the scores do not "
             "overlap; "
             "~ same: they do.");
-        line("lost: the share of all threads' lives that was lost in the function.");
+        for (const Field<score::FunctionRow>& field : compared_fields())
+            if (!field.legend.empty()) line(fmt::format("{}: {}", field.title, field.legend));
         if (std::ranges::any_of(rows, [](const auto& row) { return !sampled_text(row).empty(); }))
             line(
                 "sampled: only calls in time windows were recorded; scores of the two kinds are compared "

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/output/text/drawing.h"
+#include "analyzer/output/text/field_table.h"
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
@@ -188,35 +189,16 @@ class ProcessesWriter {
                          (row.file.empty() ? "" : " (" + row.file + ")"));
     }
 
-    static std::string mark_of(const score::OverallFunction& row) {
-        return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row));
-    }
-
     void functions() {
         if (rows_.empty()) {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        Table table{{{.title = "score"},
-                     bar_column(2),
-                     {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = kWidestNameCell},
-                     {.title = "occurrences", .optional = 1},
-                     {.title = "lost"},
-                     {.title = "of all time", .optional = 4},
-                     {.title = "processes", .optional = 3}}};
-        for (const score::OverallFunction& row : rows_) {
-            table.add({row.unknown() ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row, options_),
-                       row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
-                       fmt::format("{}{}{}", row.switched_off ? "≥" : "",
-                                   row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
-                       row.unknown() ? "-" : human_time(row.lost_ns),
-                       row.unknown() ? "-" : percent(row.rdam_all),
-                       affected_text(row.processes, [](const auto& part) { return part.unknown; })});
-        }
+        FieldTable table{overall_fields(), kWidestNameCell, 2};
+        for (const score::OverallFunction& row : rows_)
+            table.add(row, name_of(row), score_bar(row, options_));
         std::string left_out;
-        const auto lines = function_lines(table, options_, left_out);
-        const auto has = [&](const char* title) { return lines.front().find(title) != std::string::npos; };
+        const auto lines = function_lines(table.table(), options_, left_out);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < processes_.overall.functions.size()) {
@@ -229,10 +211,10 @@ class ProcessesWriter {
                         "scores from {:.2f}.",
                         options_.threshold));
         line(interval_advice());
-        if (has("of all time")) line("of all time: lost time / the lives of all threads.");
-        if (has("processes")) line("processes: how many lost time / how many called it.");
+        for (const std::string& legend : table.legends(lines.front()))
+            line(legend);
         const bool marked = std::ranges::any_of(
-            rows_, [](const score::OverallFunction& row) { return !mark_of(row).empty(); });
+            rows_, [](const score::OverallFunction& row) { return !score_mark(row).empty(); });
         if (marked)
             line(
                 "?, ≥, !, °: the score has a reservation; the process's own report (--threads) explains it.");
@@ -268,7 +250,8 @@ class ProcessesWriter {
             std::vector<std::string> cells{name_of(row)};
             for (const std::size_t process : shown) {
                 const auto part = std::ranges::find(row.processes, process, &score::ProcessShare::process);
-                cells.push_back(part == row.processes.end() || part->unknown ? "-" : score_text(part->rdam));
+                cells.push_back(part == row.processes.end() || part->unknown() ? "-"
+                                                                               : score_text(part->rdam));
             }
             table.add(std::move(cells));
         }

@@ -32,7 +32,7 @@ std::vector<std::string> ranked_lines(const std::vector<std::string>& lines,
                                       const std::vector<std::reference_wrapper<const Row>>& rows,
                                       double threshold, const Style& style) {
     std::vector<std::string> out{style.bold(lines.front())};
-    score::Standing group = score::Standing::told;
+    score::Standing group = score::Standing::ranked;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Row& row = rows[i];
         const score::Standing standing = score::standing(row);
@@ -41,9 +41,9 @@ std::vector<std::string> ranked_lines(const std::vector<std::string>& lines,
         if (title != nullptr) out.push_back(style.faint(title));
         group = standing;
         const std::string& text = lines[i + 1];
-        if (standing == score::Standing::told && row.rdam >= threshold)
+        if (standing == score::Standing::ranked && row.rdam >= threshold)
             out.push_back(style.alarming(text));
-        else if (standing == score::Standing::told && row.rdam >= threshold / 4)
+        else if (standing == score::Standing::ranked && row.rdam >= threshold / 4)
             out.push_back(style.notable(text));
         else
             out.push_back(text);

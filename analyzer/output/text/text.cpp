@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/output/text/drawing.h"
+#include "analyzer/output/text/field_table.h"
 #include "analyzer/output/text/histograms.h"
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
@@ -103,20 +104,12 @@ class TextWriter {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        Table table{{{.title = "score"},
-                     bar_column(3),
-                     {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = kWidestNameCell},
-                     {.title = "occurrences", .optional = 1},
-                     {.title = "min", .optional = 5},
-                     {.title = "median", .optional = 2},
-                     {.title = "p99", .optional = 4},
-                     {.title = "lost"},
-                     {.title = "threads", .optional = 6}}};
+        FieldTable table{function_fields(), kWidestNameCell, 3};
         for (const score::FunctionRow& row : rows_)
-            add_function(table, row);
+            table.add(row, name_with_reason(function_name(row), row.by_design, options_),
+                      score_bar(row, options_));
         std::string left_out;
-        const auto lines = function_lines(table, options_, left_out);
+        const auto lines = function_lines(table.table(), options_, left_out);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < report_.functions.size())
@@ -126,7 +119,8 @@ class TextWriter {
         line(fmt::format("score: {}; look at scores from {:.2f}.",
                          score_in_words(report_.comparison.baseline), options_.threshold));
         line(interval_advice());
-        if (lines.front().ends_with("threads")) line("threads: how many lost time / how many called it.");
+        for (const std::string& legend : table.legends(lines.front()))
+            line(legend);
         const auto any = [&](const auto& of) { return std::ranges::any_of(rows_, of); };
         const auto marked = [&](std::string_view mark) {
             return any([&](const score::FunctionRow& row) { return score_mark(row) == mark; });
@@ -148,36 +142,12 @@ class TextWriter {
             line("~: an estimate; --verbose shows its standard error.");
         }
         if (any([](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
-            line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
+            line("≥ in front of calls: the function was switched off, and later calls are missing.");
     }
 
     /// A number of calls of the function.
     static std::string count(const score::FunctionRow& row, std::uint64_t calls) {
         return (row.sampled ? "~" : "") + grouped(calls);
-    }
-
-    /// Calls that were entered, of the function or in one of its threads.
-    static std::string entered(const score::FunctionRow& row, std::uint64_t calls) {
-        return (row.estimates_occurrences() ? "~" : "") + grouped(calls);
-    }
-
-    static std::string occurrences(const score::FunctionRow& row) {
-        return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
-    }
-
-    static std::string mark(const score::FunctionRow& row) { return score_mark(row); }
-    static std::string mark(const score::PatternRow& row) {
-        return score_mark(false, row.lower_bound, row.minimum_alone);
-    }
-
-    void add_function(Table& table, const score::FunctionRow& row) const {
-        const bool scored = row.outermost > 0 && !row.unknown();
-        const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
-        table.add({row.unknown() ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row, options_),
-                   row.unknown() ? "-" : interval_text(row.rdam_low, row.rdam_high),
-                   name_with_reason(function_name(row), row.by_design, options_), occurrences(row),
-                   time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   row.unknown() ? "-" : time(row.lost_ns), affected_threads(row)});
     }
 
     void histograms() {
@@ -210,43 +180,24 @@ class TextWriter {
         print_table(lives);
         for (const score::FunctionRow& row : rows_) {
             section(title(row) + ", by thread");
-            Table table{{{.title = "score"},
-                         {.title = "95 %"},
-                         {.title = "thread"},
-                         {.title = "name", .left = true},
-                         {.title = "occurrences"},
-                         {.title = "lost"}}};
+            FieldTable table{thread_fields()};
             for (const score::ThreadShare& part : row.threads) {
                 const score::ThreadRow& thread = report_.threads[part.thread];
-                table.add({part.unknown() ? "-" : score_text(part.rdam),
-                           part.unknown() ? "-" : interval_text(part.rdam_low, part.rdam_high),
-                           tid_text(thread), printable(thread.name), entered(row, part.occurrences),
-                           part.unknown() ? "-" : human_time(part.lost_ns)});
+                table.add({part, thread}, printable(thread.name));
             }
-            print_table(table);
+            print_table(table.table());
         }
     }
 
     void sequences() {
         for (const score::FunctionRow& row : rows_) {
             section(title(row) + ", by sequence");
-            Table table{{{.title = "score"},
-                         {.title = "95 %"},
-                         {.title = "sequence", .left = true, .widest = 100},
-                         {.title = "occurrences"},
-                         {.title = "min"},
-                         {.title = "median"},
-                         {.title = "p99"},
-                         {.title = "lost"}}};
+            constexpr std::size_t kWidestSequence = 100;
+            FieldTable table{sequence_fields(), kWidestSequence};
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
-            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
-                table.add({part.unknown ? "-" : score_text(part.rdam),
-                           part.unknown ? "-" : interval_text(part.rdam_low, part.rdam_high),
-                           sequence_name(part), count(row, part.occurrences), human_time(part.min_ns),
-                           human_time(part.median_ns), human_time(part.p99_ns),
-                           part.unknown ? "-" : human_time(part.lost_ns)});
-            }
-            if (shown > 0) print_table(table);
+            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
+                table.add(part, sequence_name(part));
+            if (shown > 0) print_table(table.table());
             unlisted_sequences(row, shown);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
                 sequence_hints(part);
@@ -295,21 +246,12 @@ class TextWriter {
         if (!report_.all_patterns) return;
         section("Patterns");
         if (report_.patterns.empty()) return line("  none: no two consecutive calls repeat");
-        Table table{{{.title = "score"},
-                     {.title = "95 %"},
-                     {.title = "thread"},
-                     {.title = "pattern", .left = true, .widest = 100},
-                     {.title = "occurrences"},
-                     {.title = "min"},
-                     {.title = "median"},
-                     {.title = "lost"}}};
+        constexpr std::size_t kWidestPattern = 100;
+        FieldTable table{pattern_fields(), kWidestPattern};
         const std::vector<score::PatternRow> shown = units();
-        for (const score::PatternRow& row : shown) {
-            table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
-                       tid_text(report_.threads[row.thread]), printable(row.name), grouped(row.occurrences),
-                       human_time(row.min_ns), human_time(row.median_ns), human_time(row.lost_ns)});
-        }
-        print_table(table);
+        for (const score::PatternRow& row : shown)
+            table.add({row, report_.threads[row.thread]}, printable(row.name));
+        print_table(table.table());
         if (shown.size() < *report_.all_patterns) {
             line(style_.faint(
                 fmt::format("  … {} more{}", *report_.all_patterns - shown.size(),
@@ -387,7 +329,7 @@ class TextWriter {
             shared = std::min(shared, static_cast<std::size_t>(parting - commonest->frames.begin()));
         }
         std::string text = row.lost_ns > 0 ? percent(caller.share) + " of the lost time, " : "";
-        text += fmt::format("{} of {} calls", count(row, caller.calls), occurrences(row));
+        text += fmt::format("{} of {} calls", count(row, caller.calls), occurrences_text(row));
         if (commonest == nullptr) {
             line(fmt::format("    {}; no stack was sampled", text));
             return frames({&caller.address, 1}, false);

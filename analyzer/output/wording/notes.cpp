@@ -265,10 +265,6 @@ std::string threads_text(const score::Report& report) {
     return fibers == 0 ? text : text + ", " + counted(fibers, "fiber", "fibers");
 }
 
-std::string tid_text(const score::ThreadRow& row) {
-    return row.fiber != 0 ? "-" : fmt::format("{}", row.tid);
-}
-
 std::string command_text(const std::vector<std::string>& command) {
     std::string text;
     for (const std::string& word : command) {
@@ -285,15 +281,6 @@ std::string command_text(const std::vector<std::string>& command) {
     return text;
 }
 
-std::string affected_threads(const score::FunctionRow& row) {
-    if (row.unknown()) return fmt::format("-/{}", row.threads.size());
-    return affected_text(row.threads, [](const score::ThreadShare& part) { return part.unknown(); });
-}
-
-std::string score_mark(const score::FunctionRow& row) {
-    return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row));
-}
-
 std::string floor_advice() {
     return "A function that always does the same work would score as much, from clock resolution and machine "
            "noise alone.";
@@ -307,7 +294,7 @@ std::string floor_advice(const score::FunctionRow& row) {
 }
 
 std::string interval_advice() {
-    return "95 %: 95 of 100 other stretches of the run, equally long, would score in this range.";
+    return "95 %: the confidence interval of the score within this run; runs differ by more.";
 }
 
 std::string lower_bound_advice() {
@@ -419,7 +406,7 @@ std::vector<std::string> sampling_details(const score::Report& report) {
                                              : std::string{"by call trees"};
         const std::string occurrences =
             row.counted ? ""
-                        : fmt::format("occurrences ±{}{}",
+                        : fmt::format("calls ±{}{}",
                                       error(row.occurrences_error, static_cast<double>(row.occurrences)),
                                       row.few_windows ? "" : ", ");
         const std::string errors =

@@ -40,30 +40,8 @@ std::string made_longer(const score::RecordingCost& cost);
 /// `5 threads`, `5 threads, 20 fibers`.
 std::string threads_text(const score::Report& report);
 
-/// `-` for a fiber, whose tid is made up.
-std::string tid_text(const score::ThreadRow& row);
-
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
-
-/// score_mark() of a function.
-std::string score_mark(const score::FunctionRow& row);
-
-/// How many of a function's threads, or processes, lost time / how many called it: `1/2`; `1–2/2` if of one
-/// it is not known whether it lost time; `-/2` if of none it is known.
-template <class Parts, class Unknown>
-std::string affected_text(const Parts& parts, const Unknown& unknown) {
-    std::size_t lost = 0, maybe = 0;
-    for (const auto& part : parts) {
-        const bool not_known = unknown(part);
-        maybe += not_known ? 1 : 0;
-        lost += !not_known && part.lost_ns > 0 ? 1 : 0;
-    }
-    if (maybe > 0 && maybe == parts.size()) return fmt::format("-/{}", parts.size());
-    if (maybe == 0) return fmt::format("{}/{}", lost, parts.size());
-    return fmt::format("{}–{}/{}", lost, lost + maybe, parts.size());
-}
-std::string affected_threads(const score::FunctionRow& row);
 
 /// What the 95 % are of.
 std::string interval_advice();

@@ -195,7 +195,7 @@ std::string sampling_note(Reports reports) {
     if (text.empty()) return {};
     const bool all_counted =
         rows_that(reports, [](const auto& row) { return row.estimates_occurrences(); }).empty();
-    return text + (all_counted ? ". Lost times are estimates; occurrences were counted."
+    return text + (all_counted ? ". Lost times are estimates; calls were counted."
                                : ". Counts and lost times are estimates.");
 }
 
@@ -209,7 +209,7 @@ std::string few_windows_note(Reports reports) {
 }
 
 std::string never_scored_note(Reports reports) {
-    const Rows never = rows_that(reports, [](const auto& row) { return row.never_scored; });
+    const Rows never = rows_that(reports, [](const auto& row) { return row.no_score && !row.copied_stacks; });
     if (never.empty()) return {};
     return fmt::format("No call was seen to begin and end, so the score is unknown: {}.", some_names(never));
 }
@@ -243,7 +243,7 @@ std::string fibers_note(Reports reports) {
 
 std::string no_score_reason(const score::FunctionRow& row) {
     if (row.copied_stacks) return "stacks are copied away";
-    return row.never_scored ? "no call was seen to end" : "too little was seen in windows";
+    return row.no_score ? "no call was seen to end" : "too little was seen in windows";
 }
 
 std::string clock_step_note(Reports reports) {

@@ -35,32 +35,30 @@ class Runs {
 };
 
 void add_row(OverallFunction& function, const FunctionRow& row, std::size_t process, bool short_lived) {
-    function.few_windows = function.few_windows && row.few_windows;
-    function.never_known = function.never_known && row.unknown();
+    ProcessShare& part = function.processes.emplace_back();
+    static_cast<Scored&>(part) = row;
+    part.process = process;
     if (!short_lived && !row.unknown() && row.rdam >= function.rdam) {
-        function.rdam = row.rdam;
-        function.rdam_low = row.rdam_low;
-        function.rdam_high = row.rdam_high;
-        function.floor = row.floor;
-        function.lower_bound = row.lower_bound;
-        function.minimum_alone = row.minimum_alone;
-        function.maybe_recorder = row.maybe_recorder;
+        const Scored sums = function;
+        static_cast<Scored&>(function) = row;
+        function.occurrences = sums.occurrences;
+        function.lost_ns = sums.lost_ns;
+        function.estimated = sums.estimated;
     }
     if (!row.by_design.empty()) function.by_design = row.by_design;
     function.occurrences += row.occurrences;
     function.lost_ns += row.lost_ns;
     function.sampled = function.sampled || row.sampled;
-    function.estimates_occurrences = function.estimates_occurrences || row.estimates_occurrences();
+    function.estimated = function.estimated || row.estimates_occurrences();
     function.switched_off = function.switched_off || row.switched_off_ns;
-    function.processes.push_back({.process = process,
-                                  .rdam = row.rdam,
-                                  .rdam_low = row.rdam_low,
-                                  .rdam_high = row.rdam_high,
-                                  .occurrences = row.occurrences,
-                                  .median_ns = row.median_ns,
-                                  .lost_ns = row.lost_ns,
-                                  .few_windows = row.few_windows,
-                                  .unknown = row.unknown()});
+}
+
+/// A function that is unknown in every process that called it.
+void fill_unknown(OverallFunction& function) {
+    if (!std::ranges::all_of(function.processes, &ProcessShare::unknown)) return;
+    function.few_windows = std::ranges::all_of(function.processes, &ProcessShare::few_windows);
+    function.no_score = !function.few_windows;
+    function.rdam_high = 1;
 }
 
 }  // namespace
@@ -88,7 +86,7 @@ OverallReport merge_reports(std::span<const Report> reports) {
         function.module = key.module;
         function.name = key.name;
         function.file = key.file;
-        if (function.unknown()) function.rdam_high = 1;
+        fill_unknown(function);
         function.rdam_all = share(function.lost_ns, overall.threads_ns);
         function.rdam_self = share(function.rdam_self, overall.threads_ns);
         std::ranges::stable_sort(function.processes, [](const ProcessShare& a, const ProcessShare& b) {

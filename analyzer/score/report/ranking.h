@@ -12,19 +12,19 @@ namespace rdam::score {
 
 /// Groups of functions, in the order of their ranks.
 enum class Standing : std::uint8_t {
-    told,       ///< its score says something of the program
+    ranked,     ///< its score says something of the program
     by_design,  ///< it waits for what is to come: the score says how long, and nothing is wrong with that
     at_floor,   ///< constant work would score as much, nothing was lost, or it is not known
 };
 
-/// Of less than a nanosecond, as the rounding of an estimate leaves it, nobody is told.
+/// Losses below this (nanoseconds) are rounding errors of estimates.
 inline constexpr double kLeastLoss = 0.5;
 
 /// `Row`: a FunctionRow, or the function in several processes.
 template <typename Row>
 Standing standing(const Row& row) {
     if (!row.by_design.empty()) return Standing::by_design;
-    return row.rdam > row.floor && row.lost_ns >= kLeastLoss ? Standing::told : Standing::at_floor;
+    return row.rdam > row.floor && row.lost_ns >= kLeastLoss ? Standing::ranked : Standing::at_floor;
 }
 
 /// The score says no more than that there is a clock and a machine.

@@ -20,8 +20,10 @@
 #include "analyzer/samples/call_sample.h"
 #include "analyzer/samples/time_windows.h"
 #include "analyzer/score/report/course.h"
+#include "analyzer/score/report/hint.h"
 #include "analyzer/score/report/path_tree.h"
 #include "analyzer/score/report/recording_cost.h"
+#include "analyzer/score/report/scored.h"
 #include "analyzer/score/settings/comparison.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/read/reader.h"
@@ -33,7 +35,7 @@ inline constexpr double kShortLife = 0.01;
 /// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
 /// this share of the function's time.
 inline constexpr double kFewShare = 0.10;
-/// A clock that moves so far at a time is told of, as its steps hide what other clocks show.
+/// Clocks whose step is at least this are reported: such steps hide what finer clocks show.
 inline constexpr double kCoarseStepNs = 100;
 /// Of a function whose median call takes fewer steps of such a clock, much of what is lost may not be seen.
 inline constexpr double kFewSteps = 10;
@@ -68,48 +70,20 @@ struct ThreadRow {
     std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
 };
 
-struct ThreadShare {
-    std::size_t thread = 0;              ///< index into Report::threads
-    double rdam = 0;                     ///< with this thread's T
-    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
-    std::uint64_t occurrences = 0;
-    double lost_ns = 0;
-    bool few_windows = false;  ///< too little was seen in windows: score and loss are 0, and not known
-    bool no_score = false;     ///< no call was scored, or which ends are whose is not known: likewise
-    /// Of its scored outermost calls; all 0 if there are none.
-    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-
-    bool unknown() const { return few_windows || no_score; }
-};
-
-/// What may have caused a loss, or what to think of it. docs/hints.md has them all.
-struct Hint {
-    std::string kind;
-    std::string text;
-    double share = 0;                          ///< of the lost time that it is about, 0…1
-    std::string parameter = {};                ///< the kind `parameter`: its name
-    std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
-    std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
-    std::string concurrent_function = {};      ///< of the kind `concurrent`
-    std::optional<std::uint32_t> concurrent_thread =
-        {};                                    ///< tid of the thread inside it, if nearly always the same
-    std::optional<std::uint32_t> thread = {};  ///< … tid of the thread that lost nearly all, if there is one
+/// A function in one thread, with this thread's T.
+struct ThreadShare : Scored {
+    std::size_t thread = 0;  ///< index into Report::threads
 };
 
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
-/// thread are listed: the others have no score.
-struct SequenceRow {
+/// thread are listed: the others have no score. `rdam` is the highest over the threads that are not
+/// short-lived; `lost_ns` sums up the threads, each against its own baseline.
+struct SequenceRow : Scored {
     std::uint64_t id = 0;  ///< mining::lasting_ids
     std::string name;
-    std::uint64_t caller = 0;            ///< CallerRow::address, where that is what tells it apart; else 0
-    double rdam = 0;                     ///< highest over the threads that are not short-lived
-    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
-    std::uint64_t occurrences = 0;
-    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;       ///< Σ over threads, each against its own baseline
-    bool unknown = false;     ///< as FunctionRow's
-    std::uint32_t group = 0;  ///< ScoredCall::group of its calls
-    std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
+    std::uint64_t caller = 0;  ///< CallerRow::address, where that is what tells it apart; else 0
+    std::uint32_t group = 0;   ///< ScoredCall::group of its calls
+    std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
 };
 
 /// A sampled call stack.
@@ -223,47 +197,42 @@ struct Bar {
     std::uint64_t calls = 0;
 };
 
-struct FunctionRow {
+/// `rdam`: if `sampled`, an estimate less some standard errors; the highest over the threads, short-lived
+/// ones left out, of Σ lost / T over the function's sequences, outermost calls only. `floor` is of the thread
+/// that sets it. `occurrences`: every call that was entered, recursive and unscored ones included; `lost_ns`
+/// sums up threads and sequences; `min_ns` to `max_ns` are those of the `outermost` calls.
+struct FunctionRow : Scored {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
 
-    double rdam =
-        0;  ///< if `sampled`, an estimate less some standard errors; highest over the threads,
-            ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
-    double rdam_low = 0,
-           rdam_high = 0;        ///< 95 % interval of rdam, within 0…1 (analyzer/score/statistics/loss.h)
-    double floor = 0;            ///< what constant work would score in the thread that sets rdam
-                                 ///< (analyzer/score/statistics/floor.h)
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/score/report/ranking.h)
     std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
     bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
                                  ///< recorded it, and it is no shared library's
     double rdam_all = 0;         ///< lost_ns / Σ T of all threads
-    double rdam_self =
-        0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
-            ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
-    double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
+    /// Σ lost of self times, each against the least of its sequence and thread, of all calls, recursive ones
+    /// included / Σ T of all threads: over functions it adds up to at most 1.
+    double rdam_self = 0;
+    /// As rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat.
+    double rdam_flat = 0;
     double rdam_all_low = 0, rdam_all_high = 0;  ///< 95 % intervals, as that of rdam
     double rdam_self_low = 0, rdam_self_high = 0;
     double rdam_flat_low = 0, rdam_flat_high = 0;
 
-    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
-                                    ///< estimate if `sampled`, unless they are `counted`
-    std::uint64_t recorded = 0;     ///< those that are in the trace
-    bool sampled =
-        false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
-    bool windowed = false;    ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
-    bool counted = false;     ///< `windowed`, and every call was counted, recorded or not
-    std::uint64_t waits = 0;  ///< `windowed`: so many times its calls had to wait, recorded or not,
-    double waited_ns = 0;     ///< … for so long in all: that much of `lost_ns` is no estimate
+    std::uint64_t recorded = 0;  ///< calls that are in the trace
+    /// Only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h).
+    bool sampled = false;
+    bool windowed = false;  ///< `sampled` in windows of time (analyzer/score/time/sampling_windows.h)
+    bool counted = false;   ///< `windowed`, and every call was counted, recorded or not
+    /// `windowed`: so many times its calls had to wait, recorded or not, for so long in all: that much of
+    /// `lost_ns` is no estimate.
+    std::uint64_t waits = 0;
+    double waited_ns = 0;
     /// `counted`: the time off the processors in its calls since it is sampled in windows, from what context
     /// switches tell of its threads, not of the windows alone; nothing: not known.
     std::optional<OffTime> off_in_windows = {};
     double windows_cover = 0;    ///< the part of its threads' lives from which all of its calls are recorded
-    bool few_windows = false;    ///< in no thread was enough seen in windows: no score, 0 within 0…1
-    bool never_scored = false;   ///< no call was seen to begin and end: likewise no score
-    bool copied_stacks = false;  ///< its stacks are copied away (trace::ProcessInfo), so that which end
-                                 ///< belongs to which call is not known: neither score nor durations
+    bool copied_stacks = false;  ///< `no_score`, since its stacks are copied away (trace::ProcessInfo)
     bool has_score = false;      ///< set by a thread that is not short-lived
     double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
     double lost_error_ns = 0;
@@ -271,21 +240,14 @@ struct FunctionRow {
     double mean_ns = 0;     ///< of the scored outermost calls; of sampled ones at most what the lives allow
     double mean_error_ns = 0;
     std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
-    std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
-    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double baseline_ns = 0;      ///< … that they are compared with, on average: duration = baseline + loss
-    std::vector<Bar> bars = {};  ///< how these calls' durations are distributed, if that was asked for
-    double lost_ns = 0;          ///< Σ over threads and sequences
-    std::uint64_t unscored = 0;  ///< never seen to end, or at an impossible time
+    std::uint64_t outermost = 0;                 ///< scored outermost calls
+    double baseline_ns = 0;        ///< what these are compared with, on average: duration = baseline + loss
+    std::vector<Bar> bars = {};    ///< how these calls' durations are distributed, if that was asked for
+    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
-    double open_ns =
-        0;  ///< of calls that were still open when their threads ended, and longer than the fastest
-    bool coarse_clock = false;  ///< kCoarseStepNs, kFewSteps
-    bool lower_bound = false;   ///< one of these, or the minimum is that of a sample, or calls are missing
-    bool minimum_alone =
-        false;  ///< a few calls are far faster than all the others (analyzer/score/statistics/loss.h)
-    bool maybe_recorder = false;  ///< something was lost, and no more than Report::agent_bound_ns: it may
-                                  ///< have been the recorder's doing
+    bool coarse_clock = false;     ///< kCoarseStepNs, kFewSteps
+    /// Of calls that were still open when their threads ended, and longer than the fastest.
+    double open_ns = 0;
 
     std::vector<ThreadShare> threads;    ///< those that called it, highest score first
     std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
@@ -301,9 +263,6 @@ struct FunctionRow {
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
-    /// Score and lost time are 0 and mean nothing.
-    bool unknown() const { return few_windows || no_figures(); }
-    bool no_figures() const { return never_scored || copied_stacks; }
     /// Whether `occurrences`, here and in `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }
 };
@@ -323,20 +282,15 @@ struct LeftOut {
 /// The names of no more calls of a pattern are listed.
 inline constexpr std::size_t kMaxPatternCalls = 64;
 
-/// A pattern of one thread (analyzer/mining/patterns/pattern_miner.h). Patterns contain one another: their
-/// losses never add up.
-struct PatternRow {
+/// A pattern of one thread (analyzer/mining/patterns/pattern_miner.h), from its first event to its last, with
+/// the thread's T. Patterns contain one another: their losses never add up. `occurrences` counts when it was
+/// made, those inside larger patterns included; `lower_bound`: timed fewer than kFewOccurrences times.
+struct PatternRow : Scored {
     std::size_t thread = 0;               ///< index into Report::threads
     std::vector<std::string> calls = {};  ///< names of its functions, kMaxPatternCalls at most
     std::string unit = {};                ///< the name of what it repeats, its own if nothing
     std::string name = {};                ///< `(lock unlock)×64`
     std::uint64_t length = 0;             ///< in calls
-    std::uint64_t occurrences = 0;        ///< when it was made, those inside larger patterns included
-    double rdam = 0;                      ///< from its first event to its last, with the thread's T
-    double rdam_low = 0, rdam_high = 0;
-    double min_ns = 0, median_ns = 0, lost_ns = 0;
-    bool lower_bound = false;    ///< timed fewer than kFewOccurrences times: the least is not to be trusted
-    bool minimum_alone = false;  ///< a few occurrences are far faster than all the others
 };
 
 struct Report {

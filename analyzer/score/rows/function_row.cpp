@@ -129,11 +129,12 @@ void set_bounds(const RowContext& context, std::span<const FunctionSums> threads
 ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Entered& entered,
                          const ThreadLoss& of_thread, double life, double ns_per_tick) {
     const Loss& loss = sums.loss;
-    ThreadShare entry{.thread = thread,
-                      .occurrences = rounded(entered.calls),
-                      .lost_ns = of_thread.said * loss.lost() * ns_per_tick,
-                      .few_windows = entered.few_windows,
-                      .no_score = entered.copied_stacks || sums.outermost <= 0};
+    ThreadShare entry;
+    entry.thread = thread;
+    entry.occurrences = rounded(entered.calls);
+    entry.lost_ns = of_thread.said * loss.lost() * ns_per_tick;
+    entry.few_windows = entered.few_windows;
+    entry.no_score = entered.copied_stacks || sums.outermost <= 0;
     if (entered.unknown()) {
         entry.rdam_high = 1;
         return entry;
@@ -268,7 +269,7 @@ void fill_off(const RowContext& context, std::span<const FunctionSums> threads,
 void fill_unknown(bool mixed_up, double calls, FunctionRow& row) {
     row.few_windows = row.few_windows && !row.has_score;
     row.copied_stacks = mixed_up;
-    row.never_scored = !row.few_windows && !mixed_up && calls <= 0 && !row.threads.empty();
+    row.no_score = mixed_up || (!row.few_windows && calls <= 0 && !row.threads.empty());
     if (row.unknown()) row.rdam_high = row.rdam_flat_high = 1;
 }
 
@@ -382,6 +383,9 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });
+    row.estimated = row.estimates_occurrences();
+    for (ThreadShare& part : row.threads)
+        part.estimated = row.estimated;
     add_sequence_rows(context, losses, row);
     add_stack_rows(context, losses, row);
     row.by_design = waits_by_design(context, row);

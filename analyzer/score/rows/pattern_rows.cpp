@@ -86,17 +86,18 @@ PatternRow describe(const RowContext& context, const PatternCandidate& candidate
     const Distribution times = calls.all(context.settings.baseline.step);
     Loss loss;
     loss.add(times, candidate.base);
-    PatternRow row{.thread = candidate.thread,
-                   .length = patterns.patterns()[candidate.pattern].length,
-                   .occurrences = calls.occurrences,
-                   .rdam = share(loss.lost(), life),
-                   .rdam_low = share(loss.low(), life),
-                   .rdam_high = share(loss.high(), life),
-                   .min_ns = ns(static_cast<double>(times.min())),
-                   .median_ns = ns(static_cast<double>(times.percentile(0.5))),
-                   .lost_ns = ns(loss.lost()),
-                   .lower_bound = times.count() < kFewOccurrences,
-                   .minimum_alone = loss.minimum_stands_alone()};
+    PatternRow row;
+    row.thread = candidate.thread;
+    row.length = patterns.patterns()[candidate.pattern].length;
+    row.occurrences = calls.occurrences;
+    row.rdam = share(loss.lost(), life);
+    row.rdam_low = share(loss.low(), life);
+    row.rdam_high = share(loss.high(), life);
+    row.min_ns = ns(static_cast<double>(times.min()));
+    row.median_ns = ns(static_cast<double>(times.percentile(0.5)));
+    row.lost_ns = ns(loss.lost());
+    row.lower_bound = times.count() < kFewOccurrences;
+    row.minimum_alone = loss.minimum_stands_alone();
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMaxPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences, shape));
     const auto name_of = [&](mining::PatternId id) {

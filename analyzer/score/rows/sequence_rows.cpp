@@ -49,7 +49,7 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
 void fill_interval(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
                    std::span<const ThreadLoss> losses, SequenceRow& row) {
     // In no thread was enough seen of it.
-    if (candidate.thread == SIZE_MAX && row.unknown) row.rdam_high = 1;
+    if (candidate.thread == SIZE_MAX && row.few_windows) row.rdam_high = 1;
     const Baseline& baseline = context.settings.baseline;
     const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
@@ -79,33 +79,35 @@ std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
     return values.back();
 }
 
-SequenceRow describe(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
-                     std::span<const ThreadLoss> losses) {
+SequenceRow describe(const RowContext& context, const SequenceCandidate& candidate,
+                     const FunctionRow& function, std::span<const ThreadLoss> losses) {
     Distribution all;
     bool unknown = false;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
-        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all,
+        const PartCalls calls{part, context.estimate(function.function, part.thread), PartCalls::Which::all,
                               context.settings.baseline.step};
         unknown = unknown || losses[part.thread].unknown;
         all.merge(calls.own());
         all.merge(calls.sample());
     }
     const auto ns = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * context.ns_per_tick; };
-    SequenceRow row{.id = candidate.id,
-                    .name = mining::sequence_name(context.merged.store, candidate.group, context.info,
-                                                  context.settings.keys),
-                    .caller = caller_of(context, candidate.group),
-                    .rdam = candidate.rdam,
-                    .occurrences = candidate.occurrences,
-                    .min_ns = ns(all.min()),
-                    .median_ns = ns(all.percentile(0.5)),
-                    .p99_ns = ns(all.percentile(0.99)),
-                    .max_ns = ns(all.max()),
-                    .lost_ns = candidate.lost * context.ns_per_tick,
-                    .unknown = unknown && candidate.thread == SIZE_MAX,
-                    .group = candidate.group,
-                    .hints = {}};
-    fill_interval(context, candidate, function, losses, row);
+    SequenceRow row;
+    row.id = candidate.id;
+    row.name =
+        mining::sequence_name(context.merged.store, candidate.group, context.info, context.settings.keys);
+    row.caller = caller_of(context, candidate.group);
+    row.group = candidate.group;
+    row.rdam = candidate.rdam;
+    row.occurrences = candidate.occurrences;
+    row.min_ns = ns(all.min());
+    row.median_ns = ns(all.percentile(0.5));
+    row.p99_ns = ns(all.percentile(0.99));
+    row.max_ns = ns(all.max());
+    row.lost_ns = candidate.lost * context.ns_per_tick;
+    row.estimated = function.sampled;
+    row.no_score = function.copied_stacks;
+    row.few_windows = unknown && candidate.thread == SIZE_MAX;
+    fill_interval(context, candidate, function.function, losses, row);
     return row;
 }
 
@@ -128,7 +130,7 @@ void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> lo
     });
     scored.resize(std::min(scored.size(), context.most_sequences));
     for (const SequenceCandidate& candidate : scored)
-        row.sequences.push_back(describe(context, candidate, row.function, losses));
+        row.sequences.push_back(describe(context, candidate, row, losses));
 }
 
 }  // namespace rdam::score

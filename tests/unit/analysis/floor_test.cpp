@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
@@ -118,12 +119,17 @@ TEST_CASE("the step of a clock is told where it hides losses") {
 }
 
 TEST_CASE("of several reservations the gravest is told", "[floor]") {
-    CHECK(output::score_mark(true, true, true, true) == "?");
+    score::Scored row;
+    CHECK(output::score_mark(row).empty());
+    row.rdam = row.floor = 0.01;
+    CHECK(output::score_mark(row) == "°");
+    row.lower_bound = true;
+    CHECK(output::score_mark(row) == "≥");
     // What rests on a lone fast call is no lower bound.
-    CHECK(output::score_mark(false, true, true, true) == "!");
-    CHECK(output::score_mark(false, true, false, true) == "≥");
-    CHECK(output::score_mark(false, false, false, true) == "°");
-    CHECK(output::score_mark(false, false, false, false).empty());
+    row.minimum_alone = true;
+    CHECK(output::score_mark(row) == "!");
+    row.maybe_recorder = true;
+    CHECK(output::score_mark(row) == "?");
 }
 
 }  // namespace rdam::test

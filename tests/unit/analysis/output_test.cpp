@@ -336,7 +336,7 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
         return found;
     };
     CHECK(told(State::off).empty());
-    report.functions[0].hints.push_back({.kind = "no_parameter", .text = "nothing"});
+    report.functions[0].hints.push_back({.kind = score::HintKind::no_parameter, .text = "nothing"});
     CHECK(told(State::recorded).empty());
     CHECK(told(State::off) ==
           "Context switches were not recorded (--switches off): waiting and preemption cannot be "
@@ -354,7 +354,7 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
 
 TEST_CASE("what a sequence may be stands behind the sequences", "[output]") {
     score::Report report = analyze(contended_program());
-    report.functions[0].sequences[0].hints = {{.kind = "phase", .text = "it was the moon"}};
+    report.functions[0].sequences[0].hints = {{.kind = score::HintKind::phase, .text = "it was the moon"}};
     const std::string text = text_of(report, {.sequences = true});
     CHECK(text.find(": possible causes\n    it was the moon\n") != std::string::npos);
     CHECK(text_of(report, {}).find("the moon") == std::string::npos);
@@ -365,7 +365,7 @@ TEST_CASE("a hint has a long name of C++ as its line has room for", "[output]") 
     const std::string name = "run<" + std::string(3000, 'x') + ">()";
     report.functions[0].name = name;
     report.functions[0].hints = {
-        {.kind = "concurrent", .text = "another thread is inside app:" + name + " then"}};
+        {.kind = score::HintKind::concurrent, .text = "another thread is inside app:" + name + " then"}};
     const std::string text = text_of(report, {});
     CHECK(text.find(name) == std::string::npos);
     CHECK(text.find("another thread is inside app:run<…>() then\n") != std::string::npos);

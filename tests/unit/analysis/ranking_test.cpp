@@ -152,7 +152,7 @@ TEST_CASE("what lost nothing that could be shown stands below what can be helped
     score::rank(rows);
     CHECK(order(rows) == "lock rounded ");
     CHECK(score::standing(rows[0]) == score::Standing::at_floor);
-    CHECK(score::standing(rows[1]) == score::Standing::told);
+    CHECK(score::standing(rows[1]) == score::Standing::ranked);
 }
 
 }  // namespace rdam::test

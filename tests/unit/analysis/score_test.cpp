@@ -1,7 +1,7 @@
 // The definitions of docs/analyzer.md on traces small enough to be computed by hand.
 #include <cmath>
 
-#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/fields.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

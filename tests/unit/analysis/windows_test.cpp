@@ -232,7 +232,7 @@ TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[wind
     CHECK(counted.lost_ns < 3 * number(program.calls));
     CHECK(contains(counted, 3 * number(program.calls) / 40e6));
     const auto notes = output::notes(report);
-    CHECK(notes.front().ends_with("Lost times are estimates; occurrences were counted."));
+    CHECK(notes.front().ends_with("Lost times are estimates; calls were counted."));
 }
 
 TEST_CASE("what calls take in windows alone they have not lost", "[windows]") {
@@ -426,7 +426,7 @@ TEST_CASE("calls that were counted and never recorded are told, without a score"
     CHECK(never.min_ns == 0);
     output::TraceSymbols symbols{recording.info};
     const std::string text = output::to_text(report, symbols, {.threads = true, .sequences = true});
-    CHECK(text.find("app:b              17") != std::string::npos);
+    CHECK(text.find("app:b        17") != std::string::npos);
     CHECK(output::to_json(report, symbols, {}).find("\"occurrences\": 17,") != std::string::npos);
 
     // Where one thread does not tell, the sum is an estimate.

@@ -132,8 +132,7 @@ TEST_CASE("The concurrent function of a sequence is that of its own slow calls")
         call.group = call.begin / 1000 % 20 == 3 ? 0 : 1;
     std::erase_if(made.report.timeline[1].calls,
                   [](const score::TimedCall& call) { return call.begin / 1000 % 20 != 3; });
-    made.row().sequences = {{.id = 1, .name = "a", .rdam = 0.3, .group = 0, .hints = {}},
-                            {.id = 2, .name = "b", .rdam = 0.3, .group = 1, .hints = {}}};
+    made.row().sequences = {{{.rdam = 0.3}, 1, "a", 0, 0, {}}, {{.rdam = 0.3}, 2, "b", 0, 1, {}}};
     made.row().scored_sequences = 2;
     made.kinds();
     const auto names_update = [&](std::size_t sequence) {

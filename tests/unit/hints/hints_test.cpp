@@ -299,7 +299,8 @@ TEST_CASE("What waiting hides is found in what was lost on the processor") {
     }
     const Kinds kinds = made.kinds();
     REQUIRE(!kinds.empty());
-    const auto parameter = std::ranges::find(made.row().hints, "parameter", &score::Hint::kind);
+    const auto parameter =
+        std::ranges::find(made.row().hints, score::HintKind::parameter, &score::Hint::kind);
     REQUIRE(parameter != made.row().hints.end());
     CHECK_THAT(parameter->text, Catch::StartsWith("of the time lost on-CPU (") &&
                                     Catch::Contains(" % of the loss): size explains 100 %"));
@@ -443,9 +444,9 @@ TEST_CASE("Sequences have hints of their own, from their own calls") {
         made.call(group == 0 ? 100 * static_cast<double>(size) + made.noise() : made.waiting(), size).group =
             group;
     }
-    made.row().sequences = {{.id = 1, .name = "depends", .rdam = 0.3, .group = 0, .hints = {}},
-                            {.id = 2, .name = "waits", .rdam = 0.2, .group = 1, .hints = {}},
-                            {.id = 3, .name = "little", .rdam = 0.19, .group = 2, .hints = {}}};
+    made.row().sequences = {{{.rdam = 0.3}, 1, "depends", 0, 0, {}},
+                            {{.rdam = 0.2}, 2, "waits", 0, 1, {}},
+                            {{.rdam = 0.19}, 3, "little", 0, 2, {}}};
     const auto& sequences = made.row().sequences;
     SECTION("where there are several") {
         made.row().scored_sequences = 3;
@@ -454,7 +455,7 @@ TEST_CASE("Sequences have hints of their own, from their own calls") {
         CHECK(sequences[0].hints[0].parameter == "size");
         CHECK_THAT(sequences[0].hints[0].text, Catch::Contains("falls from 0.30 to 0.0"));
         REQUIRE(sequences[1].hints.size() == 1);
-        CHECK(sequences[1].hints[0].kind == "no_parameter");
+        CHECK(sequences[1].hints[0].kind == score::HintKind::no_parameter);
         CHECK(sequences[2].hints.empty());
         made.report.threshold = 0.25;
         made.row().sequences[1].hints.clear();

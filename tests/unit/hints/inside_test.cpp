@@ -33,7 +33,9 @@ struct Program {
         hints::add_hints(recording.info, report);
         std::vector<std::string> parameters;
         for (const score::Hint& hint : test::row(report, "a").hints)
-            parameters.push_back(hint.kind == "parameter" ? hint.parameter : hint.kind);
+            parameters.push_back(hint.kind == score::HintKind::parameter
+                                     ? hint.parameter
+                                     : std::string{score::name_of(hint.kind)});
         return parameters;
     }
 

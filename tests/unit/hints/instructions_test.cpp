@@ -55,10 +55,10 @@ class Counted {
         hints::add_hints(info, report);
         Kinds kinds;
         for (const score::Hint& hint : row().hints)
-            kinds.push_back(hint.kind);
+            kinds.emplace_back(score::name_of(hint.kind));
         return kinds;
     }
-    const score::Hint& hint(const std::string& kind) {
+    const score::Hint& hint(score::HintKind kind) {
         const auto found = std::ranges::find(row().hints, kind, &score::Hint::kind);
         REQUIRE(found != row().hints.end());
         return *found;
@@ -105,10 +105,10 @@ double disturbance(Counted& made) {
 TEST_CASE("Calls that lose time execute more instructions") {
     Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     REQUIRE(made.kinds() == Kinds{"more_work"});
-    CHECK(made.hint("more_work").share > 0.9);
-    CHECK_THAT(made.hint("more_work").text, Catch::Contains("more instructions (1") &&
-                                                Catch::Contains("vs. 1.00 k") &&
-                                                Catch::Contains("or iterations of a waiting loop"));
+    CHECK(made.hint(score::HintKind::more_work).share > 0.9);
+    CHECK_THAT(made.hint(score::HintKind::more_work).text,
+               Catch::Contains("more instructions (1") && Catch::Contains("vs. 1.00 k") &&
+                   Catch::Contains("or iterations of a waiting loop"));
 }
 
 TEST_CASE("The same instructions take longer") {
@@ -116,10 +116,10 @@ TEST_CASE("The same instructions take longer") {
         return Of{.instructions = 5000, .disturbed_ns = disturbance(self), .size = self.below(10)};
     });
     REQUIRE(made.kinds() == Kinds{"slower_work", "no_parameter"});
-    CHECK(made.hint("slower_work").share > 0.9);
-    CHECK_THAT(made.hint("slower_work").text, Catch::Contains("(2.2 ns each vs. 0.5") &&
-                                                  Catch::Contains("with about 5.00 k per call") &&
-                                                  Catch::Contains("or interference"));
+    CHECK(made.hint(score::HintKind::slower_work).share > 0.9);
+    CHECK_THAT(made.hint(score::HintKind::slower_work).text,
+               Catch::Contains("(2.2 ns each vs. 0.5") && Catch::Contains("with about 5.00 k per call") &&
+                   Catch::Contains("or interference"));
 }
 
 TEST_CASE("Work that varies does not hide that it is slower") {
@@ -159,7 +159,7 @@ TEST_CASE("When it is slower comes before that it is") {
         return Of{.instructions = 5000, .disturbed_ns = then ? 9000.0 : 0.0, .size = self.below(10)};
     });
     CHECK(made.kinds() == Kinds{"phase", "slower_work", "no_parameter"});
-    CHECK(made.hint("slower_work").share >= made.hint("phase").share);
+    CHECK(made.hint(score::HintKind::slower_work).share >= made.hint(score::HintKind::phase).share);
 }
 
 TEST_CASE("In a function that waits busily more instructions may be waiting") {
@@ -171,7 +171,8 @@ TEST_CASE("In a function that waits busily more instructions may be waiting") {
         made.info.functions[0].waits = true;
     }
     REQUIRE(made.kinds() == Kinds{"busy_wait", "waits"});
-    CHECK_THAT(made.hint("busy_wait").text, Catch::Contains("these may be iterations of a waiting loop"));
+    CHECK_THAT(made.hint(score::HintKind::busy_wait).text,
+               Catch::Contains("these may be iterations of a waiting loop"));
 }
 
 TEST_CASE("In a function that waits the same instructions are not slower work") {

@@ -50,7 +50,7 @@ struct Made {
         hints::add_hints(info, report);
         std::vector<std::string> kinds;
         for (const score::Hint& hint : row().hints)
-            kinds.push_back(hint.kind);
+            kinds.emplace_back(score::name_of(hint.kind));
         return kinds;
     }
 

@@ -230,7 +230,7 @@ TEST_CASE("What is lost in the work of a region is not said to be lost waiting")
           "86 % of the time lost in GOMP_parallel() is lost in the calls inside it, most of it in resid_(): "
           "look "
           "at these");
-    CHECK(made.row().hints.back().kind == "inside");
+    CHECK(made.row().hints.back().kind == score::HintKind::inside);
     SECTION("where it is lost there") {
         made.row().rdam_self = 0.9e-3;
         CHECK(last_text(made) ==

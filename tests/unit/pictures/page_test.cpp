@@ -56,10 +56,10 @@ struct PageCase {
         row.rdam = 0.9 / (1 + number);
         row.occurrences = row.outermost = 5;
         row.lost_ns = 1000;
-        row.threads = {{.thread = 0, .rdam = 0.5, .occurrences = 5, .lost_ns = 1000}};
+        row.threads = {{{.rdam = 0.5, .occurrences = 5, .lost_ns = 1000}, 0}};
         constexpr std::uint32_t kDetailed = 100;  // no page has details of more
         if (number >= kDetailed) return;
-        row.hints = {{.kind = "parameter", .text = name + " explains it", .parameter = name}};
+        row.hints = {{.kind = score::HintKind::parameter, .text = name + " explains it", .parameter = name}};
         row.explained = {{.name = name, .explains = 0.5}};
         row.sequences.resize(1);
         row.sequences[0].name = name;
@@ -377,11 +377,11 @@ TEST_CASE("without a script, groups stand apart as with one, and marks are expla
     const nlohmann::json standings = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("standings");
     for (const char* each : {"by_design", "at_floor"})
         CHECK(shown.find(standings.at(each).get<std::string>()) != std::string::npos);
-    CHECK(standings.at("at_floor") == "Constant work would score as much as these.");
+    CHECK(standings.at("at_floor") == "Constant work would score as much as these functions.");
     CHECK(shown.find("°: a function that always") != std::string::npos);
     run.report.functions[1].rdam = run.report.functions[1].lost_ns = 0;
     const std::string idle = between(page_of(run), "<main id=\"static\">", "</main>");
-    CHECK(idle.find("Nothing was lost in these.") != std::string::npos);
+    CHECK(idle.find("These functions lost nothing.") != std::string::npos);
     CHECK(idle.find("Constant work") == std::string::npos);
 }
 

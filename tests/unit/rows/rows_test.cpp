@@ -257,7 +257,7 @@ TEST_CASE("a function whose calls all stay open on fibers has no score") {
         thread.switch_to(fiber * 100, fiber).enter(fiber * 100, kA).call(fiber * 100 + 10, kB, 20);
     const score::Report report = score_of(rows_of(recording));
     CHECK(row(report, "a").occurrences == 3);
-    CHECK(row(report, "a").never_scored);
+    CHECK(row(report, "a").no_score);
     CHECK(row(report, "a").unknown());
     CHECK_FALSE(row(report, "b").unknown());
     CHECK(output::no_score_reason(row(report, "a")) == "no call was seen to end");

@@ -29,19 +29,22 @@ feedback::FunctionPage page() {
     row.min_ns = 1000;
     row.median_ns = 10000;
     row.p99_ns = row.max_ns = 1e6;
-    row.hints = {{.kind = "parameter", .text = "`parcels` explains 94 % of the variation\x1b"}};
+    row.hints = {
+        {.kind = score::HintKind::parameter, .text = "`parcels` explains 94 % of the variation\x1b"}};
     row.threads = {
-        {.thread = 0, .rdam = 0.597, .rdam_low = 0.4, .rdam_high = 0.8, .occurrences = 60, .lost_ns = 2e6}};
-    row.sequences = {{.name = "deliver(parcels=1)[drive]",
-                      .caller = 25,
-                      .rdam = 0.1,
-                      .rdam_low = 0,
-                      .rdam_high = 0.2,
-                      .occurrences = 60,
-                      .min_ns = 1000,
-                      .median_ns = 2000,
-                      .lost_ns = 4000,
-                      .hints = {}}};
+        {{.rdam = 0.597, .rdam_low = 0.4, .rdam_high = 0.8, .occurrences = 60, .lost_ns = 2e6}, 0}};
+    row.sequences = {{{.rdam = 0.1,
+                       .rdam_low = 0,
+                       .rdam_high = 0.2,
+                       .occurrences = 60,
+                       .lost_ns = 4000,
+                       .min_ns = 1000,
+                       .median_ns = 2000},
+                      0,
+                      "deliver(parcels=1)[drive]",
+                      25,
+                      0,
+                      {}}};
     row.scored_sequences = 3;
     row.single_sequences = 1;
     row.callers = {{.address = 25, .calls = 40, .lost_ns = 1e6, .share = 0.5},

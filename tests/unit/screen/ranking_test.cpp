@@ -49,7 +49,7 @@ TEST_CASE("a ranking in 80 columns") {
     test::use_utf8();
     CHECK(shown(report(), 80) ==
           std::vector<std::string>{
-              " score         95 %  function                    occurrences   median     lost",
+              " score         95 %  function                          calls   median     lost",
               "≥0.743  0.372–0.743  app:lock                    123,456,789  1.20 µs   2.00 s",
               " 0.060  0.030–0.060  app:evil\\x1b[2J\\n                     5  1.20 µs   3.00 s",
               " 0.001  0.001–0.001  app:parse                        4.00 G  1.20 µs  1.00 ms"});

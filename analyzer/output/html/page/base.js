@@ -51,7 +51,14 @@ function momentText(ns, step) {
 const countText = (count) => Math.round(count).toLocaleString('en-US');
 const percentText = (share) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`);
 const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + fixed(row.rdam, 3));
-const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.low, 3)}–${fixed(row.high, 3)}`);
+const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.rdam_low, 3)}–${fixed(row.rdam_high, 3)}`);
+
+const FIGURES = {score: (value) => fixed(value, 3), share: percentText, count: countText, time: timeText};
+/** What a row says in one of page.data.columns. */
+function cellText(row, {key, unit}) {
+  if (row.cells && row.cells[key] !== undefined) return row.cells[key];
+  return row[key] === undefined ? '-' : FIGURES[unit](row[key]);
+}
 
 /**
  * Okabe and Ito's colours, which colour-blind readers can tell apart; their vermilion and grey mean what the timeline says. The functions that

@@ -52,7 +52,7 @@ const noLegend = {legend: {display: false}};
 const legend = (points = false) => ({legend: {labels: {color: styleOf('--ink'), boxWidth: 12, usePointStyle: points}}});
 
 /** What the chart of durations marks, with a dash pattern each. */
-const DURATION_MARKS = [['min', 'fastest', [1, 3]], ['baseline', 'baseline', [7, 3]], ['median', 'median', []], ['p99', 'p99', [3, 2]]];
+const DURATION_MARKS = [['min_ns', 'fastest', [1, 3]], ['baseline_ns', 'baseline', [7, 3]], ['median_ns', 'median', []], ['p99_ns', 'p99', [3, 2]]];
 
 /** Lines with names at the marked durations, and ticks at round ones: `place(ns)` is a position from 0 to 1. */
 function durationLines(row, place, [low, high]) {
@@ -102,7 +102,7 @@ function durationLines(row, place, [low, high]) {
 /** Calls by duration: one bar for each range; both axes logarithmic. */
 function durationsChart(row, bars) {
   const marks = DURATION_MARKS.filter(([key]) => row[key] !== undefined).map(([key, name]) => `${name} ${timeText(row[key])}`).join(', ');
-  const text = `Calls by duration, from ${timeText(row.min)} to ${timeText(row.max)}; ${marks}`;
+  const text = `Calls by duration, from ${timeText(row.min_ns)} to ${timeText(row.max_ns)}; ${marks}`;
   const help = `${text}. The baseline is what calls are compared with, on average over them: what a call took beyond it counts as lost.`;
   const [low, high] = [bars[0][0], bars[bars.length - 1][1]];
   const place = (ns) => Math.max(0, Math.min(1, Math.log(Math.max(ns, low) / low) / Math.log(high / low)));
@@ -121,20 +121,20 @@ const MOST_NAMED = 24;
 
 /** Durations by thread: the range from least to p99, the median, and the longest. Null: nothing to compare. */
 function threadDurationsChart(row) {
-  const all = row.details.by_thread.filter((each) => each.max !== undefined);
+  const all = row.details.by_thread.filter((each) => each.max_ns !== undefined);
   if (all.length < 2) return null;
   const rows = all.slice(0, MOST_NAMED);
-  const values = rows.flatMap(({min, median, p99, max}) => [min, median, p99, max]);
+  const values = rows.flatMap((each) => [each.min_ns, each.median_ns, each.p99_ns, each.max_ns]);
   const least = Math.min(...values.filter((ns) => ns > 0));
-  const label = `Durations by thread; medians: ${rows.map(({name, median}) => `${name} ${timeText(median)}`).join(', ')}`;
+  const label = `Durations by thread; medians: ${rows.map((each) => `${each.name} ${timeText(each.median_ns)}`).join(', ')}`;
   const points = (name, key, style) => ({type: 'line', label: name, showLine: false, data: rows.map((each) => each[key] || least), pointStyle: style, pointRadius: 5, pointBorderWidth: 2,
     backgroundColor: styleOf('--ink'), borderColor: styleOf('--ink')});
   const box = chart(label, () => ({type: 'bar',
     data: {labels: rows.map(({name}) => shortened(name)),
-      datasets: [points('median', 'median', 'rectRot'), points('longest', 'max', 'crossRot'),
-        {label: 'least to p99', data: rows.map(({min, p99}) => [min || least, p99 || least]), backgroundColor: styleOf('--bar'), minBarLength: 2}]},
+      datasets: [points('median', 'median_ns', 'rectRot'), points('longest', 'max_ns', 'crossRot'),
+        {label: 'least to p99', data: rows.map((each) => [each.min_ns || least, each.p99_ns || least]), backgroundColor: styleOf('--bar'), minBarLength: 2}]},
     options: {indexAxis: 'y', plugins: {...legend(true), tooltip: {callbacks: {title: ([item]) => rows[item.dataIndex].name,
-      label: ({dataIndex: i}) => `least ${timeText(rows[i].min)}, median ${timeText(rows[i].median)}, p99 ${timeText(rows[i].p99)}, longest ${timeText(rows[i].max)}`}}},
+      label: ({dataIndex: i}) => `least ${timeText(rows[i].min_ns)}, median ${timeText(rows[i].median_ns)}, p99 ${timeText(rows[i].p99_ns)}, longest ${timeText(rows[i].max_ns)}`}}},
       scales: {x: logTime('duration', values), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
   box.style.height = heightFor(rows.length + 2);
   const more = row.threads - rows.length;

@@ -26,16 +26,15 @@ function diffSection(data) {
   };
   /** The first one's above the second one's, as the bars. */
   const pair = (row, text) => h('span', {class: 'pair'}, ...[row.a, row.b].map((side) => h('span', {text: side ? text(side) : '-'})));
-  const calls = (side) => (side.switched_off ? '≥' : '') + (side.estimated ? '~' : '') + countText(side.calls);
+  const [, ...compared] = data.columns.compared;
   const rows = data.diff.map((row) => [linked(row), pair(row, scoreText), sideBars(row), pair(row, intervalText),
-    row.recorded_in_both && row.scored ? changeText(row.change) : '-', verdictText(row), pair(row, (side) => (side.unknown ? '-' : percentText(side.share))),
-    pair(row, (side) => timeText(side.median)), pair(row, calls)]);
+    row.recorded_in_both && row.scored ? changeText(row.change) : '-', verdictText(row), ...compared.map((field) => pair(row, (side) => cellText(side, field)))]);
   const marked = marksText(data.diff.flatMap((row) => [row.a, row.b]).filter((side) => side));
   return h('section', {id: 'diff'}, h('h1', {text: data.runs[0].title === data.runs[1].title ? `Two recordings of ${data.runs[0].title}` : 'Two recordings'}),
     h('p', {text: `First: ${a}. Second: ${b}. Of two bars or figures, the upper one is the first recording’s, the lower one the second’s.`}),
     h('p', {text: 'better, worse: the 95 % intervals of the scores do not overlap; no clear difference: they do. lost: the share of all threads’ lives that was lost in the function.'}),
     tableOf('Difference', [{title: 'function'}, {title: 'score', n: true}, {title: ''}, {title: '95 %', n: true}, {title: 'change', n: true}, {title: 'verdict'},
-      {title: 'lost', n: true}, {title: 'median', n: true}, {title: 'calls', n: true}], rows),
+      ...compared.map(({title}) => ({title, n: true}))], rows),
     data.diff_left_out > 0 ? h('p', {class: 'faint', text: `${countText(data.diff_left_out)} more functions are not on this page.`}) : null,
     marked ? h('p', {class: 'faint', text: marked}) : null, ...besideEachOther(data));
 }

@@ -14,11 +14,10 @@ function stackList({stacks, stacks_in_all: all}) {
   return h('div', {}, ...stacks.map((stack) => stackItem(stack, stacks.length === 1)), moreOf(all, stacks.length, 'stack', 'stacks'));
 }
 
-function sequencesTable(details) {
-  const rows = details.sequences.map((each) => [scoreText(each), intervalText(each), each.name, countText(each.calls), timeText(each.min), timeText(each.median),
-    timeText(each.p99), timeText(each.lost)]);
-  return tableOf('Sequences', [{title: 'score', n: true}, {title: '95 %', n: true}, {title: 'sequence'}, {title: 'calls', n: true}, {title: 'min', n: true},
-    {title: 'median', n: true}, {title: 'p99', n: true}, {title: 'lost', n: true}], rows);
+/** Rows in the columns of one of page.data.columns, names first. */
+function fieldTable(label, fields, rows) {
+  return tableOf(label, fields.map(({title, unit}) => ({title, n: unit !== 'name'})),
+    rows.map((row) => fields.map((field) => (field.unit === 'name' ? row.name : cellText(row, field)))));
 }
 
 /** Null: all threads are shown. */
@@ -43,7 +42,7 @@ function functionCharts(run, row) {
   const charted = [];
   if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
   if (details.drift) charted.push(driftChart(details.drift, run.duration));
-  if (details.by_thread.length > 1) charted.push(lossChart('By thread', moreThreads(row), details.by_thread.map((each) => [each.name, each.lost])), threadDurationsChart(row));
+  if (details.by_thread.length > 1) charted.push(lossChart('By thread', moreThreads(row), details.by_thread.map((each) => [each.name, each.lost_ns])), threadDurationsChart(row));
   const plots = details.parameters.map((each) => [each, parameterChart(each)]);
   charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
   const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
@@ -64,15 +63,14 @@ function functionPage(run, number, rank) {
   const {details} = row;
   const sections = [h('p', {}, h('a', {href: `#run-${number}`, text: '← all functions'})), h('h2', {text: row.name, tabindex: '-1'})];
   if (details.source) sections.push(h('p', {class: 'faint', text: details.source}));
-  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.calls)} calls lost ${timeText(row.lost)}; fastest ${timeText(row.min)}${row.baseline === undefined ? '' : `, baseline ${timeText(row.baseline)} on average`}, median ${timeText(row.median)}, p99 ${timeText(row.p99)}, longest ${timeText(row.max)}.`}), scoreBar(row));
+  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.occurrences)} calls lost ${timeText(row.lost_ns)}; fastest ${timeText(row.min_ns)}${row.baseline_ns === undefined ? '' : `, baseline ${timeText(row.baseline_ns)} on average`}, median ${timeText(row.median_ns)}, p99 ${timeText(row.p99_ns)}, longest ${timeText(row.max_ns)}.`}), scoreBar(row));
   if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
   sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
   if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold), and of those that lost most.`}));
   if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf('Callers', [{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
     details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])), moreOf(details.callers_in_all, details.callers.length, 'caller', 'callers'));
   if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details));
-  if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), tableOf('Threads', [{title: 'thread'}, {title: 'score', n: true}, {title: '95 %', n: true}, {title: 'calls', n: true}, {title: 'lost', n: true}],
-    details.by_thread.map((each) => [each.name, scoreText(each), intervalText(each), countText(each.calls), timeText(each.lost)])), moreOf(row.threads, details.by_thread.length, 'thread', 'threads'));
-  if (details.sequences.length > 0) sections.push(h('h3', {text: `Sequences (${details.sequences.length} of ${countText(details.sequences_in_all)})`}), sequencesTable(details));
+  if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), fieldTable('Threads', page.data.columns.threads.map((field) => (field.unit === 'name' ? {...field, title: 'thread'} : field)), details.by_thread), moreOf(row.threads, details.by_thread.length, 'thread', 'threads'));
+  if (details.sequences.length > 0) sections.push(h('h3', {text: `Sequences (${details.sequences.length} of ${countText(details.sequences_in_all)})`}), fieldTable('Sequences', page.data.columns.sequences, details.sequences));
   return h('article', {}, ...sections.filter((each) => each !== null));
 }

@@ -84,7 +84,7 @@ function render() {
 function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
   page = {data, app: document.getElementById('app')};
-  for (const run of data.runs) [...run.functions].sort((a, b) => b.lost - a.lost).forEach((row) => colourOf(row.name));
+  for (const run of data.runs) [...run.functions].sort((a, b) => b.lost_ns - a.lost_ns).forEach((row) => colourOf(row.name));
   setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   document.getElementById('static').hidden = true;
   document.body.append(tip);

@@ -50,20 +50,13 @@ function processLink(row, name = row.name) {
 
 function overallSection(all) {
   const known = new Map(all.processes.map((row) => [row.process, row]));
-  const score = (key) => (row) => (row.unknown ? undefined : row[key]);
   const worst = (row) => (known.has(row.worst) ? processLink(known.get(row.worst), known.get(row.worst).short_name) : '-');
-  const columns = [
-    {title: 'rank', n: true, value: (row) => row.rank, cell: (row) => String(row.rank)},
-    {title: 'score', n: true, value: score('rdam'), cell: scoreText},
-    {title: '', cell: scoreBar},
-    {title: '95 %', n: true, value: score('low'), cell: intervalText},
-    {title: 'function', value: (row) => row.name, cell: (row) => h('span', {}, row.name, row.why ? h('span', {class: 'faint', text: `, ${row.why}`}) : null)},
-    {title: 'calls', n: true, value: (row) => row.calls, cell: (row) => (row.estimated ? '~' : '') + countText(row.calls)},
-    {title: 'lost', n: true, value: score('lost'), cell: (row) => (row.unknown ? '-' : timeText(row.lost))},
-    {title: 'of all time', n: true, value: score('share'), cell: (row) => (row.unknown ? '-' : percentText(row.share))},
-    {title: 'processes', n: true, value: (row) => row.affected, cell: (row) => row.affected_text},
-    {title: 'highest in', n: true, cell: worst},
-  ];
+  const shown = rankingColumns(page.data.columns.overall).map((column) => {
+    if (column.key === null) return {...column, cell: scoreBar};
+    if (column.unit === 'name') return {...column, value: (row) => row.name, cell: (row) => nameCell(row)};
+    return {...column, value: (row) => (row.unknown && column.key !== 'rank' ? undefined : row[column.key]), cell: (row) => cellText(row, column)};
+  });
+  const columns = [...shown, {title: 'highest in', n: true, cell: worst}];
   const marked = marksText(all.functions);
   return h('section', {id: 'functions'}, h('h2', {text: 'Functions over all processes'}),
     h('p', {text: 'score: the share of its life that the worst thread of all processes lost; the line on the bar is its 95 % interval. Of all time: lost time by the lives of all threads. Processes: how many lost time, and how many called it.'}),

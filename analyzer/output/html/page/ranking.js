@@ -1,8 +1,8 @@
-const RANKING_COLUMNS = [
-  {title: 'rank', key: 'rank', n: true}, {title: 'score', key: 'rdam', n: true}, {title: '', key: null}, {title: '95 %', key: 'low', n: true},
-  {title: 'function', key: 'name'}, {title: 'calls', key: 'calls', n: true}, {title: 'min', key: 'min', n: true},
-  {title: 'median', key: 'median', n: true}, {title: 'p99', key: 'p99', n: true}, {title: 'lost', key: 'lost', n: true},
-];
+/** Those of a table of functions: with the rank, and a bar beside the score. */
+function rankingColumns(fields) {
+  const [score, ...others] = fields.map((field) => ({...field, n: field.unit !== 'name'}));
+  return [{title: 'rank', key: 'rank', unit: 'count', n: true}, score, {title: '', key: null}, ...others];
+}
 /** Null: there are none. */
 function marksText(rows) {
   const said = page.data.marks.filter(([mark]) => rows.some((row) => row.mark === mark)).map(([mark, text]) => `${mark}: ${text}`);
@@ -17,21 +17,22 @@ function scoreBar(row) {
   const filled = h('i');
   filled.style.width = `${100 * row.rdam}%`;
   const line = h('b');
-  line.style.left = `${100 * row.low}%`;
-  line.style.width = `${Math.max(100 * (row.high - row.low), 0.5)}%`;
+  line.style.left = `${100 * row.rdam_low}%`;
+  line.style.width = `${Math.max(100 * (row.rdam_high - row.rdam_low), 0.5)}%`;
   return h('span', {class: 'score', role: 'img', 'aria-label': `score ${scoreText(row)}, 95 % interval ${intervalText(row)}`}, filled, line);
 }
 
-function rankingRow(row, open) {
-  const cells = [
-    h('td', {class: 'n', text: row.rank}), h('td', {class: 'n', text: scoreText(row)}), h('td', {}, scoreBar(row)),
-    h('td', {class: 'n', text: intervalText(row)}),
-    h('td', {class: 'name'}, row.details ? h('a', {href: open, text: row.name}) : h('span', {text: row.name}),
-      row.why ? h('span', {class: 'faint', text: `, ${row.why}`}) : null),
-    h('td', {class: 'n', text: (row.estimated ? '~' : '') + countText(row.calls)}),
-    ...['min', 'median', 'p99'].map((key) => h('td', {class: 'n', text: timeText(row[key])})),
-    h('td', {class: 'n', text: row.unknown ? '-' : timeText(row.lost)}),
-  ];
+function nameCell(row, open) {
+  return h('span', {}, row.details ? h('a', {href: open, text: row.name}) : h('span', {text: row.name}),
+    row.why ? h('span', {class: 'faint', text: `, ${row.why}`}) : null);
+}
+
+function rankingRow(row, columns, open) {
+  const cells = columns.map((column) => {
+    if (column.key === null) return h('td', {}, scoreBar(row));
+    if (column.unit === 'name') return h('td', {class: 'name'}, nameCell(row, open));
+    return h('td', {class: 'n', text: cellText(row, column)});
+  });
   const given = row.details ? {class: 'link', onclick: () => { window.location.hash = open; }} : {};
   return h('tr', given, ...cells);
 }
@@ -63,7 +64,8 @@ function ranking(run, number) {
   const state = rankingStates.get(number);
   const body = h('tbody');
   const said = h('p', {class: 'faint', 'aria-live': 'polite'});
-  const heads = RANKING_COLUMNS.map((column) => h('th', {class: column.n ? 'n' : null, scope: 'col'},
+  const columns = rankingColumns(page.data.columns.functions);
+  const heads = columns.map((column) => h('th', {class: column.n ? 'n' : null, scope: 'col'},
     column.key ? h('button', {text: column.title, type: 'button', onclick: () => {
       state.down = state.key === column.key ? !state.down : column.n === true && column.key !== 'rank';
       state.key = column.key;
@@ -73,17 +75,17 @@ function ranking(run, number) {
     const wanted = state.find.toLowerCase();
     const rows = sortedRows(run.functions.filter((row) => row.name.toLowerCase().includes(wanted)), state.key, state.down);
     const shown = [];
-    let part = 'told';
+    let part = 'ranked';
     rows.forEach((row) => {
       if (state.key === 'rank' && !state.down && row.standing !== part) {
         part = row.standing;
-        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: RANKING_COLUMNS.length, text: run.standings[part] || ''})));
+        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: columns.length, text: run.standings[part] || ''})));
       }
-      shown.push(rankingRow(row, `#run-${number}-function-${row.rank}`));
+      shown.push(rankingRow(row, columns, `#run-${number}-function-${row.rank}`));
     });
     body.replaceChildren(...shown);
     heads.forEach((head, i) => {
-      const column = RANKING_COLUMNS[i];
+      const column = columns[i];
       if (column.key === state.key) head.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
       else head.removeAttribute('aria-sort');
     });

@@ -97,7 +97,7 @@ std::span<const Binding> bindings() {
         {Command::undo, {'u'}, "u", "undo the last change", "undo", where_rules_change()},
         {Command::save, {'w'}, "w", "write the rules file", "save", where_rules_change()},
         {Command::filter, {'/'}, "/", "show only functions whose names contain this", "", {View::ranking}},
-        {Command::sort, {'s'}, "s", "sort by rank, lost time, occurrences or name", "", {View::ranking}},
+        {Command::sort, {'s'}, "s", "sort by rank, lost time, calls or name", "", {View::ranking}},
         {Command::ignored, {'I'}, "I", "list the ignored functions", "", {View::ranking, View::page}},
         {Command::notes, {'n'}, "n", "show the notes on the recording", "", {View::ranking}},
         {Command::back, {kEscape, 'q'}, "esc q", "back", "back", behind_others()},

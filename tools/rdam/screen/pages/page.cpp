@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
@@ -25,7 +26,7 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
                                    "95 % " + output::interval_text(row.rdam_low, row.rdam_high),
                                    output::counted(row.occurrences, "call", "calls"),
                                    "lost " + output::human_time(row.lost_ns)};
-    if (row.sampled || row.switched_off_ns) items[2] = occurrences(row) + " calls";
+    if (row.sampled || row.switched_off_ns) items[2] = output::occurrences_text(row) + " calls";
     if (row.unknown()) items = {"no score: " + output::no_score_reason(row), items[2]};
     if (row.outermost > 0) {
         items.push_back("min " + output::human_time(row.min_ns));

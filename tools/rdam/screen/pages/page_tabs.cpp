@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/output/text/table.h"
+#include "analyzer/output/text/field_table.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "tools/rdam/screen/text/scores.h"
@@ -30,13 +30,13 @@ std::string sequence_name(const score::SequenceRow& row, output::Symbols& symbol
 
 void add_sequence(const PageFacts& facts, const score::SequenceRow& row, std::size_t width,
                   std::vector<Line>& lines) {
-    const std::string items[] = {row.unknown ? "no score" : "score " + output::score_text(row.rdam),
-                                 row.unknown ? output::no_score_reason(facts.page.row)
-                                             : output::interval_text(row.rdam_low, row.rdam_high),
+    const std::string items[] = {row.unknown() ? "no score" : "score " + output::score_text(row.rdam),
+                                 row.unknown() ? output::no_score_reason(facts.page.row)
+                                               : output::interval_text(row.rdam_low, row.rdam_high),
                                  calls(facts.page.row, row.occurrences) + " calls",
                                  "min " + output::human_time(row.min_ns),
                                  "median " + output::human_time(row.median_ns),
-                                 row.unknown ? "lost -" : "lost " + output::human_time(row.lost_ns)};
+                                 row.unknown() ? "lost -" : "lost " + output::human_time(row.lost_ns)};
     add_indented(lines, sequence_name(row, facts.symbols), 0, width, Look::strong);
     for (std::string& text : flowing(items, width - 2))
         lines.push_back(line("  " + std::move(text), look_of_score(row.rdam, facts.settings.threshold)));
@@ -48,7 +48,7 @@ void add_caller(const PageFacts& facts, const score::CallerRow& caller, std::siz
                 std::vector<Line>& lines) {
     const score::FunctionRow& row = facts.page.row;
     std::string text = row.lost_ns > 0 ? output::percent(caller.share) + " of the lost time, " : "";
-    text += fmt::format("{} of {} calls", calls(row, caller.calls), occurrences(row));
+    text += fmt::format("{} of {} calls", calls(row, caller.calls), output::occurrences_text(row));
     const auto commonest = std::ranges::find(row.stacks, caller.address, &score::StackRow::caller);
     const bool sampled = commonest != row.stacks.end();
     add_indented(lines, sampled ? text : text + "; no stack was sampled", 0, width, Look::strong);
@@ -83,22 +83,15 @@ Content sequences_content(const PageFacts& facts, std::size_t width) {
 }
 
 Content threads_content(const PageFacts& facts, std::size_t width) {
-    output::Table table{{{.title = "score"},
-                         {.title = "95 %"},
-                         {.title = "thread"},
-                         {.title = "name", .left = true, .widest = 15},
-                         {.title = "occurrences"},
-                         {.title = "lost"}}};
+    constexpr std::size_t kWidestThreadName = 15;
+    output::FieldTable table{output::thread_fields(), kWidestThreadName};
     const score::FunctionRow& row = facts.page.row;
     for (const score::ThreadShare& part : row.threads) {
         const score::ThreadRow& thread = facts.report.threads[part.thread];
-        table.add({part.unknown() ? "-" : output::score_text(part.rdam),
-                   part.unknown() ? "-" : output::interval_text(part.rdam_low, part.rdam_high),
-                   output::tid_text(thread), printable(thread.name), entered(row, part.occurrences),
-                   part.unknown() ? "-" : output::human_time(part.lost_ns)});
+        table.add({part, thread}, printable(thread.name));
     }
     Content content;
-    std::vector<std::string> lines = table.lines();
+    std::vector<std::string> lines = table.table().lines();
     content.lines.push_back(cut(line(lines.front(), Look::strong), width));
     for (std::size_t i = 0; i < row.threads.size(); ++i)
         content.lines.push_back(

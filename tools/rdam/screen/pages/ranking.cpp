@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
@@ -18,97 +19,77 @@ namespace rdam::screen {
 namespace {
 
 using Row = score::FunctionRow;
+using Field = output::Field<Row>;
 
-struct Column {
-    const char* title;
-    std::size_t width;
-    std::string (*text)(const Row& row);
-};
-
-std::string lost(const Row& row) {
-    return row.outermost > 0 && !row.unknown() ? output::human_time(row.lost_ns) : "-";
-}
-
-template <double Row::*Member>
-std::string time(const Row& row) {
-    return row.outermost > 0 ? output::human_time(row.*Member) : "-";
-}
-
-std::string threads(const Row& row) {
-    return output::affected_threads(row);
-}
-
-std::string score(const Row& row) {
-    if (row.unknown()) return "-";
-    return output::score_mark(row) + output::score_text(row.rdam);
-}
-
-std::string short_occurrences(const Row& row) {
-    const std::string text = occurrences(row);
-    return columns(text) <= 11 ? text : output::human_count(static_cast<double>(row.occurrences));
-}
-
-/// Behind the function's name, from left to right; which ones depends on the room.
-constexpr Column kOccurrences{"occurrences", 11, short_occurrences};
-constexpr Column kMin{"min", 7, time<&Row::min_ns>};
-constexpr Column kMedian{"median", 7, time<&Row::median_ns>};
-constexpr Column kP99{"p99", 7, time<&Row::p99_ns>};
-constexpr Column kLost{"lost", 7, lost};
-constexpr Column kThreads{"threads", 7, threads};
-constexpr Column kInterval{
-    "95 %", 11,
-    [](const Row& row) { return row.unknown() ? "-" : output::interval_text(row.rdam_low, row.rdam_high); }};
-
-constexpr std::size_t kScoreWidth = 6;
+constexpr std::size_t kGap = 2;
 constexpr std::size_t kMinName = 22;
 
+std::size_t width_of(const Field& field) {
+    using enum output::Unit;
+    constexpr std::size_t kScore = 6, kInterval = 11, kTime = 7, kCount = 11;
+    const bool plain = field.text == nullptr;
+    const std::size_t least = field.unit == time             ? kTime
+                              : field.unit == count && plain ? kCount
+                              : field.unit == score          ? plain ? kScore : kInterval
+                                                             : 0;
+    return std::max(least, columns(field.title));
+}
+
+std::string text_of(const Field& field, const Row& row) {
+    const std::string text = output::cell(field, row);
+    const bool fits = columns(text) <= width_of(field) || field.unit != output::Unit::count;
+    return fits ? text : output::human_count(field.value(row));
+}
+
+/// The columns for which there is room, from left to right.
 struct Layout {
-    bool interval = false;
-    std::vector<Column> behind;
-    std::size_t name = 0;
+    std::vector<const Field*> fields;
+    std::size_t name = 0;  ///< columns of the function's name
 };
 
 Layout layout_for(std::size_t width) {
-    const std::pair<const Column*, std::size_t> configuration[] = {
-        {&kLost, 5}, {&kOccurrences, 1}, {&kInterval, 0}, {&kMedian, 3},
-        {&kMin, 2},  {&kP99, 4},         {&kThreads, 6}};
-    std::size_t used = kScoreWidth + 2;
-    std::vector<std::pair<std::size_t, Column>> chosen;
-    Layout layout;
-    for (const auto& [column, place] : configuration) {
-        if (used + column->width + 2 + kMinName > width && column != &kLost) break;
-        used += column->width + 2;
-        if (column == &kInterval) {
-            layout.interval = true;
-        } else {
-            chosen.emplace_back(place, *column);
-        }
+    std::vector<const Field*> wanted;
+    for (const Field& field : output::function_fields())
+        if (!field.title.empty() && field.unit != output::Unit::name) wanted.push_back(&field);
+    // Without its interval a score still says most.
+    const auto place = [](const Field* field) { return std::pair{field->optional, field->text != nullptr}; };
+    std::ranges::stable_sort(wanted, {}, place);
+    std::size_t used = 0;
+    std::vector<const Field*> chosen;
+    for (const Field* field : wanted) {
+        if (used + width_of(*field) + kGap + kMinName > width && place(field) > std::pair{0U, false}) break;
+        used += width_of(*field) + kGap;
+        chosen.push_back(field);
     }
-    std::ranges::sort(chosen, {}, [](const auto& each) { return each.first; });
-    for (const auto& [place, column] : chosen)
-        layout.behind.push_back(column);
-    layout.name = width > used ? width - used : 0;
+    Layout layout{.fields = {}, .name = width > used ? width - used : 0};
+    for (const Field& field : output::function_fields())
+        if (field.unit == output::Unit::name || std::ranges::find(chosen, &field) != chosen.end())
+            layout.fields.push_back(&field);
     return layout;
 }
 
+/// `text` of each column of the layout, and the name.
+template <typename Text>
+std::string laid_out(const Layout& layout, std::string_view name, const Text& text) {
+    std::string out;
+    for (const Field* field : layout.fields) {
+        if (!out.empty()) out += std::string(kGap, ' ');
+        out += field->unit == output::Unit::name ? to_left(std::string{name}, layout.name)
+                                                 : to_right(text(*field), width_of(*field));
+    }
+    return out;
+}
+
 Line titles(const Layout& layout) {
-    std::string text = to_right("score", kScoreWidth);
-    if (layout.interval) text += "  " + to_right(kInterval.title, kInterval.width);
-    text += "  " + to_left("function", layout.name);
-    for (const Column& column : layout.behind)
-        text += "  " + to_right(column.title, column.width);
-    return line(std::move(text), Look::strong);
+    return line(laid_out(layout, "function", [](const Field& field) { return std::string{field.title}; }),
+                Look::strong);
 }
 
 Line row_line(const Row& row, const Layout& layout, double threshold) {
-    std::string text = to_right(score(row), kScoreWidth);
-    if (layout.interval) text += "  " + to_right(kInterval.text(row), kInterval.width);
-    text +=
-        "  " + to_left(function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design), layout.name);
-    for (const Column& column : layout.behind)
-        text += "  " + to_right(column.text(row), column.width);
-    const bool told = score::standing(row) == score::Standing::told;
-    return line(std::move(text), told ? look_of_score(row.rdam, threshold) : Look::faint);
+    const std::string name = function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
+    const bool ranked = score::standing(row) == score::Standing::ranked;
+    return line(laid_out(layout, name, [&](const Field& field) { return text_of(field, row); }),
+                ranked ? look_of_score(row.rdam, threshold) : Look::faint);
 }
 
 std::string lower_case(std::string text) {
@@ -129,7 +110,7 @@ Order next(Order order) {
 }
 
 std::string in_words(Order order) {
-    constexpr const char* kWords[] = {"by rank", "by lost time", "by occurrences", "by name"};
+    constexpr const char* kWords[] = {"by rank", "by lost time", "by calls", "by name"};
     return kWords[static_cast<int>(order)];
 }
 

@@ -14,14 +14,6 @@ std::string function_name(const score::FunctionRow& row) {
     return printable(score::qualified_name(row.module, row.name));
 }
 
-std::string occurrences(const score::FunctionRow& row) {
-    return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
-}
-
-std::string entered(const score::FunctionRow& row, std::uint64_t count) {
-    return (row.estimates_occurrences() ? "~" : "") + output::grouped(count);
-}
-
 std::string calls(const score::FunctionRow& row, std::uint64_t count) {
     return (row.sampled ? "~" : "") + output::grouped(count);
 }

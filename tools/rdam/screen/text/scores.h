@@ -14,10 +14,6 @@ Look look_of_score(double score, double threshold);
 
 /// `module:name`, fit for a terminal.
 std::string function_name(const score::FunctionRow& row);
-/// `~12,345`; `≥` where the function was switched off.
-std::string occurrences(const score::FunctionRow& row);
-/// Calls that were entered, of the function or in one of its threads: `~` if that is an estimate.
-std::string entered(const score::FunctionRow& row, std::uint64_t count);
 /// A number of calls of the function: `~` if not all were recorded.
 std::string calls(const score::FunctionRow& row, std::uint64_t count);
 

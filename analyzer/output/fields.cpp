@@ -1,0 +1,254 @@
+#include "analyzer/output/fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/output/units.h"
+#include "analyzer/score/report/ranking.h"
+
+namespace rdam::output {
+namespace {
+
+using score::FunctionRow;
+using score::OverallFunction;
+using score::ProcessShare;
+using score::SequenceRow;
+using ThreadPart = OfThread<score::ThreadShare>;
+using ThreadPattern = OfThread<score::PatternRow>;
+
+/// A member of the row, as a figure.
+template <auto Member>
+constexpr auto of = [](const auto& row) {
+    if constexpr (requires { row.*Member; })
+        return static_cast<double>(row.*Member);
+    else
+        return static_cast<double>(scored_of(row).*Member);
+};
+
+constexpr auto marked = [](const auto& row) { return score_mark(scored_of(row)); };
+constexpr auto interval = [](const auto& row) {
+    return interval_text(scored_of(row).rdam_low, scored_of(row).rdam_high);
+};
+constexpr auto thread_number = [](const auto& row) { return tid_text(row.thread); };
+
+/// In front of a number of calls.
+constexpr auto estimate = [](const auto& row) { return std::string{scored_of(row).estimated ? "~" : ""}; };
+std::string estimate_or_bound(const FunctionRow& row) {
+    return (row.switched_off_ns ? "≥" : "") + std::string{row.estimates_occurrences() ? "~" : ""};
+}
+std::string estimate_or_bound(const OverallFunction& row) {
+    return (row.switched_off ? "≥" : "") + estimate(row);
+}
+
+template <class Part>
+std::size_t affected(const std::vector<Part>& parts) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(parts, [](const Part& part) { return !part.unknown() && part.lost_ns > 0; }));
+}
+template <auto Parts>
+constexpr auto affected_of = [](const auto& row) { return static_cast<double>(affected(row.*Parts)); };
+
+constexpr auto score_and_interval = [](const FunctionRow& row) {
+    return fmt::format("{}{} [{}]", score_mark(row), score_text(row.rdam), interval(row));
+};
+
+/// Short names, for these lines alone.
+namespace tables {
+
+using S = score::Scored;
+using F = FunctionRow;
+using O = OverallFunction;
+using enum Unit;
+using enum Needs;
+constexpr const char* kCalls = "calls";
+
+constexpr Field<F> kFunction[] = {
+    {"rdam", "score", score, of<&S::rdam>, known, 0, marked},
+    {"rdam_low", "95 %", score, of<&S::rdam_low>, known, 0, nullptr, interval},
+    {"rdam_high", "", score, of<&S::rdam_high>, known},
+    {"", "function", name},
+    {"floor", "", score, of<&S::floor>},
+    {"rank", "", count, of<&F::rank>},
+    {"rdam_all", "", share, of<&F::rdam_all>, known},
+    {"rdam_self", "", share, of<&F::rdam_self>, known},
+    {"rdam_flat", "", score, of<&F::rdam_flat>, known},
+    {"rdam_all_low", "", share, of<&F::rdam_all_low>, known},
+    {"rdam_all_high", "", share, of<&F::rdam_all_high>, known},
+    {"rdam_self_low", "", share, of<&F::rdam_self_low>, known},
+    {"rdam_self_high", "", share, of<&F::rdam_self_high>, known},
+    {"rdam_flat_low", "", score, of<&F::rdam_flat_low>, known},
+    {"rdam_flat_high", "", score, of<&F::rdam_flat_high>, known},
+    {"rdam_error", "", score, of<&F::rdam_error>},
+    {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 1, estimate_or_bound},
+    {"occurrences_error", "", score, of<&F::occurrences_error>},
+    {"recorded", "", count, of<&F::recorded>},
+    {"outermost", "", count, of<&F::outermost>},
+    {"unscored", "", count, of<&F::unscored>},
+    {"sampled", "", flag, of<&F::sampled>},
+    {"windowed", "", flag, of<&F::windowed>},
+    {"min_ns", "min", time, of<&S::min_ns>, timed, 5},
+    {"median_ns", "median", time, of<&S::median_ns>, timed, 2},
+    {"p99_ns", "p99", time, of<&S::p99_ns>, timed, 4},
+    {"max_ns", "", time, of<&S::max_ns>, timed},
+    {"mean_ns", "", time, of<&F::mean_ns>, timed},
+    {"mean_error_ns", "", time, of<&F::mean_error_ns>, timed},
+    {"lost_ns", "lost", time, of<&S::lost_ns>, known},
+    {"lost_error_ns", "", time, of<&F::lost_error_ns>},
+    {"open_ns", "", time, of<&F::open_ns>},
+    {"lower_bound", "", flag, of<&S::lower_bound>},
+    {"minimum_alone", "", flag, of<&S::minimum_alone>},
+    {"maybe_recorder", "", flag, of<&S::maybe_recorder>},
+    {"scored_sequences", "", count, of<&F::scored_sequences>},
+    {"single_sequences", "", count, of<&F::single_sequences>},
+    {"affected_threads", "threads", count, affected_of<&F::threads>, nothing, 6, nullptr, affected_threads,
+     "how many lost time / how many called it."},
+};
+
+constexpr Field<ThreadPart> kThread[] = {
+    {"rdam", "score", score, of<&S::rdam>, known},
+    {"rdam_low", "95 %", score, of<&S::rdam_low>, known, 0, nullptr, interval},
+    {"rdam_high", "", score, of<&S::rdam_high>, known},
+    {"", "thread", count, nullptr, nothing, 0, nullptr, thread_number},
+    {"", "name", name},
+    {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate},
+    {"lost_ns", "lost", time, of<&S::lost_ns>, known},
+};
+
+constexpr Field<SequenceRow> kSequence[] = {
+    {"rdam", "score", score, of<&S::rdam>, known},
+    {"rdam_low", "95 %", score, of<&S::rdam_low>, known, 0, nullptr, interval},
+    {"rdam_high", "", score, of<&S::rdam_high>, known},
+    {"", "sequence", name},
+    {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate},
+    {"min_ns", "min", time, of<&S::min_ns>},
+    {"median_ns", "median", time, of<&S::median_ns>},
+    {"p99_ns", "p99", time, of<&S::p99_ns>},
+    {"max_ns", "", time, of<&S::max_ns>},
+    {"lost_ns", "lost", time, of<&S::lost_ns>, known},
+};
+
+constexpr Field<ThreadPattern> kPattern[] = {
+    {"rdam", "score", score, of<&S::rdam>, nothing, 0, marked},
+    {"rdam_low", "95 %", score, of<&S::rdam_low>, nothing, 0, nullptr, interval},
+    {"rdam_high", "", score, of<&S::rdam_high>},
+    {"", "thread", count, nullptr, nothing, 0, nullptr, thread_number},
+    {"", "pattern", name},
+    {"occurrences", "occurrences", count, of<&S::occurrences>},
+    {"min_ns", "min", time, of<&S::min_ns>},
+    {"median_ns", "median", time, of<&S::median_ns>},
+    {"lost_ns", "lost", time, of<&S::lost_ns>},
+    {"lower_bound", "", flag, of<&S::lower_bound>},
+    {"minimum_alone", "", flag, of<&S::minimum_alone>},
+};
+
+constexpr Field<O> kOverall[] = {
+    {"rdam", "score", score, of<&S::rdam>, known, 0, marked},
+    {"rdam_low", "95 %", score, of<&S::rdam_low>, known, 0, nullptr, interval},
+    {"rdam_high", "", score, of<&S::rdam_high>, known},
+    {"", "function", name},
+    {"floor", "", score, of<&S::floor>},
+    {"rank", "", count, of<&O::rank>},
+    {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 1, estimate_or_bound},
+    {"sampled", "", flag, of<&O::sampled>},
+    {"lost_ns", "lost", time, of<&S::lost_ns>, known},
+    {"rdam_all", "of all time", share, of<&O::rdam_all>, known, 4, nullptr, nullptr,
+     "lost time / the lives of all threads."},
+    {"rdam_self", "", share, of<&O::rdam_self>, known},
+    {"lower_bound", "", flag, of<&S::lower_bound>},
+    {"minimum_alone", "", flag, of<&S::minimum_alone>},
+    {"affected_processes", "processes", count, affected_of<&O::processes>, nothing, 3, nullptr,
+     affected_processes, "how many lost time / how many called it."},
+};
+
+constexpr Field<ProcessShare> kProcess[] = {
+    {"rdam", "", score, of<&S::rdam>, known},           {"rdam_low", "", score, of<&S::rdam_low>, known},
+    {"rdam_high", "", score, of<&S::rdam_high>, known}, {"occurrences", "", count, of<&S::occurrences>},
+    {"median_ns", "", time, of<&S::median_ns>},         {"lost_ns", "", time, of<&S::lost_ns>, known},
+};
+
+constexpr Field<F> kCompared[] = {
+    {"rdam", "score", score, of<&S::rdam>, known, 0, nullptr, score_and_interval},
+    {"rdam_all", "lost", share, of<&F::rdam_all>, known, 0, nullptr, nullptr,
+     "the share of all threads' lives that was lost in the function."},
+    {"median_ns", "median", time, of<&S::median_ns>, timed},
+    {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate_or_bound},
+};
+
+}  // namespace tables
+
+template <class Part>
+std::string affected_text(const std::vector<Part>& parts) {
+    const auto unknown = static_cast<std::size_t>(std::ranges::count_if(parts, &Part::unknown));
+    const std::size_t lost = affected(parts);
+    if (unknown > 0 && unknown == parts.size()) return fmt::format("-/{}", parts.size());
+    if (unknown == 0) return fmt::format("{}/{}", lost, parts.size());
+    return fmt::format("{}–{}/{}", lost, lost + unknown, parts.size());
+}
+
+}  // namespace
+
+Fields<FunctionRow> function_fields() {
+    return tables::kFunction;
+}
+Fields<ThreadPart> thread_fields() {
+    return tables::kThread;
+}
+Fields<SequenceRow> sequence_fields() {
+    return tables::kSequence;
+}
+Fields<ThreadPattern> pattern_fields() {
+    return tables::kPattern;
+}
+Fields<OverallFunction> overall_fields() {
+    return tables::kOverall;
+}
+Fields<ProcessShare> process_fields() {
+    return tables::kProcess;
+}
+Fields<FunctionRow> compared_fields() {
+    return tables::kCompared;
+}
+
+std::string tid_text(const score::ThreadRow& row) {
+    return row.fiber != 0 ? "-" : fmt::format("{}", row.tid);
+}
+
+std::string figure_text(Unit unit, double value) {
+    switch (unit) {
+        case Unit::score:
+            return score_text(value);
+        case Unit::share:
+            return percent(value);
+        case Unit::time:
+            return human_time(value);
+        case Unit::count:
+            return grouped(static_cast<std::uint64_t>(value));
+        case Unit::name:
+        case Unit::flag:
+            break;
+    }
+    return {};
+}
+
+std::string score_mark(const score::Scored& row) {
+    if (row.maybe_recorder) return "?";
+    // A score that rests on a lone fast call is no bound.
+    if (row.minimum_alone) return kAloneMark;
+    if (row.lower_bound) return kBoundMark;
+    return score::at_floor(row) ? kFloorMark : "";
+}
+
+std::string occurrences_text(const FunctionRow& row) {
+    return estimate_or_bound(row) + grouped(row.occurrences);
+}
+
+std::string affected_threads(const FunctionRow& row) {
+    return row.unknown() ? fmt::format("-/{}", row.threads.size()) : affected_text(row.threads);
+}
+
+std::string affected_processes(const OverallFunction& row) {
+    return affected_text(row.processes);
+}
+
+}  // namespace rdam::output
