@@ -26,6 +26,13 @@ constexpr auto of = [](const auto& row) {
         return static_cast<double>(scored_of(row).*Member);
 };
 
+/// One member by another; 0 by 0 is 0.
+template <auto Member, auto By>
+constexpr auto ratio = [](const auto& row) {
+    const double by = of<By>(row);
+    return by > 0 ? of<Member>(row) / by : 0.0;
+};
+
 constexpr auto marked = [](const auto& row) { return score_mark(scored_of(row)); };
 constexpr auto interval = [](const auto& row) {
     return interval_text(scored_of(row).rdam_low, scored_of(row).rdam_high);

@@ -38,7 +38,8 @@ const char* standing_name(score::Standing standing) {
 std::string standing_text(score::Standing standing, bool constant, bool nothing, bool unsure) {
     if (standing == score::Standing::ranked) return {};
     if (standing == score::Standing::by_design)
-        return "These functions wait on purpose (for a thread to end, a request, a signal): the score is their "
+        return "These functions wait by design (for a thread to end, a request, a signal): the score is "
+               "their "
                "waiting time.";
     if (unsure)
         return "It is not known that these functions lost anything, or constant work would score as much.";
