@@ -101,6 +101,7 @@ constexpr Field<F> kFunction[] = {
     {"mean_ns", "", time, of<&F::mean_ns>, timed},
     {"mean_error_ns", "", time, of<&F::mean_error_ns>, timed},
     {"lost_ns", "lost", time, of<&S::lost_ns>, known},
+    {"lost_per_call_ns", "lost/call", time, ratio<&S::lost_ns, &F::outermost>, timed, 7},
     {"lost_error_ns", "", time, of<&F::lost_error_ns>},
     {"open_ns", "", time, of<&F::open_ns>},
     {"lower_bound", "", flag, of<&S::lower_bound>},

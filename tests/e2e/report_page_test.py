@@ -245,7 +245,7 @@ class Page(Case):
         heads, paper = window.js("""
           const heads = [...document.querySelectorAll('table.ranking th button')].filter((each) => each.getClientRects().length > 0);
           return [heads.map((each) => each.textContent), getComputedStyle(document.body).backgroundColor];""")
-        self.assertEqual(heads, ["rank", "score", "95 %", "function", "calls", "min", "median", "p99", "lost", "threads"])
+        self.assertEqual(heads, ["rank", "score", "95 %", "function", "calls", "min", "median", "p99", "lost", "lost/call", "threads"])
         self.assertEqual(paper, "rgb(255, 255, 255)")
         window.js("window.dispatchEvent(new Event('afterprint'));")
         self.assertEqual(window.js("return document.documentElement.dataset.theme;"), "dark")

@@ -106,7 +106,7 @@ TEST_CASE("sequences, threads and callers are listed in full") {
     CHECK(sequences.has("… 2 more"));
     CHECK(sequences.has("1 sequence occurs only once in a thread: no score"));
     const Shown threads = shown(page(), Tab::threads, 80);
-    CHECK(threads.lines.back() == "0.597  0.400–0.800      42  main\\n           60  2.00 ms");
+    CHECK(threads.lines.back() == "0.597  0.400–0.800      42  main\\n     60  2.00 ms");
     const Shown callers = shown(page(), Tab::callers, 80);
     CHECK(callers.has("50 % of the lost time, 40 of 60 calls"));
     CHECK(callers.has("  caller\\x07 at app.c:7"));

@@ -64,7 +64,7 @@ TEST_CASE("of a ranking in fewer columns the score, the name and the loss are le
     for (const std::size_t width : {40U, 41U, 60U, 80U, 100U, 132U, 300U})
         for (const std::string& text : shown(report(), width))
             CHECK(columns(text) == width - kCursorWidth);
-    CHECK(shown(report(), 132)[0].ends_with("      min   median      p99     lost  threads"));
+    CHECK(shown(report(), 132)[0].ends_with("      min   median      p99     lost  lost/call  threads"));
 }
 
 TEST_CASE("scores that are worth a look stand out") {
