@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t kDeep = std::size_t{1} << 14;
 
 /// What is no pause (calls/off_cpu_pauses.h) of the thread's times off the processors.
-void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const TickRange& life, std::uint64_t since,
-                        OffInWindows& times) {
+void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const trace::TickRange& life,
+                        std::uint64_t since, OffInWindows& times) {
     for (const trace::OffCpu& each : intervals) {
         if (each.by_recorder || each.by_program) continue;
         const std::uint64_t begin = std::max({each.out, life.begin, since}),
@@ -109,12 +109,13 @@ class Crew {
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         analysis.set_course(course_);
-        analysis.set_life(life_in(reader_.info().threads[thread], window_.value_or(TickRange{})));
+        analysis.set_life(
+            calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{})));
         if (window_) {
-            out_.windows[thread] =
-                std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
+            out_.windows[thread] = std::make_unique<calls::EventWindow>(
+                *window_, reader_.info().functions.size(), settings_.ignored);
         }
-        EventWindow* const window = out_.windows[thread].get();
+        calls::EventWindow* const window = out_.windows[thread].get();
         const OffTimes off{*off_cpu};
         if (reader_.info().switches.state == trace::SwitchInfo::State::recorded) analysis.set_off_times(&off);
         const auto consume = [&](std::span<const trace::Event> events) {
@@ -138,7 +139,8 @@ class Crew {
         consume(pauses.rest());
         out_.times[thread] = analysis.finish();
         note_off_cpu(*off_cpu, off, pauses, *out_.times[thread]);
-        const TickRange life = life_in(reader_.info().threads[thread], window_.value_or(TickRange{}));
+        const trace::TickRange life =
+            calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{}));
         auto& all = out_.times[thread]->off_in_windows;
         for (auto each = all.begin(); each != all.end(); ++each)
             sum_off_in_windows(*off_cpu, life, reader_.info().functions[each->first].windowed_since,
@@ -152,7 +154,7 @@ class Crew {
         const State state = reader_.info().switches.state;
         if (state != State::recorded && state != State::stopped) return;
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
-        times.off_cpu = sum_off_cpu(intervals, window_.value_or(TickRange{}));
+        times.off_cpu = sum_off_cpu(intervals, window_.value_or(trace::TickRange{}));
         times.off_cpu->in_pauses = pauses.off_cpu_in_pauses();
         if (settings_.most_sampled == 0) return;
         for (samples::CallSample& sample : times.samples)
@@ -169,8 +171,8 @@ class Crew {
     const trace::TraceReader& reader_;
     const calls::Absences& off_cpu_;
     const ResolvedSettings& settings_;
-    std::optional<TickRange> window_;
-    TickRange course_{0, 0};
+    std::optional<trace::TickRange> window_;
+    trace::TickRange course_{0, 0};
     std::vector<std::uint32_t> order_;
     SelectedThreads out_;
     std::vector<std::optional<Error>> errors_;  // by thread

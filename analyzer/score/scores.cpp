@@ -77,7 +77,7 @@ double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings)
 
 WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t function,
                                 const ResolvedSettings& settings, const trace::ThreadInfo& thread,
-                                TickRange life, const ThreadTimes& times) {
+                                trace::TickRange life, const ThreadTimes& times) {
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
     const auto counted = counted_calls(about, function, thread, life, recorded.before);

@@ -25,7 +25,7 @@ struct TraceFacts {
 
 /// Lives of all threads, in ticks.
 struct Lives {
-    std::vector<TickRange> spans;
+    std::vector<trace::TickRange> spans;
     std::vector<std::uint64_t> whole;    ///< from the thread's start to its end
     std::vector<std::uint64_t> lengths;  ///< T: without what the recorder took of it
     std::vector<bool> short_lived;

@@ -102,24 +102,24 @@ double age_of_run(const trace::TraceInfo& info, const Selection& selection) {
     return static_cast<double>(static_cast<std::int64_t>(start_unix_ns(info) - selection.run_start_unix_ns));
 }
 
-TickRange window_of(const trace::TraceInfo& info, const Selection& selection) {
+trace::TickRange window_of(const trace::TraceInfo& info, const Selection& selection) {
     const double ns_per_tick = trace::nanoseconds_per_tick(info.clock);
     const double age = age_of_run(info, selection);
     const std::uint64_t begin = first_begin(info);
     const auto tick = [&](double ns) { return moved(begin, std::round((ns - age) / ns_per_tick)); };
-    TickRange range;
+    trace::TickRange range;
     if (selection.since_ns) range.begin = tick(*selection.since_ns);
     if (selection.until_ns) range.end = tick(*selection.until_ns);
     return range;
 }
 
 /// The thread with the part of its life that lies in the window; empty: none does.
-std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const TickRange& range,
-                                         const EventWindow& window) {
+std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const trace::TickRange& range,
+                                         const calls::EventWindow& window) {
     const bool over =
         thread.end != 0 ? thread.end <= range.begin : thread.start < range.begin && !window.reaches_begin();
     if (over || thread.start >= range.end) return std::nullopt;
-    const TickRange life{thread.start, thread.end};
+    const trace::TickRange life{thread.start, thread.end};
     if (thread.start < range.begin && (thread.start != 0 || window.begins_before()))
         thread.start = range.begin;
     if (thread.end > range.end || (thread.end == 0 && window.reaches_end())) thread.end = range.end;
@@ -128,7 +128,7 @@ std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const TickRan
     return thread;
 }
 
-void count_cut_off(const EventWindow& window, const calls::MatchCounts& counts, AnalyzedTrace& trace) {
+void count_cut_off(const calls::EventWindow& window, const calls::MatchCounts& counts, AnalyzedTrace& trace) {
     trace.left_out.cut_off += window.cut_at_begin();
     if (!window.reaches_end()) return;
     trace.left_out.cut_off += counts.abandoned_at_end;
@@ -176,8 +176,8 @@ Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const 
 Result<std::optional<Presence>> presence(const trace::TraceReader& reader, const Selection& selection) {
     const auto resolved = resolve_selection(reader.info(), selection);
     if (!resolved) return tl::unexpected{resolved.error()};
-    const TickRange window = resolved->window.value_or(TickRange{});
-    TickRange all{UINT64_MAX, 0};
+    const trace::TickRange window = resolved->window.value_or(trace::TickRange{});
+    trace::TickRange all{UINT64_MAX, 0};
     bool in_window = false;
     for (const std::uint32_t t : resolved->threads) {
         const std::uint64_t begin = reader.begin_of(t), end = std::max(begin, reader.end_of(t));

@@ -7,18 +7,18 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/calls/window.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/score/scores.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/thread/thread_times.h"
-#include "analyzer/score/time/window.h"
 #include "analyzer/trace/read/reader.h"
 
 namespace rdam::score {
 
 /// A Selection with the times and names of one trace.
 struct ResolvedSelection {
-    std::optional<TickRange> window;
+    std::optional<trace::TickRange> window;
     std::vector<std::uint32_t> threads;  ///< to be analyzed: indices, rising
     std::vector<bool> shown;             ///< by function
     std::uint64_t run_begin = 0;         ///< ticks: where this process's part of the run begins
@@ -41,7 +41,7 @@ std::uint64_t start_unix_ns(const trace::TraceInfo& info);
 /// What came of the threads, by thread index; null where a thread was not analyzed.
 struct SelectedThreads {
     ThreadList times;
-    std::vector<std::unique_ptr<EventWindow>> windows;  ///< null without a window
+    std::vector<std::unique_ptr<calls::EventWindow>> windows;  ///< null without a window
 };
 
 /// A trace, or the requested part of it, ready to be scored.

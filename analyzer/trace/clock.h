@@ -1,4 +1,4 @@
-// From the trace's clock to nanoseconds.
+// The trace's clock: ranges of its ticks, and how they become nanoseconds.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,14 @@ inline double nanoseconds_per_tick(const ClockInfo& clock) {
     const double rate = clock.ticks_per_second;
     return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
 }
+
+/// Ticks, begin ≤ t < end.
+struct TickRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = UINT64_MAX;
+
+    bool contains(std::uint64_t t) const { return t >= begin && t < end; }
+};
 
 /// Where the time of an export begins, and how long a tick is.
 struct TimeScale {

@@ -39,7 +39,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
         if (log.whole()) known_.emplace(log);
     }
     /// Times outside are moved to its ends.
-    void set_span(const score::TickRange& span) {
+    void set_span(const trace::TickRange& span) {
         span_ = span;
         last_ = span.begin;
     }
@@ -177,7 +177,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
     bool all_shown_;
     CallVisitor& visitor_;
     bool cuts_;
-    score::TickRange span_;
+    trace::TickRange span_;
     std::uint64_t last_ = 0;
     std::vector<Open> open_;
     std::uint32_t depth_ = 0;  // of calls that are shown

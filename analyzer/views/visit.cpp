@@ -14,10 +14,10 @@
 
 #include "analyzer/calls/mixed_up_ends.h"
 #include "analyzer/calls/off_cpu_pauses.h"
+#include "analyzer/calls/window.h"
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/score_trace.h"
-#include "analyzer/score/time/window.h"
 #include "analyzer/views/thread_calls.h"
 #include "analyzer/views/thread_visit.h"
 
@@ -225,8 +225,8 @@ score::ResolvedSelection of_known_ends(const trace::TraceInfo& info, score::Reso
 }
 
 /// Where the run is, whatever a damaged trace says: from the first thread's start to the last one's end.
-score::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
-    score::TickRange span{UINT64_MAX, 0};
+trace::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
+    trace::TickRange span{UINT64_MAX, 0};
     for (const std::uint32_t t : selection.threads) {
         if (const std::uint64_t begin = reader.begin_of(t); begin != 0)
             span.begin = std::min(span.begin, begin);
@@ -293,7 +293,7 @@ Result<void> Visit::read(std::uint32_t thread,
     const auto off_cpu = absences_->thread(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
     calls::OffCpuPauses pauses{*off_cpu, settings_->ends.latest};
-    std::optional<score::EventWindow> window;
+    std::optional<calls::EventWindow> window;
     if (selection_.window) window.emplace(*selection_.window, info().functions.size(), settings_->ignored);
     const auto inside = [&](std::span<const trace::Event> some) {
         events(window ? window->inside(some) : some);

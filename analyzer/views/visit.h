@@ -130,7 +130,7 @@ class Visit {
         return selection_.shown.empty() || selection_.shown[function];
     }
     /// The part of the run that is looked at: ticks. Wild times of a trace are not in it.
-    const score::TickRange& span() const { return span_; }
+    const trace::TickRange& span() const { return span_; }
     /// Of how many calls an EarlyLook could not tell much; nothing: it was not given any.
     const std::optional<std::uint64_t>& unsettled() const { return unsettled_; }
 
@@ -159,7 +159,7 @@ class Visit {
     std::vector<std::vector<SequenceBase>> self_bases_;  ///< … of self times; none: not asked for
     std::vector<SequenceLog> logs_;                      ///< by thread; empty: none were kept
     trace::TimeScale clock_;
-    score::TickRange span_;
+    trace::TickRange span_;
     std::optional<std::uint64_t> unsettled_;
 };
 

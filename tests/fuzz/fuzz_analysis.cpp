@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/calls/window.h"
 #include "analyzer/output/json/json.h"
 #include "analyzer/output/text/text.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/score/scores.h"
-#include "analyzer/score/time/window.h"
 
 namespace {
 
@@ -171,7 +171,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::unique_ptr<score::ThreadAnalysis>> threads;
     for (std::size_t t = 0; t < kThreads; ++t) {
         threads.push_back(std::make_unique<score::ThreadAnalysis>(info, *settings));
-        threads.back()->set_life(score::life_in(info.threads[t], {}));
+        threads.back()->set_life(calls::life_in(info.threads[t], {}));
         for (const auto& event : events[t]) {
             if (event)
                 threads[t]->consume({&*event, 1});

@@ -116,7 +116,7 @@ ThreadProperties::ThreadProperties(const views::Visit& visit, Definitions& defin
 void ThreadProperties::write(std::uint32_t thread, OTF2_GlobalDefWriter* writer) {
     const trace::ThreadInfo& info = visit_.info().threads[thread];
     // 0: it is not known.
-    const score::TickRange& span = visit_.span();
+    const trace::TickRange& span = visit_.span();
     const std::uint64_t began = info.start == 0 ? 0 : std::max(info.start, span.begin);
     const std::uint64_t ended = info.end == 0 ? 0 : std::min(info.end, span.end);
     if (began != 0) write(thread, began_, ticks(visit_, began), writer);

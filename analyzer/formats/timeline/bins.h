@@ -13,7 +13,7 @@ namespace rdam::formats {
 /// Time in equal parts.
 class Bins {
   public:
-    Bins(const score::TickRange& span, std::size_t count)
+    Bins(const trace::TickRange& span, std::size_t count)
         : span_(span),
           count_(count),
           length_(static_cast<double>(span.end - span.begin) / static_cast<double>(count)),
@@ -30,7 +30,7 @@ class Bins {
     }
 
   private:
-    score::TickRange span_;
+    trace::TickRange span_;
     std::size_t count_;
     double length_, per_tick_;
 };

@@ -55,16 +55,16 @@ void add_bins(const std::vector<CourseCalls>& calls, const std::vector<LossPart>
 
 }  // namespace
 
-TickRange course_span(const trace::TraceInfo& info, const std::optional<TickRange>& window,
-                      const std::function<std::uint64_t(std::uint32_t)>& end_of) {
-    TickRange span{UINT64_MAX, 0};
+trace::TickRange course_span(const trace::TraceInfo& info, const std::optional<trace::TickRange>& window,
+                             const std::function<std::uint64_t(std::uint32_t)>& end_of) {
+    trace::TickRange span{UINT64_MAX, 0};
     for (std::uint32_t t = 0; t < info.threads.size(); ++t) {
         if (info.threads[t].start != 0) span.begin = std::min(span.begin, info.threads[t].start);
         span.end = std::max(span.end, end_of(t));
     }
     if (span.begin == UINT64_MAX) span.begin = info.clock.start_tsc;
     if (window) span = {std::max(span.begin, window->begin), std::min(span.end, window->end)};
-    return span.begin < span.end ? span : TickRange{0, 0};
+    return span.begin < span.end ? span : trace::TickRange{0, 0};
 }
 
 void CourseMaker::add_part(const GroupLoss& loss, const GroupPart& part, bool in_windows, Rests& rests,
@@ -120,7 +120,7 @@ Course CourseMaker::course(std::vector<CourseCell> cells) const {
     Course course;
     for (const auto& thread : context_.threads) {
         if (!thread->course) continue;
-        const TickRange& range = thread->course->bins().range();
+        const trace::TickRange& range = thread->course->bins().range();
         const auto ticks = [&](std::uint64_t from, std::uint64_t to) {
             return to >= from ? static_cast<double>(to - from) : -static_cast<double>(from - to);
         };

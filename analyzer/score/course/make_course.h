@@ -11,14 +11,14 @@
 #include "analyzer/score/rows/function_row.h"
 #include "analyzer/score/rows/group_loss.h"
 #include "analyzer/score/statistics/division.h"
-#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
 
 namespace rdam::score {
 
 /// The time that the course is about: that of the run, from the first thread's start to the last one's end,
 /// as far as it is in `window`. `end_of(t)`: when thread t ended. Empty: there is none.
-TickRange course_span(const trace::TraceInfo& info, const std::optional<TickRange>& window,
-                      const std::function<std::uint64_t(std::uint32_t)>& end_of);
+trace::TickRange course_span(const trace::TraceInfo& info, const std::optional<trace::TickRange>& window,
+                             const std::function<std::uint64_t(std::uint32_t)>& end_of);
 
 /// Several functions may be asked about at the same time.
 class CourseMaker {

@@ -45,7 +45,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
         out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);
 }
 
-void ThreadAnalysis::set_course(const TickRange& range) {
+void ThreadAnalysis::set_course(const trace::TickRange& range) {
     if (settings_.most_course == 0 || range.begin >= range.end) return;
     out_->course =
         std::make_unique<CourseTally>(range, kCourseBins, info_.functions.size(), settings_.most_course);

@@ -35,11 +35,11 @@ class ThreadAnalysis final : private calls::CallSink {
         if (out_->patterns) out_->patterns->miner().expect(events / 2);
     }
     /// The part of the thread's life that is analyzed.
-    void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    void set_life(const trace::TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
     /// When the thread was off the processors; null: it is not known of the whole run. Must outlive it.
     void set_off_times(const OffTimes* off) { off_ = off; }
     /// The time that the course is about, if it is wanted; empty: there is none. Before the events.
-    void set_course(const TickRange& range);
+    void set_course(const trace::TickRange& range);
     void consume(std::span<const trace::Event> events);
     void gap();
     /// Calls that are open: they take some 200 bytes each.

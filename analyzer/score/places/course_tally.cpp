@@ -8,7 +8,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 }  // namespace
 
-TimeBins::TimeBins(const TickRange& range, std::uint32_t bins) : range_(range), bins_(bins) {
+TimeBins::TimeBins(const trace::TickRange& range, std::uint32_t bins) : range_(range), bins_(bins) {
     find(range.begin);
 }
 

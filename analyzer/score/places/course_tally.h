@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/score/places/by_group.h"
-#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
 
 namespace rdam::score {
 
@@ -26,7 +26,7 @@ struct CourseCalls {
 /// Parts of equal length of a time that is not empty. Whatever is before or after it is in the first or last.
 class TimeBins {
   public:
-    TimeBins(const TickRange& range, std::uint32_t bins);
+    TimeBins(const trace::TickRange& range, std::uint32_t bins);
 
     std::uint32_t of(std::uint64_t t) {
         if (t - low_ >= width_) find(t);
@@ -35,12 +35,12 @@ class TimeBins {
     /// The first tick in it; 0 of the first.
     std::uint64_t begin_of(std::uint32_t bin) const;
     std::uint32_t count() const { return bins_; }
-    const TickRange& range() const { return range_; }
+    const trace::TickRange& range() const { return range_; }
 
   private:
     void find(std::uint64_t t);
 
-    TickRange range_;
+    trace::TickRange range_;
     std::uint32_t bins_;
     // The bin of the last answer: low_ ≤ t < low_ + width_.
     std::uint64_t low_ = 0;
@@ -92,7 +92,7 @@ class BinLog {
 class CourseTally {
   public:
     /// At most `most` bins of groups; for what comes then, a quarter as many of functions, and one of each.
-    CourseTally(const TickRange& range, std::uint32_t bins, std::size_t functions, std::size_t most)
+    CourseTally(const trace::TickRange& range, std::uint32_t bins, std::size_t functions, std::size_t most)
         : bins_(range, bins), functions_(functions), groups_log_(most), rest_log_(most / kRestShare) {}
 
     /// What an outermost timed call needs to be remembered by.

@@ -12,7 +12,7 @@ constexpr std::size_t kOffsets = 8;  ///< at which they begin: parts of a block
 /// squared. Sixteen blocks are worth ten as neighbours, and some more at all offsets.
 constexpr double kFewBlocks = 1.292;
 
-std::vector<double> in_parts(std::span<const LossAt> calls, const TickRange& life) {
+std::vector<double> in_parts(std::span<const LossAt> calls, const trace::TickRange& life) {
     std::vector<double> sums(kBlocks * kOffsets);
     const auto parts = static_cast<double>(sums.size());
     const auto length = static_cast<double>(life.end - life.begin);
@@ -49,7 +49,7 @@ double sampling_variance(std::span<const LossAt> calls) {
 
 }  // namespace
 
-std::optional<double> variance_over_time(std::span<const LossAt> calls, const TickRange& life,
+std::optional<double> variance_over_time(std::span<const LossAt> calls, const trace::TickRange& life,
                                          double independent) {
     if (calls.size() < kMinOverTime || life.end <= life.begin) return {};
     const double most = kFewBlocks * kBlocks * of_neighbours(in_parts(calls, life));

@@ -10,7 +10,7 @@
 
 #include "analyzer/samples/call_sample.h"
 #include "analyzer/score/thread/thread_times.h"
-#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
 
 namespace rdam::score {
 
@@ -30,7 +30,7 @@ struct LossAt {
 ///
 /// What the sample of calls leaves to chance is taken out of it, as far as `independent` at the lowest: the
 /// variance that as many independent calls would have. Nothing: fewer than kMinOverTime calls.
-std::optional<double> variance_over_time(std::span<const LossAt> calls, const TickRange& life,
+std::optional<double> variance_over_time(std::span<const LossAt> calls, const trace::TickRange& life,
                                          double independent);
 inline constexpr std::size_t kMinOverTime = 64;
 

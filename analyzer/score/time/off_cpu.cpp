@@ -4,7 +4,7 @@
 
 namespace rdam::score {
 
-OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range) {
+OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const trace::TickRange& range) {
     OffCpuTimes sum;
     const trace::OffCpu* before = nullptr;
     for (const trace::OffCpu& interval : intervals) {

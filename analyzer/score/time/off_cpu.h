@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
@@ -22,6 +22,6 @@ struct OffCpuTimes {
 };
 
 /// The sums over the parts in `range`. `intervals` as returned by calls::Absences::thread().
-OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range);
+OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const trace::TickRange& range);
 
 }  // namespace rdam::score

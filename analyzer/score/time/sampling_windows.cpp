@@ -50,7 +50,7 @@ WindowTable::WindowTable(std::span<const trace::Window> windows) {
     }
 }
 
-ThreadWindows::ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life)
+ThreadWindows::ThreadWindows(std::shared_ptr<const WindowTable> table, trace::TickRange life)
     : table_(std::move(table)), life_(life) {
     if (!table_) return;
     const std::size_t most = table_->groups() > kFewGroups ? kFewerClusters : kMaxClusters;
@@ -182,7 +182,8 @@ void ThreadWindows::note_off_cpu(std::span<const trace::OffCpu> intervals) {
     }
 }
 
-std::vector<double> ThreadWindows::lives(TickRange life, std::uint32_t number, std::uint64_t since) const {
+std::vector<double> ThreadWindows::lives(trace::TickRange life, std::uint32_t number,
+                                         std::uint64_t since) const {
     std::vector<double> lives;
     if (number >= groups_.size()) return lives;
     const Group& group = groups_[number];
@@ -258,7 +259,7 @@ void ClusterSums::add(const ClusterSums& other) {
 }
 
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
-                                          const trace::ThreadInfo& thread, TickRange life,
+                                          const trace::ThreadInfo& thread, trace::TickRange life,
                                           std::uint64_t before) {
     if (!info.counted || thread.calls_until == 0) return {};
     const auto found = std::ranges::lower_bound(thread.calls, function, {}, &trace::CallCount::function);
@@ -274,7 +275,7 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
     return CountedCalls{.calls = calls + more, .error = more};
 }
 
-WindowEstimate::WindowEstimate(const ThreadWindows& windows, TickRange life,
+WindowEstimate::WindowEstimate(const ThreadWindows& windows, trace::TickRange life,
                                const trace::FunctionInfo& function) {
     const std::uint64_t begin =
         std::clamp(function.windowed_since, life.begin, std::max(life.begin, life.end));
@@ -295,7 +296,7 @@ void WindowEstimate::expand_to(double rest) {
 }
 
 /// Time that the recorder took in windows is not the program's own.
-WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange life,
+WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, trace::TickRange life,
                                        const trace::FunctionInfo& function) {
     WindowEstimate estimate{windows, life, function};
     double probes = 0;
@@ -313,7 +314,7 @@ WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange l
     return estimate;
 }
 
-WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange life,
+WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, trace::TickRange life,
                                         const trace::FunctionInfo& function, const WindowedCalls& recorded,
                                         const CountedCalls& counted, double probe) {
     WindowEstimate estimate = by_time(windows, life, function);
@@ -335,7 +336,8 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
 /// From how often the function is called in the program's own time in windows. A window stands for the time
 /// around it, to the middles of the gaps: windows are short where the function is hot.
 std::optional<WindowEstimate::Slowing> WindowEstimate::find_slowing(const ThreadWindows& windows,
-                                                                    std::uint32_t group, TickRange since,
+                                                                    std::uint32_t group,
+                                                                    trace::TickRange since,
                                                                     std::span<const double> gross,
                                                                     double probe) const {
     Frequency usual, often;  // by what probes cost, and by the most that they may cost

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
@@ -82,7 +82,7 @@ class ThreadWindows {
     static constexpr std::uint32_t kOutside = UINT32_MAX;
 
     ThreadWindows() = default;
-    ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life);
+    ThreadWindows(std::shared_ptr<const WindowTable> table, trace::TickRange life);
 
     /// The cluster of the window in which a call of a function begins that is sampled since `since`; clusters
     /// that began before do not count for it. kOutside: none. Fast if `t` is near the last one of the group.
@@ -96,7 +96,7 @@ class ThreadWindows {
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
     /// The time in each cluster of the group from `begin` to `end`; none in one that began before `since`.
-    std::vector<double> lives(TickRange life, std::uint32_t group, std::uint64_t since) const;
+    std::vector<double> lives(trace::TickRange life, std::uint32_t group, std::uint64_t since) const;
     /// Time that was not the program's own in the windows of a cluster; the part of it that probes took.
     double inside(std::uint32_t group, std::size_t cluster) const;
     double probes(std::uint32_t group, std::size_t cluster) const;
@@ -132,7 +132,7 @@ class ThreadWindows {
     Group* group_at(std::size_t window, std::size_t& cluster);
 
     std::shared_ptr<const WindowTable> table_;
-    TickRange life_;
+    trace::TickRange life_;
     std::vector<Group> groups_;
     std::size_t last_ = 0;       ///< of all windows, that was found
     std::vector<double> taken_;  ///< in each part of the life
@@ -175,7 +175,7 @@ struct CountedCalls {
 /// report up to the end of its life (it was killed), the rest is assumed to be like the time since the
 /// function is sampled, unless the rest is longer.
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
-                                          const trace::ThreadInfo& thread, TickRange life,
+                                          const trace::ThreadInfo& thread, trace::TickRange life,
                                           std::uint64_t before);
 
 /// How the calls of a function in a thread stand for all: those before it was sampled for themselves, those
@@ -183,10 +183,10 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
 class WindowEstimate {
   public:
     /// `life` of the thread.
-    static WindowEstimate by_time(const ThreadWindows& windows, TickRange life,
+    static WindowEstimate by_time(const ThreadWindows& windows, trace::TickRange life,
                                   const trace::FunctionInfo& function);
     /// `probe`: what one costs in the flow of a program, as a multiple of what the windows were told.
-    static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life,
+    static WindowEstimate by_calls(const ThreadWindows& windows, trace::TickRange life,
                                    const trace::FunctionInfo& function, const WindowedCalls& recorded,
                                    const CountedCalls& counted, double probe);
 
@@ -223,7 +223,7 @@ class WindowEstimate {
     std::size_t clusters() const { return sizes_.size(); }
 
   private:
-    WindowEstimate(const ThreadWindows& windows, TickRange life, const trace::FunctionInfo& function);
+    WindowEstimate(const ThreadWindows& windows, trace::TickRange life, const trace::FunctionInfo& function);
     void expand_to(double rest);
     /// The mean of weighted values.
     class Frequency {
@@ -235,8 +235,9 @@ class WindowEstimate {
       private:
         double weights_ = 0, sum_ = 0, squares_ = 0, weight_squares_ = 0;
     };
-    std::optional<Slowing> find_slowing(const ThreadWindows& windows, std::uint32_t group, TickRange since,
-                                        std::span<const double> gross, double probe) const;
+    std::optional<Slowing> find_slowing(const ThreadWindows& windows, std::uint32_t group,
+                                        trace::TickRange since, std::span<const double> gross,
+                                        double probe) const;
 
     std::vector<double> sizes_;  ///< of the clusters: own time, or calls
     std::size_t seen_ = 0;       ///< clusters in which the thread lived

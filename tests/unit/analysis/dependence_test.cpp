@@ -14,7 +14,7 @@ using score::LossAt;
 using score::variance_over_time;
 
 constexpr std::size_t kCalls = 4000;
-constexpr score::TickRange kLife{1000, 1000 + 10 * kCalls};
+constexpr trace::TickRange kLife{1000, 1000 + 10 * kCalls};
 
 std::vector<LossAt> calls(const std::function<double(std::size_t)>& lost) {
     std::vector<LossAt> out;

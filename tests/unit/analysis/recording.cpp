@@ -155,11 +155,11 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
     for (const std::uint32_t t : selection->threads) {
         score::ThreadAnalysis analysis{recording.info, settings};
         if (selection->window) {
-            out.windows[t] = std::make_unique<score::EventWindow>(
+            out.windows[t] = std::make_unique<calls::EventWindow>(
                 *selection->window, recording.info.functions.size(), settings.ignored);
         }
         analysis.set_life(
-            score::life_in(recording.info.threads[t], selection->window.value_or(score::TickRange{})));
+            calls::life_in(recording.info.threads[t], selection->window.value_or(trace::TickRange{})));
         analysis.set_course(score::course_span(recording.info, selection->window, [&](std::uint32_t of) {
             return recording.info.threads[of].end;
         }));

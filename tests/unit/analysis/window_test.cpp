@@ -1,5 +1,5 @@
 // A part of a trace: windows of time, threads, functions.
-#include "analyzer/score/time/window.h"
+#include "analyzer/calls/window.h"
 
 #include <algorithm>
 #include <cmath>
@@ -156,9 +156,9 @@ TEST_CASE("of random programs the scored calls are those wholly inside", "[windo
         const std::vector<trace::Event>& events = recording.threads[0].pieces()[0].events;
         WindowCollector whole{recording.info.functions.size()};
         whole.feed(events);
-        const score::TickRange range{events[random() % events.size()].tsc + random() % 3,
+        const trace::TickRange range{events[random() % events.size()].tsc + random() % 3,
                                      events[random() % events.size()].tsc + random() % 3};
-        score::EventWindow window{range, recording.info.functions.size(), {}};
+        calls::EventWindow window{range, recording.info.functions.size(), {}};
         WindowCollector part{recording.info.functions.size()};
         for (std::size_t at = 0; at < events.size();) {
             const std::size_t count = std::min<std::size_t>(1 + random() % 20, events.size() - at);

@@ -347,7 +347,7 @@ TEST_CASE("phases, and windows that are short in hot ones, are no slowness", "[w
             windows.push_back({begin, begin + length});
         }
     }
-    const score::TickRange life{0, kPhase * kPhases};
+    const trace::TickRange life{0, kPhase * kPhases};
     const score::ThreadWindows thread{std::make_shared<const score::WindowTable>(windows), life};
     const auto slowing = [&](std::uint64_t counted) {
         const auto estimate =

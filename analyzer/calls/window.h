@@ -11,27 +11,20 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/trace/clock.h"
 #include "analyzer/trace/event.h"
 
-namespace rdam::score {
-
-/// Ticks, begin ≤ t < end.
-struct TickRange {
-    std::uint64_t begin = 0;
-    std::uint64_t end = UINT64_MAX;
-
-    bool contains(std::uint64_t t) const { return t >= begin && t < end; }
-};
+namespace rdam::calls {
 
 /// The part of a thread's life in `range`; where an end of its life is not known, up to that of the range.
-TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range);
+trace::TickRange life_in(const trace::ThreadInfo& thread, const trace::TickRange& range);
 
 /// For one thread. Time per event is constant (amortized); memory grows with the nesting.
 class EventWindow {
   public:
     /// Event::function must be below `functions`. Calls of functions in `ignored` (it may be shorter) do not
     /// count as cut off.
-    EventWindow(TickRange range, std::size_t functions, std::vector<bool> ignored);
+    EventWindow(trace::TickRange range, std::size_t functions, std::vector<bool> ignored);
 
     /// What of `events` is to be analyzed. Valid until the next call, and as long as `events`.
     std::span<const trace::Event> inside(std::span<const trace::Event> events);
@@ -62,7 +55,7 @@ class EventWindow {
     bool clip_pause(trace::Event& event) const;
     void pop();
 
-    TickRange range_;
+    trace::TickRange range_;
     std::vector<bool> ignored_;
     std::vector<Frame> stack_;
     std::vector<std::uint32_t> open_frames_;  ///< by function; tail calls have none
@@ -73,4 +66,4 @@ class EventWindow {
     bool reaches_end_ = false;
 };
 
-}  // namespace rdam::score
+}  // namespace rdam::calls

@@ -1,16 +1,16 @@
-#include "analyzer/score/time/window.h"
+#include "analyzer/calls/window.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace rdam::score {
+namespace rdam::calls {
 
-TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range) {
+trace::TickRange life_in(const trace::ThreadInfo& thread, const trace::TickRange& range) {
     return {std::max(thread.start, range.begin),
             thread.end != 0 ? std::min(thread.end, range.end) : range.end};
 }
 
-EventWindow::EventWindow(TickRange range, std::size_t functions, std::vector<bool> ignored)
+EventWindow::EventWindow(trace::TickRange range, std::size_t functions, std::vector<bool> ignored)
     : range_(range), ignored_(std::move(ignored)), open_frames_(functions) {
     ignored_.resize(functions);
 }
@@ -103,4 +103,4 @@ void EventWindow::pop() {
     stack_.pop_back();
 }
 
-}  // namespace rdam::score
+}  // namespace rdam::calls
