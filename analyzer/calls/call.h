@@ -1,8 +1,10 @@
 // A completed call, and the interface of those that receive calls.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "analyzer/trace/event.h"
 
@@ -13,6 +15,19 @@ struct ProbeCost {
     double total = 0;  ///< of one wrapped call
     double inner = 0;  ///< the part of it between the two timestamps
 };
+
+/// How a call ended. Files contain these numbers and words.
+enum class End : std::uint8_t {
+    returned,
+    unwound,   ///< by an exception, a cancellation or the thread's end
+    tail,      ///< by a tail call: it went on as another function
+    not_seen,  ///< left by a jump, still open at the end, or where events are missing
+};
+inline constexpr std::array<std::string_view, 4> kEndWords{"returned", "unwound", "tail", "not seen"};
+
+constexpr std::string_view word_of(End end) {
+    return kEndWords[static_cast<std::size_t>(end)];
+}
 
 /// Times are in ticks. A net duration is `leave − enter` without the pauses in between, without `inner` of
 /// the call itself and without `total` of each wrapped call inside it, at whatever depth; never below 0.
@@ -33,6 +48,11 @@ struct Call {
     std::uint64_t nested = 0;            ///< wrapped calls inside, at any depth
     const trace::Event* last = nullptr;  ///< the event that ended it; of its own frame, if `own_leave`
     bool own_leave = false;              ///< with the return value, if it was recorded and the call returned
+
+    End end() const {
+        if (last->kind != trace::EventKind::leave) return End::tail;
+        return last->unwound ? End::unwound : End::returned;
+    }
 };
 
 /// Hears of the calls of one thread. Calls nest: `closed` and `abandoned` are about the innermost open ones.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "analyzer/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -125,13 +126,26 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
 
 Json settings_json(const ExportOptions& options) {
     const score::Settings& settings = options.settings;
+    const score::Selection& selection = settings.selection;
+    const auto time = [](const std::optional<double>& ns) { return ns ? Json(*ns) : Json(nullptr); };
     return {{"rules", options.rules.empty() ? Json(nullptr) : Json(options.rules)},
             {"key", settings.given.keys},
             {"no_key", settings.given.no_keys},
             {"split_by_context", settings.given.split_by_context},
             {"ignore", settings.given.ignore},
             {"deep_keys", settings.sequences.deep_keys},
-            {"fold_loops", settings.sequences.fold_loops}};
+            {"fold_loops", settings.sequences.fold_loops},
+            {"since_ns", time(selection.since_ns)},
+            {"until_ns", time(selection.until_ns)},
+            {"thread", selection.threads},
+            {"function", selection.functions}};
+}
+
+/// By the number in the column. The last has had a word of its own from the beginning.
+Json end_words() {
+    Json words = calls::kEndWords;
+    words.back() = "unseen";
+    return words;
 }
 
 Json damage_json(const trace::Damage& damage) {
@@ -155,7 +169,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
                    {"trace", run_json(contents, info, options)},
                    {"settings", settings_json(options)},
                    {"damage", damage_json(reader.damage())},
-                   {"end", kEndNames},
+                   {"end", end_words()},
                    {"tables", tables_of},
                    {"threads", threads_json(contents, info)},
                    {"functions", functions_json(contents, info)},

@@ -4,11 +4,12 @@
 #include <memory>
 #include <span>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/crowding.h"
-#include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
 #include "analyzer/score/score_trace.h"
+#include "analyzer/score/selection.h"
 #include "analyzer/trace/clock.h"
 
 namespace rdam::columns {
@@ -19,43 +20,52 @@ bool has_off_cpu(const trace::TraceInfo& info) {
     return info.switches.state == State::recorded || info.switches.state == State::stopped;
 }
 
-void write_off_cpu(std::span<const trace::OffCpu> intervals, std::uint32_t thread, Contents& contents) {
+void write_off_cpu(std::span<const trace::OffCpu> intervals, const trace::TickRange& window,
+                   std::uint32_t thread, Contents& contents) {
     if (!contents.tables.off_cpu) return;
-    for (const trace::OffCpu& each : intervals)
-        contents.tables.off_cpu->append(thread, contents.time.since_origin(each.out),
-                                        contents.time.since_origin(each.in),
+    for (const trace::OffCpu& each : intervals) {
+        const std::uint64_t out = std::max(each.out, window.begin), in = std::min(each.in, window.end);
+        if (out >= in) continue;
+        contents.tables.off_cpu->append(thread, contents.time.since_origin(out),
+                                        contents.time.since_origin(in),
                                         each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu},
                                         each.preempted, each.by_recorder, each.by_program);
+    }
 }
 
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
+                           const score::ResolvedSelection& selection,
                            const std::function<bool(std::uint64_t)>& progress, Contents& contents) {
-    Folder& folder = contents.tables.folder;
+    const Folder& folder = contents.tables.folder;
     std::uint64_t events = 0;
     const auto times = calls::Absences::of(reader);
     if (!times) return tl::unexpected{times.error()};
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
         contents.first_call.push_back(contents.tables.calls.rows());
+        if (!std::ranges::binary_search(selection.threads, thread)) continue;
         const auto off_cpu = times->thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        calls::OffCpuPauses pauses{*off_cpu, settings.ends.latest};
-        ThreadWriter writer{thread, reader.info(), settings, contents.time, contents.tables};
-        const auto sink = [&](std::span<const trace::Event> some) {
-            writer.consume(pauses.among(some));
-            events += some.size();
-            if (progress && !progress(events)) folder.stop();
-        };
-        auto read = reader.read_thread(thread, sink, [&] { writer.gap(); });
+        calls::CallStream stream{
+            reader,
+            thread,
+            *off_cpu,
+            {.window = selection.window, .ignored = settings.ignored, .ends = settings.ends}};
+        ThreadWriter writer{thread, reader.info(), settings, selection.shown, contents.time, contents.tables};
+        auto read = stream.read(writer, [&](std::size_t more) {
+            events += more;
+            return !folder.error() && (!progress || progress(events));
+        });
+        if (folder.error()) return tl::unexpected{*folder.error()};
         if (!read) return read;
         writer.finish();
-        write_off_cpu(*off_cpu, thread, contents);
-        if (folder.error()) return tl::unexpected{*folder.error()};
+        write_off_cpu(*off_cpu, selection.window.value_or(trace::TickRange{}), thread, contents);
     }
     return {};
 }
 
 Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& options,
-                      const score::ResolvedSettings& settings, Folder& folder) {
+                      const score::ResolvedSettings& settings, const score::ResolvedSelection& selection,
+                      Folder& folder) {
     const bool with_off_cpu = has_off_cpu(reader.info());
     for (const std::string_view room : std::span{kRooms}.first(kRooms.size() - (with_off_cpu ? 0 : 1))) {
         if (auto made = folder.make_room(room); !made) return tl::unexpected{made.error()};
@@ -63,7 +73,7 @@ Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& opt
     Tables tables{folder, reader.info()};
     if (with_off_cpu) tables.off_cpu = std::make_unique<OffCpuTable>(folder);
     Contents contents{.tables = tables, .time = trace::time_scale(reader.info()), .first_call = {}};
-    if (auto written = write_threads(reader, settings, options.progress, contents); !written)
+    if (auto written = write_threads(reader, settings, selection, options.progress, contents); !written)
         return tl::unexpected{written.error()};
     tables.finish();
     if (folder.error()) return tl::unexpected{*folder.error()};
@@ -79,9 +89,11 @@ Result<Exported> export_columns(const trace::TraceReader& reader, const std::str
                                 const ExportOptions& options) {
     const auto settings = score::resolve(reader.info(), options.settings);
     if (!settings) return tl::unexpected{settings.error()};
+    const auto selection = score::resolve_selection(reader.info(), options.settings.selection);
+    if (!selection) return tl::unexpected{selection.error()};
     auto place = Folder::create(folder);
     if (!place) return tl::unexpected{place.error()};
-    auto exported = fill(reader, options, *settings, *place);
+    auto exported = fill(reader, options, *settings, *selection, *place);
     if (!exported) place->discard();
     return exported;
 }

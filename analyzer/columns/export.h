@@ -12,7 +12,8 @@
 namespace rdam::columns {
 
 struct ExportOptions {
-    /// Which calls are the same sequence, and which functions are left out. `jobs` is not looked at.
+    /// Which calls are the same sequence, which functions are left out, and the selection: which calls have
+    /// rows. `jobs` is not looked at.
     score::Settings settings;
     std::string trace;  ///< its path, for later readers of the columns
     std::string rules;  ///< the path of the rules file that `settings` come from; empty: none
@@ -27,7 +28,7 @@ struct Exported {
 
 /// Writes `folder`, which must not exist or be empty; after an error nothing of it is left. Memory grows with
 /// the distinct sequences of one thread and the functions, not with the calls. Errors: settings that the
-/// trace does not know, a place that cannot be written.
+/// trace does not know, a place that cannot be written, `progress`.
 Result<Exported> export_columns(const trace::TraceReader& reader, const std::string& folder,
                                 const ExportOptions& options);
 

@@ -50,10 +50,6 @@ void Folder::failed(const std::string& file, int error_number) {
                                std::strerror(error_number))};
 }
 
-void Folder::stop() {
-    if (!error_) error_ = Error{fmt::format("{}: interrupted before it was complete", path_.string())};
-}
-
 bool Folder::keep_descriptor() {
     return kept_++ < kMaxDescriptors;
 }

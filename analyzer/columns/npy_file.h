@@ -28,7 +28,6 @@ class Folder {
     /// Once something could not be written, nothing more is: the files are useless.
     const std::optional<Error>& error() const { return error_; }
     void failed(const std::string& file, int error_number);
-    void stop();  ///< as if something could not be written
     /// Whether one more file may keep its descriptor: a process has few of them.
     bool keep_descriptor();
     /// Takes away everything that was written.

@@ -1,6 +1,7 @@
 #include "analyzer/columns/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "wrappers/catalogue/catalogue.h"
@@ -77,7 +78,7 @@ void CallTable::append(const CallBegin& call) {
     parent_.append(call.parent);
     sequence_.append(-1);
     weight_.append(call.weight);
-    end_.append(static_cast<std::uint8_t>(End::unseen));
+    end_.append(static_cast<std::uint8_t>(calls::End::not_seen));
     outermost_.append(false);
     held_.append(false);
     doubt_.append(std::nan(""));

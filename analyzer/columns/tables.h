@@ -1,7 +1,6 @@
 // The tables of an export and their columns. What they mean: docs/columns.md.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,19 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/calls/call.h"
 #include "analyzer/columns/npy_file.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::columns {
-
-/// How a call ended. The column contains these numbers.
-enum class End : std::uint8_t {
-    returned,
-    unwound,  ///< by an exception, a cancellation or the thread's end
-    tail,     ///< went on as another function: a tail call
-    unseen,   ///< left by a jump, still open at the end, or where events are missing
-};
-inline constexpr std::array kEndNames = {"returned", "unwound", "tail", "unseen"};
 
 /// What is known of a call when it begins, and when it has ended.
 struct CallBegin {
@@ -39,7 +30,7 @@ struct CallEnd {
     std::int32_t cpu = -1;
     std::int64_t sequence = -1;
     std::uint64_t instructions = 0;  ///< 0: not known
-    End end = End::returned;
+    calls::End end = calls::End::returned;
     bool outermost = false;
     double doubt_ns = 0;  ///< by how much it may have taken longer (calls::Call::held); NaN: not known
 };

@@ -38,18 +38,14 @@ void Tables::finish() {
 }
 
 ThreadWriter::ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info,
-                           const score::ResolvedSettings& settings, trace::TimeScale time, Tables& tables)
+                           const score::ResolvedSettings& settings, const std::vector<bool>& shown,
+                           trace::TimeScale time, Tables& tables)
     : ThreadSequences(info, settings),
       thread_(thread),
       time_(time),
       tables_(tables),
-      first_sequence_(tables.sequences.rows()),
+      shown_(shown),
       known_ends_(calls::with_known_ends(info)) {}
-
-void ThreadWriter::consume(std::span<const trace::Event> events) {
-    if (tables_.folder.error()) return;
-    ThreadSequences::consume(events);
-}
 
 ValueTable* ThreadWriter::values_of(std::uint32_t function) {
     auto& table = tables_.values[function];
@@ -59,49 +55,62 @@ ValueTable* ThreadWriter::values_of(std::uint32_t function) {
     return table.get();
 }
 
+/// Its place in sequences_, behind those before it if it is new.
+std::size_t ThreadWriter::place_of(mining::GroupId group) {
+    if (group >= places_.size()) places_.resize(group + std::size_t{1}, kNone);
+    if (places_[group] == kNone) {
+        places_[group] = static_cast<std::uint32_t>(sequences_.size());
+        sequences_.push_back({.group = group});
+    }
+    return places_[group];
+}
+
 void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
     begin(enter);
-    Open open{.row = tables_.calls.rows(), .instructions = enter.instructions};
+    const std::int64_t around = open_.empty() ? -1 : open_.back().row;
+    Open& open = open_.emplace_back();
+    open.row = around;
+    if (!shown_[enter.function]) return;
+    open.row = static_cast<std::int64_t>(tables_.calls.rows());
+    open.instructions = enter.instructions;
     tables_.calls.append({.thread = thread_,
                           .function = enter.function,
                           .start_ns = time_.since_origin(enter.tsc),
                           .cpu = cpu_of(enter),
                           .caller = enter.caller,
-                          .parent = open_.empty() ? -1 : static_cast<std::int64_t>(open_.back().row),
+                          .parent = around,
                           .weight = static_cast<std::uint32_t>(weight)});
     if (ValueTable* values = values_of(enter.function)) {
         open.value_row = values->rows();
-        values->append(open.row, enter.words);
+        values->append(static_cast<std::uint64_t>(open.row), enter.words);
     }
-    open_.push_back(open);
 }
 
 void ThreadWriter::closed(const calls::Call& call) {
     const mining::GroupId group = end(call);
-    if (!known_ends_.empty() && !known_ends_[call.function]) return open_.pop_back();
-    if (group >= calls_of_.size()) calls_of_.resize(group + 1);
-    ++calls_of_[group];
     const Open open = open_.back();
     open_.pop_back();
-    const bool tail = event()->kind != trace::EventKind::leave;
+    if (!shown_[call.function]) return;
+    const std::size_t place = place_of(group);
+    if (!known_ends_.empty() && !known_ends_[call.function]) return;
+    ++sequences_[place].calls;
     const auto ns = [&](std::uint64_t ticks, bool known) {
         return known ? static_cast<double>(ticks) * time_.ns_per_tick : std::nan("");
     };
     tables_.calls.end(
-        open.row, {.duration_ns = ns(call.duration, call.timed),
-                   .self_ns = ns(call.self, call.self_timed),
-                   .cpu = cpu_of(*event()),
-                   .sequence = static_cast<std::int64_t>(first_sequence_ + group),
-                   .instructions = calls::net_instructions(settings().probe_instructions, open.instructions,
-                                                           event()->instructions, call.nested),
-                   .end = tail               ? End::tail
-                          : event()->unwound ? End::unwound
-                                             : End::returned,
-                   .outermost = call.outermost,
-                   .doubt_ns = ns(call.held, call.timed)});
+        static_cast<std::uint64_t>(open.row),
+        {.duration_ns = ns(call.duration, call.timed),
+         .self_ns = ns(call.self, call.self_timed),
+         .cpu = cpu_of(*call.last),
+         .sequence = static_cast<std::int64_t>(tables_.sequences.rows() + place),
+         .instructions = calls::net_instructions(settings().probe_instructions, open.instructions,
+                                                 call.last->instructions, call.nested),
+         .end = call.end(),
+         .outermost = call.outermost,
+         .doubt_ns = ns(call.held, call.timed)});
     if (!gave_result_of(call.function)) return;
     if (ValueTable* values = tables_.values[call.function].get())
-        values->returned(open.value_row, event()->words);
+        values->returned(open.value_row, call.last->words);
 }
 
 void ThreadWriter::abandoned(std::size_t count) {
@@ -112,14 +121,13 @@ void ThreadWriter::abandoned(std::size_t count) {
 void ThreadWriter::finish() {
     finish_matching();
     const std::vector<std::uint64_t> ids = lasting_ids();
-    calls_of_.resize(store().groups());
-    for (mining::GroupId group = 0; group < store().groups(); ++group) {
+    for (const Sequence& each : sequences_) {
         tables_.sequences.append(
             {.thread = thread_,
-             .function = store().shape(store().group(group).shape).function,
-             .id = ids[group],
-             .calls = calls_of_[group],
-             .name = printable(mining::sequence_name(store(), group, info(), settings().keys))});
+             .function = store().shape(store().group(each.group).shape).function,
+             .id = ids[each.group],
+             .calls = each.calls,
+             .name = printable(mining::sequence_name(store(), each.group, info(), settings().keys))});
     }
 }
 

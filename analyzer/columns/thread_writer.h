@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "analyzer/calls/call.h"
@@ -31,15 +30,16 @@ struct Tables {
 /// Not thread-safe; one thread of the trace is written after the other. All references must outlive it.
 class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
   public:
+    /// `shown`: by function, whether its calls have rows.
     ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info, const score::ResolvedSettings& settings,
-                 trace::TimeScale time, Tables& tables);
+                 const std::vector<bool>& shown, trace::TimeScale time, Tables& tables);
     ~ThreadWriter() = default;
     ThreadWriter(const ThreadWriter&) = delete;
     ThreadWriter& operator=(const ThreadWriter&) = delete;
     ThreadWriter(ThreadWriter&&) = delete;
     ThreadWriter& operator=(ThreadWriter&&) = delete;
 
-    void consume(std::span<const trace::Event> events);
+    using ThreadSequences::consume;
     using ThreadSequences::gap;
     /// Ends the open calls and writes the thread's sequences.
     void finish();
@@ -49,9 +49,15 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
     friend calls::BasicMatcher<ThreadWriter>;
 
     struct Open {
-        std::uint64_t row = 0;
+        std::int64_t row = -1;  ///< its own; without one, that of the call around it
         std::uint64_t value_row = 0;
         std::uint64_t instructions = 0;  ///< trace::Event
+    };
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+    /// A sequence in the table.
+    struct Sequence {
+        mining::GroupId group = 0;
+        std::uint64_t calls = 0;
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight);
@@ -59,13 +65,16 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
     void abandoned(std::size_t count);
 
     ValueTable* values_of(std::uint32_t function);
+    std::size_t place_of(mining::GroupId group);
 
     std::uint32_t thread_;
     trace::TimeScale time_;
     Tables& tables_;
-    std::uint64_t first_sequence_;
-    std::vector<bool> known_ends_;         // by function; empty: all
-    std::vector<std::uint64_t> calls_of_;  // by mining::GroupId
+    const std::vector<bool>& shown_;
+    std::vector<bool> known_ends_;     // by function; empty: all
+    std::vector<Sequence> sequences_;  // in the order of their rows
+    std::vector<std::uint32_t>
+        places_;  // in sequences_, by mining::GroupId; kNone: its function is not shown
     std::vector<Open> open_;
 };
 

@@ -31,20 +31,6 @@ std::string field(std::string_view text) {
     return quoted + "\"";
 }
 
-std::string_view end_name(views::End end) {
-    switch (end) {
-        case views::End::returned:
-            return "returned";
-        case views::End::unwound:
-            return "unwound";
-        case views::End::tail:
-            return "tail";
-        case views::End::not_seen:
-            break;
-    }
-    return "not seen";
-}
-
 class CsvCalls final : public views::CallVisitor {
   public:
     CsvCalls(const views::Visit& visit, std::uint32_t thread, Buffer& out, Written& written)
@@ -78,8 +64,8 @@ class CsvCalls final : public views::CallVisitor {
         }
         fmt::format_to(to, "{},", call.depth);
         if (call.cpu != trace::kNoCpu) fmt::format_to(to, "{}", call.cpu);
-        fmt::format_to(to, ",{},{},", call.weight, end_name(call.end));
-        if (call.end != views::End::not_seen) fmt::format_to(to, "{}", call.sequence);
+        fmt::format_to(to, ",{},{},", call.weight, calls::word_of(call.end));
+        if (call.end != calls::End::not_seen) fmt::format_to(to, "{}", call.sequence);
         // field() would make a text of a negative number.
         const std::string result = views::result_text(visit_.info(), call.function, call.result);
         fmt::format_to(to, ",{},{}\r\n", field(parameters_.back()),

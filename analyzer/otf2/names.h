@@ -26,10 +26,9 @@ inline constexpr OTF2_AttributeRef kProcessor = 4;
 inline constexpr OTF2_AttributeRef kBegan = 5;
 inline constexpr OTF2_AttributeRef kLastOwn = kBegan;
 
-// Values of `end`, in the order of views::End.
+// Values of `end`, which are calls::kEndWords.
 inline constexpr std::string_view kUnwound = "unwound";
 inline constexpr std::string_view kNotSeen = "not seen";
-inline constexpr std::array<std::string_view, 4> kEnds{"returned", kUnwound, "tail", kNotSeen};
 
 /// Behind the type in the description of a parameter's attribute: it tells sequences apart.
 inline constexpr std::string_view kKeyMark = ", key";

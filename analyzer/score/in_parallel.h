@@ -5,9 +5,12 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "wrappers/support/result.h"
 
 namespace rdam::score {
 
@@ -40,6 +43,18 @@ void in_parallel(std::size_t count, unsigned jobs, const Use& use) {
     if (started.empty()) work();
     for (std::future<void>& each : started)
         each.get();
+}
+
+/// The same for what may fail. Error: that of the lowest i.
+template <class Use>
+Result<void> try_in_parallel(std::size_t count, unsigned jobs, const Use& use) {
+    std::vector<std::optional<Error>> errors(count);
+    in_parallel(count, jobs, [&](std::size_t i) {
+        if (Result<void> done = use(i); !done) errors[i] = done.error();
+    });
+    for (const std::optional<Error>& error : errors)
+        if (error) return tl::unexpected{*error};
+    return {};
 }
 
 }  // namespace rdam::score

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
+#include <future>
 #include <optional>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/crowding.h"
-#include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/score/course/make_course.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/in_parallel.h"
@@ -41,11 +38,11 @@ void sum_off_in_windows(std::span<const trace::OffCpu> intervals, const trace::T
     }
 }
 
-/// Distributes the selected threads of the trace to the workers, longest first.
-class Crew {
+/// The selected threads of the trace, several at a time, longest first.
+class Threads {
   public:
-    Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu, const ResolvedSettings& settings,
-         const ResolvedSelection& selection)
+    Threads(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+            const ResolvedSettings& settings, const ResolvedSelection& selection)
         : reader_(reader),
           off_cpu_(off_cpu),
           settings_(settings),
@@ -56,116 +53,79 @@ class Crew {
         const std::size_t threads = reader.info().threads.size();
         out_.times.resize(threads);
         out_.windows.resize(threads);
-        errors_.resize(threads);
         if (settings.most_course > 0)
             course_ = course_span(reader.info(), window_, [&](std::uint32_t t) { return reader.end_of(t); });
     }
 
-    Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
-        jobs_ = jobs;
-        working_ =
-            std::clamp<unsigned>(jobs, 1, static_cast<unsigned>(std::max<std::size_t>(order_.size(), 1)));
-        std::vector<std::jthread> workers;
-        for (unsigned i = working_; i > 0; --i)
-            workers.emplace_back([this] { work(); });
+    Result<SelectedThreads> read(unsigned jobs, const ReadProgress& progress) {
+        std::future<Result<void>> done = std::async(std::launch::async, [this, jobs] {
+            return try_in_parallel(order_.size(), jobs, [&](std::size_t i) -> Result<void> {
+                if (stopped_) return {};
+                try {
+                    // Workers that have nothing left to do can decode for the others.
+                    return analyze_thread(order_[i], order_.size() - i < jobs);
+                } catch (const std::exception& error) {
+                    return fail("thread {} of the trace: {}", order_[i], error.what());
+                }
+            });
+        });
         try {
-            wait(progress);
+            while (done.wait_for(std::chrono::milliseconds{200}) != std::future_status::ready)
+                if (progress) progress(events_.load(std::memory_order_relaxed));
         } catch (...) {
             stopped_ = true;
             throw;
         }
-        workers.clear();
-        for (const std::optional<Error>& error : errors_) {
-            if (error) return tl::unexpected{*error};
-        }
-        return {};
+        if (auto all = done.get(); !all) return tl::unexpected{all.error()};
+        return std::move(out_);
     }
-
-    /// After run().
-    SelectedThreads take() { return std::move(out_); }
 
   private:
-    void work() {
-        for (std::size_t i = next_++; i < order_.size() && !stopped_; i = next_++) {
-            const std::uint32_t thread = order_[i];
-            try {
-                // Workers that have nothing left to do can decode for the others.
-                const bool ahead = order_.size() - i < jobs_;
-                if (auto read = analyze_thread(thread, ahead); !read) errors_[thread] = read.error();
-            } catch (const std::exception& error) {
-                errors_[thread] = Error{fmt::format("thread {} of the trace: {}", thread, error.what())};
-            }
-        }
-        const std::lock_guard lock{mutex_};
-        --working_;
-        done_.notify_one();
-    }
-
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
         trace::Turn turn;
-        calls::OffCpuPauses pauses{*off_cpu, settings_.ends.latest};
+        const trace::TickRange life =
+            calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{}));
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         analysis.set_course(course_);
-        analysis.set_life(
-            calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{})));
-        if (window_) {
-            out_.windows[thread] = std::make_unique<calls::EventWindow>(
-                *window_, reader_.info().functions.size(), settings_.ignored);
-        }
-        calls::EventWindow* const window = out_.windows[thread].get();
+        analysis.set_life(life);
         const OffTimes off{*off_cpu};
         if (reader_.info().switches.state == trace::SwitchInfo::State::recorded) analysis.set_off_times(&off);
-        const auto consume = [&](std::span<const trace::Event> events) {
-            if (window != nullptr) events = window->inside(events);
-            pauses.note_pauses(events);
-            analysis.consume(events);
+        calls::CallStream stream{
+            reader_,
+            thread,
+            *off_cpu,
+            {.window = window_, .ignored = settings_.ignored, .ends = settings_.ends, .sums_off_cpu = true}};
+        const auto is_stopped = [&] { return stopped_.load(std::memory_order_relaxed); };
+        const auto goes_on = [&](std::size_t events) {
+            events_.fetch_add(events, std::memory_order_relaxed);
+            if (analysis.open_calls() > kDeep) turn.take(is_stopped);
+            return !is_stopped();
         };
-        const auto sink = [&](std::span<const trace::Event> events) {
-            if (stopped_.load(std::memory_order_relaxed)) throw std::runtime_error("nobody waits for it");
-            events_.fetch_add(events.size(), std::memory_order_relaxed);
-            for (; !events.empty(); events = events.subspan(std::min(kDeep, events.size()))) {
-                consume(pauses.among(events.first(std::min(kDeep, events.size()))));
-                if (analysis.open_calls() > kDeep)
-                    turn.take([&] { return stopped_.load(std::memory_order_relaxed); });
-            }
-        };
-        const auto gap = [&] {
-            if (window == nullptr || window->gap()) analysis.gap();
-        };
-        auto read = reader_.read_thread(thread, sink, gap, ahead, &turn);
-        consume(pauses.rest());
+        if (auto read = stream.read(analysis, goes_on, ahead, &turn); !read) return read;
+        out_.windows[thread] = stream.take_window();
         out_.times[thread] = analysis.finish();
-        note_off_cpu(*off_cpu, off, pauses, *out_.times[thread]);
-        const trace::TickRange life =
-            calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{}));
+        note_off_cpu(*off_cpu, off, stream.off_cpu_in_pauses(), *out_.times[thread]);
         auto& all = out_.times[thread]->off_in_windows;
         for (auto each = all.begin(); each != all.end(); ++each)
             sum_off_in_windows(*off_cpu, life, reader_.info().functions[each->first].windowed_since,
                                each.value());
-        return read;
+        return {};
     }
 
-    void note_off_cpu(std::span<const trace::OffCpu> intervals, const OffTimes& off,
-                      const calls::OffCpuPauses& pauses, ThreadTimes& times) const {
+    void note_off_cpu(std::span<const trace::OffCpu> intervals, const OffTimes& off, std::uint64_t in_pauses,
+                      ThreadTimes& times) const {
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
         if (state != State::recorded && state != State::stopped) return;
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(trace::TickRange{}));
-        times.off_cpu->in_pauses = pauses.off_cpu_in_pauses();
+        times.off_cpu->in_pauses = in_pauses;
         if (settings_.most_sampled == 0) return;
         for (samples::CallSample& sample : times.samples)
             sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });
-    }
-
-    void wait(const std::function<void(std::uint64_t)>& progress) {
-        std::unique_lock lock{mutex_};
-        while (!done_.wait_for(lock, std::chrono::milliseconds{200}, [this] { return working_ == 0; })) {
-            if (progress) progress(events_.load(std::memory_order_relaxed));
-        }
     }
 
     const trace::TraceReader& reader_;
@@ -175,14 +135,8 @@ class Crew {
     trace::TickRange course_{0, 0};
     std::vector<std::uint32_t> order_;
     SelectedThreads out_;
-    std::vector<std::optional<Error>> errors_;  // by thread
-    std::atomic<std::size_t> next_ = 0;
     std::atomic<std::uint64_t> events_ = 0;
     std::atomic<bool> stopped_ = false;
-    std::mutex mutex_;
-    std::condition_variable done_;
-    unsigned jobs_ = 1;
-    unsigned working_ = 0;
 };
 
 /// Calls of each function and thread that are kept: fewer if there are many of both.
@@ -307,9 +261,9 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::
                                  const ReadProgress& progress) {
     const auto resolved = resolve_selection(reader.info(), selection);
     if (!resolved) return tl::unexpected{resolved.error()};
-    Crew crew{reader, off_cpu, settings, *resolved};
-    if (auto done = crew.run(threads_for(jobs), progress); !done) return tl::unexpected{done.error()};
-    return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());
+    auto read = Threads{reader, off_cpu, settings, *resolved}.read(threads_for(jobs), progress);
+    if (!read) return tl::unexpected{read.error()};
+    return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, std::move(*read));
 }
 
 Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -41,7 +40,7 @@ std::uint64_t start_unix_ns(const trace::TraceInfo& info);
 /// What came of the threads, by thread index; null where a thread was not analyzed.
 struct SelectedThreads {
     ThreadList times;
-    std::vector<std::unique_ptr<calls::EventWindow>> windows;  ///< null without a window
+    std::vector<std::optional<calls::EventWindow>> windows;  ///< none without a window
 };
 
 /// A trace, or the requested part of it, ready to be scored.

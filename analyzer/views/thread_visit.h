@@ -90,16 +90,13 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
         const std::uint64_t begin = open_.back().begin;
         open_.pop_back();
         if (!shown) return;
-        const bool tail = call.last->kind != trace::EventKind::leave;
         Closed closed{.function = call.function,
                       .depth = --depth_,
                       .begin = begin,
                       .tsc = in_order(call.last->tsc),
                       .weight = call.weight,
                       .cpu = call.last->cpu,
-                      .end = tail                 ? End::tail
-                             : call.last->unwound ? End::unwound
-                                                  : End::returned,
+                      .end = call.end(),
                       .timed = call.timed,
                       .outermost = call.outermost,
                       .sequence = sequence,
@@ -133,7 +130,7 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
                                  .begin = open.begin,
                                  .tsc = tsc,
                                  .weight = open.weight,
-                                 .end = End::not_seen});
+                                 .end = calls::End::not_seen});
         }
     }
 

@@ -9,12 +9,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/mixed_up_ends.h"
-#include "analyzer/calls/off_cpu_pauses.h"
-#include "analyzer/calls/window.h"
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/score_trace.h"
@@ -24,7 +22,6 @@
 namespace rdam::views {
 namespace {
 
-constexpr const char* kStopped = "interrupted";
 /// Bytes for the sequences of all calls, in powers of two for each thread: some hundred million calls.
 constexpr std::size_t kMostLogs = std::size_t{256} << 20;
 
@@ -249,14 +246,15 @@ struct Visit::Counted {
     std::mutex mutex;
     std::atomic<bool> stopped = false;
 
-    void add(std::uint64_t more) {
+    /// Whether more is wanted.
+    bool add(std::uint64_t more) {
         constexpr std::uint64_t kOften = std::uint64_t{1} << 20;
         const std::uint64_t before = events.fetch_add(more);
         if (progress && before / kOften != (before + more) / kOften) {
             const std::lock_guard guard{mutex};
             if (!progress(before + more)) stopped = true;
         }
-        if (stopped) throw std::runtime_error(kStopped);
+        return !stopped;
     }
 };
 
@@ -286,47 +284,26 @@ Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Sett
     return visit;
 }
 
-/// Events of the window, with pauses among them.
-Result<void> Visit::read(std::uint32_t thread,
-                         const std::function<void(std::span<const trace::Event>)>& events,
-                         const std::function<void()>& gap) const {
+/// `visitor`: null, or it may stop.
+template <class Calls>
+Result<void> Visit::read(std::uint32_t thread, Calls& calls, const CallVisitor* visitor) const {
     const auto off_cpu = absences_->thread(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    calls::OffCpuPauses pauses{*off_cpu, settings_->ends.latest};
-    std::optional<calls::EventWindow> window;
-    if (selection_.window) window.emplace(*selection_.window, info().functions.size(), settings_->ignored);
-    const auto inside = [&](std::span<const trace::Event> some) {
-        events(window ? window->inside(some) : some);
-    };
-    try {
-        auto read = reader_->read_thread(
-            thread,
-            [&](std::span<const trace::Event> some) {
-                counted_->add(some.size());
-                inside(pauses.among(some));
-            },
-            [&] {
-                if (!window || window->gap()) gap();
-            });
-        if (!read) return read;
-        inside(pauses.rest());
-    } catch (const std::runtime_error& error) {
-        return fail("{}", error.what());
-    }
-    return {};
+    calls::CallStream stream{
+        *reader_,
+        thread,
+        *off_cpu,
+        {.window = selection_.window, .ignored = settings_->ignored, .ends = settings_->ends}};
+    return stream.read(calls, [&](std::size_t events) {
+        return counted_->add(events) && (visitor == nullptr || visitor->goes_on());
+    });
 }
 
+/// `calls`: a ThreadVisit.
 template <class Calls>
-Result<void> Visit::run(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const {
+Result<void> Visit::show(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const {
     calls.set_span(span_);
-    auto done = read(
-        thread,
-        [&](std::span<const trace::Event> some) {
-            calls.consume(some);
-            if (!visitor.goes_on()) throw std::runtime_error(kStopped);
-        },
-        [&] { calls.gap(); });
-    if (!done) return done;
+    if (auto done = read(thread, calls, &visitor); !done) return done;
     calls.finish(std::min(reader_->end_of(thread), span_.end));
     return {};
 }
@@ -337,39 +314,35 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     const bool of_process = baseline.kind == score::Baseline::Kind::process;
     const auto& threads = selection_.threads;
     self_bases_.resize(bases_.size());
-    std::vector<std::optional<Error>> errors(threads.size());
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
     EarlyLook* const early = of_process || all ? nullptr : wanted.early;
     if (early != nullptr) logs_.resize(bases_.size());
     LogRoom room{kMostLogs};
     std::atomic<std::uint64_t> unsettled = 0;
-    score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
+    const auto find_own = [&](std::size_t i) -> Result<void> {
         auto durations = std::make_unique<Durations>(all, wanted.self_losses);
         if (early != nullptr) {
             SettlingBases bases{*durations, settings_->baseline.error};
             const auto visitor = early->begin();
             ThreadVisit calls{info(), *settings_, bases, selection_.shown, *visitor};
             calls.keep_sequences(logs_[threads[i]], room);
-            if (auto done = run(threads[i], calls, *visitor); !done) errors[i] = done.error();
+            if (auto done = show(threads[i], calls, *visitor); !done) return done;
             early->end(*visitor);
             unsettled += bases.unsettled();
         } else {
             ThreadCalls calls{info(), *settings_, *durations};
-            auto done = read(
-                threads[i], [&](std::span<const trace::Event> some) { calls.consume(some); },
-                [&] { calls.gap(); });
-            if (!done) errors[i] = done.error();
+            if (auto done = read(threads[i], calls, nullptr); !done) return done;
             calls.finish();
             if (of_process) {
                 found[i] = {std::move(durations), calls.lasting_ids()};
-                return;
+                return {};
             }
         }
         bases_[threads[i]] = durations->whole.bases(baseline);
         self_bases_[threads[i]] = durations->self.bases(baseline);
-    });
-    for (const std::optional<Error>& error : errors)
-        if (error) return tl::unexpected{*error};
+        return {};
+    };
+    if (auto done = score::try_in_parallel(threads.size(), jobs, find_own); !done) return done;
     if (early != nullptr) unsettled_ = unsettled;
     if (!of_process) return {};
     const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<SequenceBase>>& bases) {
@@ -394,7 +367,7 @@ Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
     KnownBases bases{bases_[thread], self_bases_[thread]};
     ThreadVisit calls{info(), *settings_, bases, selection_.shown, visitor};
     if (!logs_.empty()) calls.take_sequences(logs_[thread]);
-    return run(thread, calls, visitor);
+    return show(thread, calls, visitor);
 }
 
 Result<std::vector<trace::OffCpu>> Visit::off_cpu(std::uint32_t thread) const {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/calls/call.h"
 #include "analyzer/calls/crowding.h"
 #include "analyzer/score/selection.h"
 #include "analyzer/score/settings/settings.h"
@@ -37,13 +38,6 @@ struct Opened {
     std::span<const std::uint64_t> words;  ///< parameters; valid during the call only
 };
 
-enum class End : std::uint8_t {
-    returned,
-    unwound,   ///< by an exception, a cancellation or the thread's exit
-    tail,      ///< by a tail call
-    not_seen,  ///< nobody saw it end: `tsc` is when that became clear
-};
-
 /// The innermost open call ends.
 struct Closed {
     std::uint32_t function = 0;
@@ -51,7 +45,8 @@ struct Closed {
     std::uint64_t begin = 0, tsc = 0;  ///< ticks, begin ≤ tsc
     std::uint64_t weight = 1;
     std::uint16_t cpu = trace::kNoCpu;
-    End end = End::returned;
+    /// If nobody saw it end, `tsc` is when that became clear.
+    calls::End end = calls::End::returned;
     bool timed = false;     ///< the next four are known
     bool outermost = true;  ///< no other call of the function was open around it
     double duration = 0;    ///< ticks, net (calls::Call)
@@ -146,9 +141,9 @@ class Visit {
           score::ResolvedSelection selection, calls::Absences absences);
     Result<void> find_baselines(unsigned jobs, const Wanted& wanted);
     template <class Calls>
-    Result<void> run(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const;
-    Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
-                      const std::function<void()>& gap) const;
+    Result<void> read(std::uint32_t thread, Calls& calls, const CallVisitor* visitor) const;
+    template <class Calls>
+    Result<void> show(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const;
 
     const trace::TraceReader* reader_;
     std::shared_ptr<const score::ResolvedSettings> settings_;

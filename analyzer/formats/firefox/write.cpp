@@ -127,8 +127,7 @@ class FirefoxThread final : public ThreadSlices {
         add_text("parameters", views::parameters_text(visit_.info(), slice.function, slice.words), more);
         add_text("result", views::result_text(visit_.info(), slice.function, slice.result), more);
         if (slice.weight > 1) more += fmt::format(",\"stands_for\":{}", slice.weight);
-        if (slice.how == views::End::not_seen) add_text("end", "not seen", more);
-        if (slice.how == views::End::unwound) add_text("end", "unwound", more);
+        add_text("end", slice.odd_end(), more);
         marker(shared_.name_of(slice.function), slice.begin, slice.end, kCalls, more + "}");
         const auto weight = static_cast<double>(slice.weight);
         calls_.push_back({.function = slice.function,

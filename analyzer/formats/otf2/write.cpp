@@ -47,8 +47,8 @@ class LocationEvents final : public views::CallVisitor {
           writer_(writer),
           off_cpu_(off_cpu),
           attributes_(archive.get(OTF2_AttributeList_New)) {
-        for (std::size_t i = 0; i < rdam::otf2::kEnds.size(); ++i)
-            ends_[i] = definitions.strings().ref(rdam::otf2::kEnds[i]);
+        for (std::size_t i = 0; i < calls::kEndWords.size(); ++i)
+            ends_[i] = definitions.strings().ref(calls::kEndWords[i]);
         for (std::size_t i = 0; i < reasons_.size(); ++i)
             reasons_[i] = definitions.strings().ref(rdam::otf2::kReasons[i]);
     }
@@ -76,7 +76,7 @@ class LocationEvents final : public views::CallVisitor {
             value.float64 = call.lost * visit_.clock().ns_per_tick;
             add(rdam::otf2::kLost, OTF2_TYPE_DOUBLE, value);
         }
-        if (call.end != views::End::returned) {
+        if (call.end != calls::End::returned) {
             value.stringRef = ends_[static_cast<std::size_t>(call.end)];
             add(rdam::otf2::kEnd, OTF2_TYPE_STRING, value);
         }
@@ -151,7 +151,7 @@ class LocationEvents final : public views::CallVisitor {
     std::size_t next_ = 0;
     std::uint64_t off_done_ = 0;  ///< off_cpu_ is written up to then
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
-    std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
+    std::array<OTF2_StringRef, calls::kEndWords.size()> ends_{};
     std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
     std::vector<views::Paused> pauses_;  ///< since the last call began or ended
     std::uint64_t calls_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "analyzer/score/in_parallel.h"
@@ -40,15 +39,15 @@ Result<LossCounts> count_losses(const views::Visit& visit, unsigned jobs) {
     const auto& threads = visit.threads();
     std::mutex mutex;
     LossCounts all;
-    std::optional<Error> error;
-    score::in_parallel(threads.size(), score::threads_for(jobs), [&](std::size_t i) {
+    const auto count = [&](std::size_t i) -> Result<void> {
         Losses losses;
-        const auto read = visit.thread(threads[i], losses);
+        if (auto read = visit.thread(threads[i], losses); !read) return read;
         const std::lock_guard guard{mutex};
-        if (!read) error = read.error();
         all.add(losses.counts());
-    });
-    if (error) return tl::unexpected{*error};
+        return {};
+    };
+    if (auto counted = score::try_in_parallel(threads.size(), score::threads_for(jobs), count); !counted)
+        return tl::unexpected{counted.error()};
     return all;
 }
 

@@ -90,8 +90,7 @@ class JsonThread final : public ThreadSlices {
         if (slice.scored)
             more += fmt::format(R"("lost_ns":{:.3f},"baseline_ns":{:.3f},)", slice.lost, slice.baseline);
         if (slice.weight > 1) more += fmt::format(R"("stands_for_calls":{},)", slice.weight);
-        if (slice.how == views::End::not_seen) more += R"("end":"not seen",)";
-        if (slice.how == views::End::unwound) more += R"("end":"unwound",)";
+        if (const std::string end = slice.odd_end(); !end.empty()) more += fmt::format(R"("end":"{}",)", end);
         if (const std::string text = views::parameters_text(run_.info, slice.function, slice.words);
             !text.empty())
             more += fmt::format(R"("parameters":{},)", json_text(text));

@@ -150,8 +150,7 @@ class PerfettoThread final : public ThreadSlices {
             Packets::annotate(event, kParameters, views::parameters_text(info_, slice.function, slice.words));
             Packets::annotate(event, kResult, views::result_text(info_, slice.function, slice.result));
             if (slice.weight > 1) Packets::annotate(event, kStandsFor, static_cast<long long>(slice.weight));
-            if (slice.how == views::End::not_seen) Packets::annotate(event, kHow, std::string{"not seen"});
-            if (slice.how == views::End::unwound) Packets::annotate(event, kHow, std::string{"unwound"});
+            Packets::annotate(event, kHow, slice.odd_end());
             for (const ArrowEnd& end : slice.arrows)
                 event.add_fixed64(perfetto::event::kFlow, end.id);
         });

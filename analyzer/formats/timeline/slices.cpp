@@ -1,10 +1,10 @@
 #include "analyzer/formats/timeline/slices.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "analyzer/formats/timeline/bins.h"
 #include "analyzer/formats/timeline/budget.h"
@@ -281,12 +281,16 @@ class AllThreads {
 
     Result<Written> write(unsigned jobs) {
         const auto& threads = scene_.visit.threads();
-        score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
+        std::atomic<bool> failed = false;
+        const auto write_part = [&](std::size_t i) -> Result<void> {
             InOrder::Part part{in_order_, i};
-            if (failed()) return;
-            if (auto one = write_one(threads[i], part); !one) fail_with(one.error());
-        });
-        if (error_) return tl::unexpected{*error_};
+            if (failed) return {};
+            auto one = write_one(threads[i], part);
+            if (!one) failed = true;
+            return one;
+        };
+        if (auto all = score::try_in_parallel(threads.size(), jobs, write_part); !all)
+            return tl::unexpected{all.error()};
         return written_;
     }
     /// By bin, on average.
@@ -325,14 +329,6 @@ class AllThreads {
             inside_[bin] += calls.inside()[bin];
         return {};
     }
-    bool failed() {
-        const std::lock_guard guard{mutex_};
-        return error_.has_value();
-    }
-    void fail_with(const Error& error) {
-        const std::lock_guard guard{mutex_};
-        if (!error_) error_ = error;
-    }
 
     const Scene& scene_;
     SliceWriter& writer_;
@@ -341,7 +337,6 @@ class AllThreads {
     Written written_;
     Processors processors_;
     std::vector<std::uint64_t> inside_;  // ticks: their sum does not depend on the order
-    std::optional<Error> error_;
 };
 
 void write_processors(const Processors& processors, SliceWriter& writer, Buffer& out) {

@@ -36,10 +36,16 @@ struct Slice {
     double self = 0, lost_self = 0;  ///< 0: not known (views::Closed)
     bool scored = false;             ///< `lost` and `baseline` are known
     std::uint64_t weight = 1;        ///< it stands for so many calls
-    views::End how = views::End::returned;
+    calls::End how = calls::End::returned;
     std::span<const std::uint64_t> words;   ///< parameters
     const std::uint64_t* result = nullptr;  ///< null: none
     std::vector<ArrowEnd> arrows = {};
+
+    /// How it ended, if that is worth a word; empty: as most calls do.
+    std::string odd_end() const {
+        const bool odd = how == calls::End::unwound || how == calls::End::not_seen;
+        return odd ? std::string{calls::word_of(how)} : std::string{};
+    }
 };
 
 /// The calls of a bin that are no slices of their own.

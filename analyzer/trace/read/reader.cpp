@@ -122,7 +122,7 @@ struct TraceReader::State {
     void add_chunks(const std::vector<ChunkPlace>& places);
     Result<void> check_thread(std::uint32_t thread) const;
     Result<void> read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
-                             const EventSink& sink, bool ahead, Turn& turn);
+                             const EventSink& sink, const Reading& how);
     void add_off_cpu_chunk(const ChunkPlace& place);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
@@ -340,16 +340,17 @@ Result<void> TraceReader::State::check_thread(std::uint32_t thread) const {
 
 /// `numbers` rise.
 Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
-                                             const EventSink& sink, bool ahead, Turn& turn) {
+                                             const EventSink& sink, const Reading& how) {
     if (numbers.empty()) return {};
     std::vector<Chunk>& chunks = threads[thread].chunks;
+    Turn own_turn;
     DecodedChunks decoded{
         {.count = numbers.size(),
          .decode = [&](std::size_t i, ChunkLoader& loader,
                        ChunkDecoder& decoder) { return decode(chunks[numbers[i]], loader, decoder); },
          .swells = [&](std::size_t i) { return swells(file, chunks[numbers[i]].place); }},
-        turn,
-        ahead};
+        how.turn != nullptr ? *how.turn : own_turn,
+        how.ahead};
     std::optional<OpenFrames> frames;
     if (threads[thread].innermost) frames.emplace();
     const auto forget = [&] {
@@ -364,6 +365,8 @@ Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<con
         if (*next.good) {
             if (frames) frames->name_innermost(next.decoder.events());
             sink.events(next.decoder.events());
+            if (how.stopped && how.stopped())
+                return fail("{}: interrupted before thread {} was read", path, info.threads[thread].tid);
         } else {
             count_bad(chunk);
             forget();
@@ -509,12 +512,11 @@ Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
 
 Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void(std::span<const Event>)>& sink,
-                                      const std::function<void()>& gap, bool ahead, Turn* turn) const {
+                                      const std::function<void()>& gap, const Reading& how) const {
     if (auto there = state_->check_thread(thread); !there) return there;
     std::vector<std::size_t> all(state_->threads[thread].chunks.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    Turn own_turn;
-    return state_->read_chunks(thread, all, {sink, gap}, ahead, turn != nullptr ? *turn : own_turn);
+    return state_->read_chunks(thread, all, {sink, gap}, how);
 }
 
 Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
@@ -523,8 +525,7 @@ Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
     if (auto there = state_->check_thread(thread); !there) return there;
     const std::vector<std::size_t> chunks = state_->chunks_of_part(thread, part);
     gap();
-    Turn turn;
-    return state_->read_chunks(thread, chunks, {sink, gap}, false, turn);
+    return state_->read_chunks(thread, chunks, {sink, gap}, {});
 }
 
 std::uint64_t TraceReader::events_of_part(std::uint32_t thread, const TimePart& part) const {

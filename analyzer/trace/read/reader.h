@@ -33,6 +33,14 @@ struct TimePart {
     std::uint64_t end = 0;
 };
 
+/// How the events of a thread are read.
+struct Reading {
+    bool ahead = false;  ///< a second thread of this process decodes the chunks that come next
+    /// The caller's, taken before a chunk that takes far more memory than a recorder's; null: one of its own.
+    Turn* turn = nullptr;
+    std::function<bool()> stopped = {};  ///< asked after each chunk; true: reading ends with an error
+};
+
 class TraceReader {
   public:
     /// Opens and reads everything but the events. If a recorder still writes the file, waits for it (calls
@@ -70,13 +78,9 @@ class TraceReader {
     /// a whole, counted in damage(), and `gap` is called at its place (calls open there cannot be trusted).
     /// Guarantees for each event: function < info().functions.size(), words.size() == the function's
     /// enter_words or leave_words, stack <= info().stacks.size(). Different threads may be read at the same
-    /// time.
-    /// With `ahead` a second thread of the caller's process decodes the chunks that come next. `turn`: the
-    /// caller's, taken before a chunk that takes far more memory than a recorder's; null: one of its own. No
-    /// sink may wait for another thread of a trace.
+    /// time. No sink may wait for another thread of a trace.
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
-                             const std::function<void()>& gap, bool ahead = false,
-                             Turn* turn = nullptr) const;
+                             const std::function<void()>& gap, const Reading& how = {}) const;
 
     /// As read_thread(), but only the chunks of events that reach into `part`: calls that began before them
     /// are not seen to begin. `gap` is also called before the first.

@@ -154,16 +154,14 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
     out.windows.resize(recording.threads.size());
     for (const std::uint32_t t : selection->threads) {
         score::ThreadAnalysis analysis{recording.info, settings};
-        if (selection->window) {
-            out.windows[t] = std::make_unique<calls::EventWindow>(
-                *selection->window, recording.info.functions.size(), settings.ignored);
-        }
+        if (selection->window)
+            out.windows[t].emplace(*selection->window, recording.info.functions.size(), settings.ignored);
         analysis.set_life(
             calls::life_in(recording.info.threads[t], selection->window.value_or(trace::TickRange{})));
         analysis.set_course(score::course_span(recording.info, selection->window, [&](std::uint32_t of) {
             return recording.info.threads[of].end;
         }));
-        const auto& window = out.windows[t];
+        auto& window = out.windows[t];
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
             if (piece.gap_before && (!window || window->gap())) analysis.gap();
             analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});

@@ -1,7 +1,6 @@
 // The calls of a trace as a visitor hears of them.
 #include "analyzer/views/visit.h"
 
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -11,15 +10,12 @@
 namespace rdam::test {
 namespace {
 
-using views::End;
-
 /// `function depth begin-end how`
 std::string told(const LoggedCall& each) {
-    static constexpr std::array kEnds = {"returned", "unwound", "tail", "not seen"};
     const views::Closed& call = each.call;
     return std::string(1, static_cast<char>('a' + call.function)) + " " + std::to_string(call.depth) + " " +
            std::to_string(call.begin) + "-" + std::to_string(call.tsc) + " " +
-           kEnds[static_cast<std::size_t>(call.end)];
+           std::string{calls::word_of(call.end)};
 }
 
 std::vector<std::string> told(const std::vector<LoggedCall>& calls) {
@@ -118,7 +114,7 @@ TEST_CASE("a call that was not seen to end ends when that is known", "[visit]") 
                               "b 1 160-500 not seen", "a 0 150-500 not seen"});
     REQUIRE(calls.size() == 8);
     for (const LoggedCall& each : calls)
-        CHECK(each.call.timed == (each.call.end != End::not_seen));
+        CHECK(each.call.timed == (each.call.end != calls::End::not_seen));
     CHECK(calls[2].call.duration == 50);
     CHECK(std::isnan(calls[2].call.self));
     CHECK(calls[7].call.lost == 0);

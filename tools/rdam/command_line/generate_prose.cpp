@@ -322,10 +322,11 @@ Prose export_prose() {
              "--weight says how wide the paths of folded, speedscope and firefox are drawn. With lost, the "
              "default, a "
              "function that takes long but always equally long has no width.",
-             "Like rdam analyze, --format observes keys, rules, --since, --until, --thread and --function. "
-             "Memory: up to 256 MB for the calls' sequences, a byte or two each, and as much again for what "
-             "is "
-             "written before its thread's turn. paje needs as much room for temporary files as it writes."},
+             "Like rdam analyze, --columns and --format observe keys, rules, --since, --until, --thread and "
+             "--function. --format takes up to 256 MB of memory for the calls' sequences, a byte or two "
+             "each, "
+             "and as much again for what is written before its thread's turn. paje needs as much room for "
+             "temporary files as it writes."},
         .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."},
                         {"TMPDIR", "Where temporary files of paje are kept. Default: /tmp."}},
         .exit_status = {kDone, kBadInput, kUsage},

@@ -120,13 +120,9 @@ void check_usage(const ExportArguments& options) {
     if (format != formats.end() && format->binary && options.output == "-" && isatty(STDOUT_FILENO) == 1)
         throw CLI::ValidationError("--output",
                                    options.format + " is not for a terminal: name a file with -o FILE");
-    const score::Selection& selection = options.settings.selection;
-    if (!options.columns.empty() && selection.asks_for_a_part())
-        throw CLI::ValidationError("--columns",
-                                   "exports all calls: no --since, --until, --thread or --function");
     if (!options.columns.empty() && options.output != "-")
         throw CLI::ValidationError("--output", "is for --format: --columns names its own place");
-    check_selection(selection);
+    check_selection(options.settings.selection);
 }
 
 }  // namespace
