@@ -184,6 +184,73 @@ class Values(Columns):
             self.assertEqual(deep.info["settings"]["deep_keys"], True)
 
 
+class Parts(Columns):
+    def setUp(self):
+        super().setUp()
+        self.record("orders", 3, ORDERS, functions=SHOP)
+        self.whole = self.opened("whole")
+
+    def check_rows(self, part: rdam.Trace, rows, complete):
+        """They are the `rows` of the whole export; what is known of a call that has ended is the same for those that are `complete`."""
+        for name in ("thread", "function", "start", "cpu_enter", "caller", "weight"):
+            self.assertEqual(part.calls[name].tolist(), self.whole.calls[name][rows].tolist(), name)
+        for name in ("duration", "self", "doubt", "cpu_leave", "end"):
+            self.assertEqual(part.calls[name][complete].tolist(), self.whole.calls[name][rows][complete].tolist(), name)
+        ids, theirs = (trace.sequences["id"][trace.calls["sequence"]] for trace in (part, self.whole))
+        self.assertEqual(ids[complete].tolist(), theirs[rows][complete].tolist())
+        for name in SHOP.split(","):
+            mine = part.calls["function"] == part.function(name)
+            scores = [score["occurrences"] for score in part.scores if score["name"] == name]
+            self.assertEqual(sum(scores), mine.sum(), name)
+
+    def test_threads_and_functions(self):
+        names = self.whole.functions["name"][self.whole.calls["function"]]
+        tid = str(self.whole.threads["tid"][1])
+        part = self.opened("part", "--thread", tid, "--function", "serve", "--function", "st*")
+        rows = (self.whole.calls["thread"] == 1) & (names != "parse")
+        self.check_rows(part, rows, numpy.ones(rows.sum(), bool))
+        parents = self.whole.calls["parent"][rows]
+        self.assertEqual(part.calls["parent"].tolist(), numpy.where(parents < 0, -1, (numpy.cumsum(rows) - 1)[parents]).tolist())
+        self.assertEqual(part.calls["outermost"].all(), True)
+        self.assertEqual(part.threads["calls"].tolist(), [0, rows.sum(), 0])
+        self.assertEqual((part.threads["tid"].tolist(), part.functions["name"].tolist()),
+                         (self.whole.threads["tid"].tolist(), self.whole.functions["name"].tolist()))
+        self.assertEqual(set(part.sequences["function"].tolist()), {part.function("serve"), part.function("store")})
+        self.assertEqual(part.sequences["calls"].sum(), rows.sum())
+        stored = self.whole.calls["thread"][self.whole.values("store")["call"]] == 1
+        self.assertEqual(part.values("store")["amount"].tolist(), self.whole.values("store")["amount"][stored].tolist())
+        self.assertEqual(len(part.values("parse")), 0)
+        settings = part.info["settings"]
+        self.assertEqual((settings["thread"], settings["function"], settings["since_ns"]), ([tid], ["serve", "st*"], None))
+
+    def between_calls(self, part: float) -> int:
+        """A time in the run, after about that part of the calls, at which none begins."""
+        starts = numpy.unique(self.whole.calls["start"])
+        place = int(len(starts) * part)
+        place += int(numpy.argmax(numpy.diff(starts[place:]) > 10))
+        return int(starts[place] + starts[place + 1]) // 2
+
+    def test_a_window(self):
+        since, until = self.between_calls(0.3), self.between_calls(0.6)
+        start = self.whole.calls["start"]
+        rows = (start >= since) & (start < until)
+        part = self.opened("part", "--since", f"{since}ns", "--until", f"{until}ns")
+        unseen = part.calls["end"] == part.info["end"].index("unseen")
+        self.assertTrue((part.calls["sequence"][unseen] == -1).all() and numpy.isnan(part.calls["duration"][unseen]).all())
+        self.assertLess(unseen.sum(), len(unseen) / 10)  # three threads have one of each function at most
+        self.check_rows(part, rows, ~unseen)
+        self.assertEqual((part.info["settings"]["since_ns"], part.info["settings"]["until_ns"]), (since, until))
+        with rdam.open(self.folder / "trace.bin", since=f"{since}ns", until=f"{until}ns", function="serve") as opened:
+            serve = part.calls["function"] == part.function("serve")
+            self.assertEqual(opened.calls["start"].tolist(), part.calls["start"][serve].tolist())
+
+    def test_nothing_in_it(self):
+        for option, value, words in (("--since", "1000s", "no thread runs that late"), ("--thread", "nobody", "no thread with this tid or name"),
+                                     ("--function", "nosuch", "nosuch")):
+            self.assert_one_line(self.rdam("export", "--columns", "none", option, value), 1, words)
+        self.assertEqual(len(self.opened("none", "--until", "1ns").calls), 0)
+
+
 class Ends(Columns):
     def test_exceptions_and_jumps(self):
         self.record("sampled", 50, functions="thrower,jumper,leaf")
@@ -434,10 +501,10 @@ class Parquet(Columns):
         if self.python is None:
             self.skipTest("no Python here has pyarrow and numpy: tools/setup installs them where it reaches PyPI")
 
-    def compare(self, *program, functions: str) -> list[int]:
+    def compare(self, *program, functions: str, options=()) -> list[int]:
         self.record(*program, functions=functions)
-        self.export("columns")
-        self.export("calls.parquet", env={"RDAM_PYTHON": self.python})
+        self.export("columns", *options)
+        self.export("calls.parquet", *options, env={"RDAM_PYTHON": self.python})
         self.assertEqual(self.left_in_folder(), ["calls.parquet", "columns", "trace.bin"])
         done = self.run_in_folder(self.python, "-B", "-c", COMPARE, env={"PYTHONPATH": str(MODULE)})
         self.assertEqual(done.returncode, 0, done.stderr.decode())
@@ -449,6 +516,9 @@ class Parquet(Columns):
 
     def test_calls_left_in_other_ways(self):
         self.assertEqual(self.compare("sampled", 20, functions="thrower,jumper")[0], 4)
+
+    def test_a_part(self):
+        self.assertEqual(self.compare("orders", 2, 60, functions=SHOP, options=("--function", "parse")), [3, 120])
 
     def test_no_calls_at_all(self):
         self.record("orders", 1, 10, functions=SHOP)

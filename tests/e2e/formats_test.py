@@ -311,7 +311,7 @@ class Formats(Case):
 
     def test_wrong_calls(self):
         for arguments in ((), ("--format", "elf"), ("--columns", "x", "--format", "csv"), ("--format", "csv", "--budget", "5M"),
-                          ("--format", "json", "--budget", "5"), ("--format", "json", "--budget", "many"), ("--columns", "x", "--since", "1s"),
+                          ("--format", "json", "--budget", "5"), ("--format", "json", "--budget", "many"),
                           ("--columns", "x", "-o", "y")):
             done = self.rdam("export", *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stderr))

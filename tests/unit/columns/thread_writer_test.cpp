@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <tuple>
 
+#include "analyzer/columns/export.h"
 #include "analyzer/trace/clock.h"
 #include "tests/unit/analysis/random_recording.h"
-#include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/columns/folder.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -17,31 +19,8 @@
 namespace rdam::test {
 namespace {
 
-using columns::End;
-
-/// The calls of a recording, read back from what was written.
-struct Written {
-    explicit Written(const Recording& recording, const score::Settings& settings = {}) {
-        const score::ResolvedSettings names = resolved(recording, settings);
-        auto folder = columns::Folder::create(place.path().string());
-        REQUIRE(folder);
-        for (const char* room : {"calls", "sequences", "values"})
-            REQUIRE(folder->make_room(room));
-        columns::Tables tables{*folder, recording.info};
-        const trace::TimeScale time{.origin = 1000,
-                                    .ns_per_tick = trace::nanoseconds_per_tick(recording.info.clock)};
-        for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
-            columns::ThreadWriter writer{t, recording.info, names, time, tables};
-            for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
-                if (piece.gap_before) writer.gap();
-                writer.consume(piece.events);
-            }
-            writer.finish();
-        }
-        tables.finish();
-        REQUIRE_FALSE(folder->error());
-    }
-
+/// What was written, read back.
+struct Rows {
     template <class T>
     std::vector<T> column(const std::string& name) const {
         return read_column<T>(place.path() / (name + ".npy"));
@@ -61,13 +40,47 @@ struct Written {
         for (std::size_t i = 0; i < function.size(); ++i) {
             out += fmt::format("{}{}@{}+{}/{} p{} #{} {}", i == 0 ? "" : ", ",
                                static_cast<char>('a' + function[i]), start[i], duration[i], self[i],
-                               parent[i], sequence[i], columns::kEndNames[end[i]]);
-            if (end[i] != static_cast<std::uint8_t>(End::unseen) && !outermost[i]) out += " inner";
+                               parent[i], sequence[i], calls::kEndWords[end[i]]);
+            if (end[i] != static_cast<std::uint8_t>(calls::End::not_seen) && !outermost[i]) out += " inner";
         }
         return out;
     }
 
     TemporaryPlace place;
+};
+
+/// The calls of a recording.
+struct Written : Rows {
+    explicit Written(const Recording& recording, const score::Settings& settings = {}) {
+        const score::ResolvedSettings names = resolved(recording, settings);
+        auto folder = columns::Folder::create(place.path().string());
+        REQUIRE(folder);
+        for (const char* room : {"calls", "sequences", "values"})
+            REQUIRE(folder->make_room(room));
+        columns::Tables tables{*folder, recording.info};
+        const trace::TimeScale time{.origin = 1000,
+                                    .ns_per_tick = trace::nanoseconds_per_tick(recording.info.clock)};
+        const std::vector<bool> shown(recording.info.functions.size(), true);
+        for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+            columns::ThreadWriter writer{t, recording.info, names, shown, time, tables};
+            for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+                if (piece.gap_before) writer.gap();
+                writer.consume(piece.events);
+            }
+            writer.finish();
+        }
+        tables.finish();
+        REQUIRE_FALSE(folder->error());
+    }
+};
+
+/// The same by way of a trace file, or a part of it.
+struct Exported : Rows {
+    explicit Exported(const trace::TraceReader& reader, const score::Selection& selection = {}) {
+        const columns::ExportOptions options{
+            .settings = {.selection = selection}, .trace = "trace.bin", .rules = "", .progress = {}};
+        REQUIRE(columns::export_columns(reader, place.path().string(), options));
+    }
 };
 
 }  // namespace
@@ -105,8 +118,8 @@ TEST_CASE("calls that were not seen to end have neither duration nor sequence", 
         .enter(1060, kB);
     recording.thread(1000, 2000).enter(1000, kA).gap().call(1100, kC, 3);
     CHECK(Written{recording}.calls() ==
-          "a@0+50/nan p-1 #0 returned, b@10+nan/nan p0 #-1 unseen, c@20+nan/nan p1 #-1 unseen, "
-          "b@60+nan/nan p-1 #-1 unseen, a@0+nan/nan p-1 #-1 unseen, c@100+3/3 p-1 #1 returned");
+          "a@0+50/nan p-1 #0 returned, b@10+nan/nan p0 #-1 not seen, c@20+nan/nan p1 #-1 not seen, "
+          "b@60+nan/nan p-1 #-1 not seen, a@0+nan/nan p-1 #-1 not seen, c@100+3/3 p-1 #1 returned");
 }
 
 TEST_CASE("a call with an impossible end has no duration", "[rows]") {
@@ -273,7 +286,7 @@ TEST_CASE("a result is there if its call returned", "[values]") {
     CHECK(written.calls() ==
           "a@0+1/1 p-1 #0 returned, a@2+1/1 p-1 #0 unwound, a@4+3/1 p-1 #3 returned, b@5+1/1 p2 #1 tail, "
           "c@6+1/1 p2 #2 returned, a@8+2/1 p-1 #4 returned, b@9+1/1 p5 #1 returned, a@11+nan/nan p-1 #-1 "
-          "unseen");
+          "not seen");
     CHECK(written.column<bool>("values/0.2") == std::vector<bool>{true, false, true, true, false});
     CHECK(written.column<std::int64_t>("values/0.1") == std::vector<std::int64_t>{42, 0, 42, 42, 0});
     CHECK(written.column<std::int64_t>("values/0.0") == std::vector<std::int64_t>{0, 1, 2, 5, 7});
@@ -345,6 +358,110 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
         }
         CHECK(left == std::vector<std::uint64_t>(left.size()));
     }
+}
+
+TEST_CASE("a part has the rows of the whole that its analysis counts", "[rows]") {
+    std::mt19937_64 random{37};
+    std::size_t ended = 0;
+    for (int round = 0; round < 150; ++round) {
+        const Recording recording =
+            random_recording(random, {.threads = 3, .events = 150, .accidents = false});
+        const trace::TraceReader reader = reader_of(recording);
+        score::Selection selection;
+        if (round % 2 == 0) selection.since_ns = static_cast<double>(random() % 4000);
+        if (round % 3 == 0)
+            selection.until_ns = selection.since_ns.value_or(0) + 1.0 + static_cast<double>(random() % 4000);
+        if (round % 5 < 2) selection.threads = {"100", "102"};
+        if (round % 7 < 4) selection.functions = {"a", "c"};
+        const Exported whole{reader}, part{reader, selection};
+
+        const auto key = [](const Rows& rows) {
+            const auto thread = rows.column<std::uint32_t>("calls/thread");
+            const auto start = rows.column<std::int64_t>("calls/start");
+            const auto function = rows.column<std::uint32_t>("calls/function");
+            std::vector<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>> keys;
+            for (std::size_t i = 0; i < thread.size(); ++i)
+                keys.emplace_back(thread[i], start[i], function[i]);
+            return keys;
+        };
+        const auto keys = key(part), all_keys = key(whole);
+        std::map<decltype(keys)::value_type, std::size_t> in_whole, in_part;
+        for (std::size_t i = 0; i < all_keys.size(); ++i)
+            in_whole.emplace(all_keys[i], i);
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            in_part.emplace(keys[i], i);
+        REQUIRE(in_whole.size() == all_keys.size());
+
+        const auto check_same = [&]<class T>(T /*type*/, const std::string& name, auto same) {
+            const auto own = part.column<T>(name), all = whole.column<T>(name);
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                REQUIRE(in_whole.contains(keys[i]));
+                INFO(name << " of row " << i);
+                CHECK(same(i, own[i], all[in_whole.at(keys[i])]));
+            }
+        };
+        const auto ends = part.column<std::uint8_t>("calls/end");
+        const auto is_whole = [&](std::size_t i) {
+            return ends[i] != static_cast<std::uint8_t>(calls::End::not_seen);
+        };
+        const auto equal = [&](std::size_t i, auto own, auto all) {
+            return !is_whole(i) || own == all ||
+                   (std::isnan(static_cast<double>(own)) && std::isnan(static_cast<double>(all)));
+        };
+        check_same(std::uint8_t{}, "calls/end", equal);
+        check_same(double{}, "calls/duration", equal);
+        check_same(double{}, "calls/self", equal);
+        check_same(double{}, "calls/doubt", equal);
+        check_same(std::int32_t{}, "calls/cpu_leave", equal);
+        check_same(std::uint64_t{}, "calls/caller",
+                   [](std::size_t, auto own, auto all) { return own == all; });
+        check_same(bool{}, "calls/outermost",
+                   [&](std::size_t i, bool own, bool all) { return !is_whole(i) || own || !all; });
+        const auto ids = part.column<std::uint64_t>("sequences/id"),
+                   all_ids = whole.column<std::uint64_t>("sequences/id");
+        check_same(std::int64_t{}, "calls/sequence", [&](std::size_t i, std::int64_t own, std::int64_t all) {
+            return is_whole(i)
+                       ? ids.at(static_cast<std::size_t>(own)) == all_ids.at(static_cast<std::size_t>(all))
+                       : own == -1;
+        });
+        const auto parents = whole.column<std::int64_t>("calls/parent");
+        check_same(std::int64_t{}, "calls/parent", [&](std::size_t, std::int64_t own, std::int64_t all) {
+            while (all >= 0 && !in_part.contains(all_keys[static_cast<std::size_t>(all)]))
+                all = parents[static_cast<std::size_t>(all)];
+            return all < 0
+                       ? own == -1
+                       : own ==
+                             static_cast<std::int64_t>(in_part.at(all_keys[static_cast<std::size_t>(all)]));
+        });
+
+        const score::Report report = analyze(recording, {.selection = selection});
+        std::size_t counted = 0;
+        for (const score::FunctionRow& row : report.functions) {
+            counted += row.recorded;
+            CHECK(std::ranges::count(keys, row.function, [](const auto& each) {
+                      return std::get<2>(each);
+                  }) == static_cast<std::ptrdiff_t>(row.recorded));
+        }
+        CHECK(counted == keys.size());
+        ended += static_cast<std::size_t>(std::ranges::count(part.column<bool>("calls/outermost"), true));
+    }
+    CHECK(ended > 5000);
+}
+
+TEST_CASE("times off the processors are those of the part", "[rows]") {
+    Recording recording{1};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    recording.thread(1000, 9000)
+        .call(1100, kA, 10)
+        .off({.out = 1900, .in = 2200})
+        .off({.out = 2900, .in = 3500});
+    recording.thread(1000, 9000).call(1100, kA, 10).off({.out = 1200, .in = 1400, .preempted = true});
+    const trace::TraceReader reader = reader_of(recording);
+    const Exported window{reader, {.since_ns = 1000, .until_ns = 2000}}, thread{reader, {.threads = {"101"}}};
+    CHECK(window.column<std::int64_t>("off_cpu/out") == std::vector<std::int64_t>{1000, 1900});
+    CHECK(window.column<std::int64_t>("off_cpu/in") == std::vector<std::int64_t>{1200, 2000});
+    CHECK(thread.column<std::int64_t>("off_cpu/out") == std::vector<std::int64_t>{200});
+    CHECK(thread.column<std::uint32_t>("off_cpu/thread") == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("no events whatever make rows that do not fit together", "[rows]") {

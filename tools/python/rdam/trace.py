@@ -51,30 +51,29 @@ def words_of(settings: dict) -> list[str]:
         option = "--" + name.replace("_", "-")
         if name == "rules":
             words += [f"--rules={value}"] if value else ["--no-rules"]
+        elif name in ("since_ns", "until_ns"):
+            words += [] if value is None else [f"--{name.removesuffix('_ns')}={value:f}ns"]
         elif isinstance(value, bool):
             words += [option] if value else []
         else:
-            words += [f"{option}={entry}" for entry in value]
+            words += [f"{option}={entry}" for entry in ([value] if isinstance(value, str) else value)]
     return words
 
 
 def open(path="trace.bin", *, folder=None, rules=None, key=(), no_key=(), split_by_context=(), ignore=(), deep_keys=False,
-         fold_loops=False) -> "Trace":
+         fold_loops=False, since=(), until=(), thread=(), function=()) -> "Trace":
     """Opens a trace, or the folder that `rdam export --columns` has made of one.
 
     A trace is exported first: into `folder`, which then stays, or into a temporary one that goes when the Trace does
     (in the place that TMPDIR names; it takes about 70 bytes a call, parameters and results besides). The other
     arguments are the options of `rdam export` with the same names; `rules` is a rules file, or False for none, even if
-    there is an rdam.toml beside the trace or in the current folder.
+    there is an rdam.toml beside the trace or in the current folder. `since` and `until` are texts like "1.5s".
     """
     path = pathlib.Path(path)
     if path.is_dir():
         return Trace(path)
-    settings = {"key": [key] if isinstance(key, str) else key,
-                "no_key": [no_key] if isinstance(no_key, str) else no_key,
-                "split_by_context": [split_by_context] if isinstance(split_by_context, str) else split_by_context,
-                "ignore": [ignore] if isinstance(ignore, str) else ignore,
-                "deep_keys": deep_keys, "fold_loops": fold_loops}
+    settings = {"key": key, "no_key": no_key, "split_by_context": split_by_context, "ignore": ignore, "deep_keys": deep_keys,
+                "fold_loops": fold_loops, "since": since, "until": until, "thread": thread, "function": function}
     if rules is not None:
         settings["rules"] = rules
     words = words_of(settings)
