@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/probes/event_line.h"
 #include "analyzer/inputs/probes/reading.h"
 #include "analyzer/inputs/probes/survey.h"
@@ -35,19 +36,9 @@ void describe(const Survey& survey, const Readings& readings, trace::ProcessInfo
     if (!readings.command.empty()) process.command = {readings.command};
 }
 
-/// "f, g and 3 more".
-std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 5;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
-        text += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
-    return text;
-}
-
-/// What was changed or passed over, in sentences.
-std::vector<std::string> remarks(const Survey& survey, const Readings& readings, Order order) {
-    std::vector<std::string> remarks;
+/// What was changed or passed over.
+void add_remarks(const Survey& survey, const Readings& readings, Order order,
+                 std::vector<std::string>& remarks) {
     std::vector<std::string> alone;
     for (const auto& [name, event] : survey.events)
         if (event.partner.empty()) alone.push_back(name);
@@ -68,7 +59,6 @@ std::vector<std::string> remarks(const Survey& survey, const Readings& readings,
             fmt::format("{} as events, and passed over; the first is line {}.",
                         counted(survey.unreadable, "line could not be read", "lines could not be read"),
                         survey.first_unreadable));
-    return remarks;
 }
 
 /// Nothing: the events are not in the order of time, and `order` demands it.
@@ -90,8 +80,7 @@ Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string
         builder->info().switches.reason = fmt::format(
             "nothing says when {} of {} times off the processors ended; `perf record -a` sees them",
             grouped(readings->without_end), grouped(readings->without_end + readings->absences));
-    for (std::string& each : remarks(survey, *readings, order))
-        builder->info().remarks.push_back(std::move(each));
+    add_remarks(survey, *readings, order, builder->info().remarks);
     auto reader = std::move(*builder).finish();
     if (!reader) return tl::unexpected{reader.error()};
     return std::move(*reader);

@@ -4,8 +4,8 @@
 #include <queue>
 #include <utility>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/rows/rows.h"
-#include "wrappers/text/plural.h"
 
 namespace rdam::inputs {
 namespace {
@@ -284,10 +284,8 @@ trace::TraceInfo Division::describe() const {
         info.threads.push_back(describe(*row));
     counted_.divide(reader_.info(), info.threads);
     info.switches.marked = true;
-    if (left_out_ > 0)
-        info.remarks.push_back(fmt::format(
-            "{} on stacks of their own {} left out: there are too many stacks.",
-            left_out_ == 1 ? "One event" : grouped(left_out_) + " events", left_out_ == 1 ? "is" : "are"));
+    add_remark(info.remarks, left_out_, "event on a stack of its own is left out: there are too many stacks",
+               "events on stacks of their own are left out: there are too many stacks");
     return info;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/uftrace/data/info.h"
 #include "analyzer/inputs/uftrace/data/switches.h"
 #include "analyzer/inputs/uftrace/data/tasks.h"
@@ -133,30 +134,13 @@ class FolderReader {
         trace_.info().remarks.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
 
-    /// `{0}` the count, `{1}` another, `{2}` the ending of a noun, `{3}` the verb.
-    void remark_if(std::uint64_t count, std::string_view format, std::uint64_t other = 0) {
-        if (count == 0) return;
-        trace_.info().remarks.push_back(fmt::format(fmt::runtime(format), grouped(count), grouped(other),
-                                                    plural_ending(count), count == 1 ? "is" : "are"));
-    }
-
-    static std::string list_of(const std::vector<std::string>& files) {
-        constexpr std::size_t kMostNames = 5;
-        std::string names;
-        for (std::size_t i = 0; i < std::min(files.size(), kMostNames); ++i)
-            names += (i == 0 ? "" : ", ") + files[i];
-        if (files.size() > kMostNames)
-            names += fmt::format(" and {} more", grouped(files.size() - kMostNames));
-        return names;
-    }
-
     void remark_missing() {
         if (!missing_.empty())
             remark("The directory has no file of {} that task.txt names: {}.",
-                   counted(missing_.size(), "thread", "threads"), list_of(missing_));
+                   counted(missing_.size(), "thread", "threads"), some_of(missing_));
         if (!empty_.empty())
             remark("The files of {} that task.txt names are empty: {}.",
-                   counted(empty_.size(), "thread", "threads"), list_of(empty_));
+                   counted(empty_.size(), "thread", "threads"), some_of(empty_));
     }
 
     /// The file of a processor on which the program never was is empty, too.
@@ -172,16 +156,16 @@ class FolderReader {
         }
         const bool some = missing.size() < processors;
         if (!missing.empty() && (some || info_.switches))
-            remark("The directory has no {}: times off the processors are not complete.", list_of(missing));
+            remark("The directory has no {}: times off the processors are not complete.", some_of(missing));
         else if (!empty.empty() && empty.size() == processors)
-            remark("{} {} empty: times off the processors are not known.", list_of(empty),
+            remark("{} {} empty: times off the processors are not known.", some_of(empty),
                    empty.size() == 1 ? "is" : "are");
         else if (!empty.empty() && schedules.unpaired > 0 && schedules.lost == 0)
             remark(
                 "{} {} empty, although threads were on another processor {}: times off the processors are "
                 "not "
                 "complete.",
-                list_of(empty), empty.size() == 1 ? "is" : "are",
+                some_of(empty), empty.size() == 1 ? "is" : "are",
                 counted(schedules.unpaired, "time", "times"));
     }
 
@@ -198,19 +182,24 @@ class FolderReader {
                 "uftrace has estimated when calls ended (--estimate-return), so their durations are no "
                 "measurements.");
         if (info_.kernel) remark("Functions of the kernel (kernel-cpu*.dat) are passed over.");
-        remark_if(totals_.gaps,
-                  "uftrace has lost {1} records at {0} place{2}: calls that were open there are left out.",
-                  totals_.lost);
-        remark_if(totals_.events, "{0} record{2} of events, which are no calls, {3} passed over.");
-        remark_if(totals_.moved, "{0} record{2} earlier than the one before {3} taken as of the same time.");
-        remark_if(totals_.unwound,
-                  "{0} call{2} that longjmp() has left {3} taken to end when the next record was written.");
-        remark_if(
-            totals_.undescribed,
-            "The values of {0} call{2} or return{2} are passed over, because the directory does not describe "
-            "them.");
-        remark_if(functions_.nameless(),
-                  "{0} function{2} {3} called by address, because no *.sym file has a name for it.");
+        if (totals_.gaps > 0)
+            remark("uftrace has lost {} records at {}: calls that were open there are left out.",
+                   grouped(totals_.lost), counted(totals_.gaps, "place", "places"));
+        std::vector<std::string>& remarks = trace_.info().remarks;
+        add_remark(remarks, totals_.events, "record of an event, which is no call, is passed over",
+                   "records of events, which are no calls, are passed over");
+        add_remark(remarks, totals_.moved, "record earlier than the one before is taken as of the same time",
+                   "records earlier than the one before are taken as of the same time");
+        add_remark(remarks, totals_.unwound,
+                   "call that longjmp() has left is taken to end when the next record was written",
+                   "calls that longjmp() has left are taken to end when the next record was written");
+        add_remark(
+            remarks, totals_.undescribed,
+            "call or return has values that the directory does not describe, which are passed over",
+            "calls or returns have values that the directory does not describe, which are passed over");
+        add_remark(remarks, functions_.nameless(),
+                   "function is called by address, because no *.sym file has a name for it",
+                   "functions are called by address, because no *.sym file has a name for them");
         trace_.info().dropped = totals_.lost;
     }
 

@@ -64,7 +64,7 @@ TEST_CASE("an address without a symbol is called by itself") {
     folder.files["10.dat"] = entry(10, 0x1480) + exit(20, 0x1480) + entry(30, 0x5000) + exit(40, 0x5000);
     CHECK(lines_of(folder) == Lines{"10 <1480>()", "20 /<1480>", "30 <5000>()", "40 /<5000>"});
     CHECK(remarks_of(folder) ==
-          Lines{"2 functions are called by address, because no *.sym file has a name for it."});
+          Lines{"2 functions are called by address, because no *.sym file has a name for them."});
 }
 
 TEST_CASE("arguments and results of every format are words, aligned as uftrace does") {
@@ -103,8 +103,8 @@ TEST_CASE("values that are not described are passed over, and what follows is re
                              exit(40, kF, 0, values + values) + entry(50, kH) + exit(60, kH, 0, values);
     const Lines expected{"10 f()", "20 g()", "30 /g", "40 /f", "50 h()", "60 /h"};
     CHECK(lines_of(folder) == expected);
-    CHECK(remarks_of(folder) == Lines{"The values of 4 calls or returns are passed over, because the "
-                                      "directory does not describe them."});
+    CHECK(remarks_of(folder) == Lines{"4 calls or returns have values that the directory does not describe, "
+                                      "which are passed over."});
     folder.info_lines += "argspec:lines=3\nargspec:f@arg1;g@arg1/s\n";
     CHECK(lines_of(folder) == Lines{"10 f(0)", "20 g(0)", "30 /g", "40 /f", "50 h()", "60 /h"});
 }
@@ -225,7 +225,8 @@ TEST_CASE("times never go back") {
     UftraceFolder folder;
     folder.files["10.dat"] = entry(10, kF) + entry(30, kG, 1) + exit(20, kG, 1) + exit(40, kF);
     CHECK(lines_of(folder) == Lines{"10 f()", "30 g()", "30 /g", "40 /f"});
-    CHECK(remarks_of(folder) == Lines{"1 record earlier than the one before is taken as of the same time."});
+    CHECK(remarks_of(folder) ==
+          Lines{"One record earlier than the one before is taken as of the same time."});
 }
 
 TEST_CASE(

@@ -1,0 +1,39 @@
+// What a reader has to say of a trace, in sentences that become notes of the report.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/text/plural.h"
+
+namespace rdam::inputs {
+
+/// "One `of_one`." or "12 `of_several`."; nothing if there is none.
+inline void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
+                       std::string_view of_several) {
+    if (count == 1) remarks.push_back(fmt::format("One {}.", of_one));
+    if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
+}
+
+/// The first few names: "f, g and 3 more".
+inline std::string some_of(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+        text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMost) text += fmt::format(" and {} more", grouped(names.size() - kMost));
+    return text;
+}
+
+/// Of a file that `rdam export` has written.
+inline constexpr std::string_view kExportedRemark =
+    "rdam exported this file for viewers: it does not say what recording cost, nor which calls it left out, "
+    "so counts and scores may differ from those of the trace itself.";
+
+}  // namespace rdam::inputs
