@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Trace events in JSON: rdam's own export comes back, and what other writers do is read as they mean it."""
+"""Trace events in JSON: what other writers do is read as they mean it, and rdam's own export like theirs."""
 
 import csv
 import gzip
@@ -22,8 +22,8 @@ sys.dont_write_bytecode = True
 
 import rdam  # noqa: E402
 
-# What a slice of the JSON says of a call; the rest follows from these, or is known to the recorder only.
-SAME = ("thread", "thread_name", "module", "function", "begin_ns", "end_ns", "depth", "calls", "end", "parameters", "result")
+# What any file of the format says of a call, but for its times.
+SAME = ("thread", "thread_name", "module", "function", "depth", "end")
 
 
 class JsonInput(Case):
@@ -42,17 +42,19 @@ class JsonInput(Case):
         (self.folder / name).write_text(json.dumps(content) if not isinstance(content, str) else content)
         return name
 
-    def test_own_export_comes_back(self):
+    def test_own_export_is_read_as_any_other_file(self):
         done = self.rdam("record", "-o", "trace.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "300")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         (self.folder / "own.json").write_bytes(self.export("trace.bin", "json", "--budget", "all"))
         before, after = self.calls("trace.bin"), self.calls("own.json")
         self.assertGreater(len(before), 1000)
         self.assertEqual([[call[name] for name in SAME] for call in before], [[call[name] for name in SAME] for call in after])
-
-        (self.folder / "again.json").write_bytes(self.export("own.json", "json", "--budget", "all"))
-        self.assertEqual(self.calls("again.json"), after)
-        self.assertEqual(self.scores("again.json"), self.scores("own.json"))
+        moved = int(before[0]["begin_ns"]) - int(after[0]["begin_ns"])
+        for times in ("begin_ns", "end_ns"):
+            self.assertEqual([int(call[times]) for call in before], [int(call[times]) + moved for call in after])
+        shown = self.rdam("analyze", "own.json").stdout.decode()
+        self.assertIn("rdam exported this file", shown)
+        self.assertIn("whose cost is not known", shown)
 
     def test_packed_files(self):
         events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3 + i % 2} for i in range(1000)]
@@ -135,15 +137,15 @@ class JsonInput(Case):
         self.assertIn("coarse_clock", [hint["kind"] for hint in function["hints"]])
 
     def test_texts_are_exported(self):
-        """Whatever is in them; what rdam reads again gives the same calls."""
+        """Whatever is in them."""
         texts = ['plain', 'a "b", c=1', 'back\\slash', 'long' * 100, '']
         self.write("texts.json", [{"ph": "X", "name": "query", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3 + i % 2, "args": {"sql": text, "n": i}}
                                   for i, text in enumerate(texts)])
         calls = self.calls("texts.json")
         quoted = ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts]
         self.assertEqual([call["parameters"] for call in calls], [f"sql={text}, n={i}" for i, text in enumerate(quoted)])
-        (self.folder / "own.json").write_bytes(self.export("texts.json", "json", "--budget", "all"))
-        self.assertEqual([call["parameters"] for call in self.calls("own.json")], [call["parameters"] for call in calls])
+        events = json.loads(self.export("texts.json", "json", "--budget", "all"))["traceEvents"]
+        self.assertEqual([event["args"]["parameters"] for event in events if event.get("name") == "query"], [call["parameters"] for call in calls])
         help_text = self.rdam("export", "--help").stdout
         if b"otf2 (" in help_text:
             done = self.rdam("export", "--format", "otf2", "-o", "archive", "texts.json")

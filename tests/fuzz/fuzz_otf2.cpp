@@ -15,7 +15,6 @@
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/names.h"
-#include "analyzer/otf2/sampling.h"
 
 namespace {
 
@@ -63,26 +62,6 @@ OTF2_Type type_in(Bytes& bytes) {
     return static_cast<OTF2_Type>(bytes.byte() % 30U);
 }
 
-/// What the recorder has left out, as the writer says it; and texts that it would not write.
-void add_sampling(Bytes& bytes, Definitions& made) {
-    std::string windows;
-    for (unsigned i = bytes.byte() % 8U; i > 0; --i)
-        windows += fmt::format("{}+{} ", bytes.number(), bytes.number());
-    if (bytes.byte() % 8 == 7) windows += bytes.text();
-    made.properties.try_emplace(fmt::format("{}0", rdam::otf2::kWindows), windows);
-    for (unsigned i = bytes.byte() % 4U; i > 0; --i) {
-        const OTF2_RegionRef region = bytes.number();
-        const std::uint8_t how = bytes.byte();
-        rdam::otf2::FunctionSampling sampling{.sampled = how % 2 != 0, .counted = how / 2 % 2 != 0};
-        if (how / 4 % 2 != 0) sampling.windowed_since = bytes.word();
-        if (how / 8 % 2 != 0) sampling.switched_off = bytes.word();
-        const std::string text = how > 250 ? bytes.text() : rdam::otf2::text_of(sampling);
-        made.properties.try_emplace(fmt::format("{}{}", rdam::otf2::kSamplingOf, region), text);
-        made.numbers[0].try_emplace(fmt::format("{}{}", rdam::otf2::kCallsOf, region), bytes.number());
-        made.numbers[0].try_emplace(std::string{rdam::otf2::kCountedUntil}, bytes.word());
-    }
-}
-
 Definitions definitions_in(Bytes& bytes) {
     Definitions made;
     made.is_ours = bytes.byte() % 2 == 0;
@@ -90,14 +69,10 @@ Definitions definitions_in(Bytes& bytes) {
     for (unsigned i = bytes.byte() % 8U; i > 0; --i)
         made.strings.try_emplace(bytes.number(), bytes.text());
     // So that what is ours is met.
-    OTF2_StringRef own = 100;
-    for (const std::string_view each : {rdam::otf2::kWaits, rdam::otf2::kPreempted, rdam::otf2::kUnwound,
-                                        rdam::otf2::kNotSeen, rdam::otf2::kThreadBegan})
-        made.strings.try_emplace(own++, each);
+    made.strings.try_emplace(100, rdam::otf2::kNotSeen);
     for (unsigned i = bytes.byte() % 8U; i > 0; --i) {
         Region region{.ref = bytes.number(), .name = bytes.number(), .canonical = bytes.number()};
-        if (bytes.byte() % 4 == 0) region.name = 100 + bytes.byte() % 2U;
-        region.role = bytes.byte() % 2 == 0 ? OTF2_REGION_ROLE_ARTIFICIAL : OTF2_REGION_ROLE_FUNCTION;
+        region.artificial = bytes.byte() % 4 == 0;
         made.regions.push_back(region);
     }
     for (unsigned i = bytes.byte() % 8U; i > 0; --i)
@@ -106,11 +81,7 @@ Definitions definitions_in(Bytes& bytes) {
     for (unsigned i = bytes.byte() % 4U; i > 0; --i)
         made.parameters.try_emplace(bytes.number(),
                                     Described{.name = bytes.number(), .type = type_in(bytes)});
-    for (const char* name : {rdam::otf2::kProbe, rdam::otf2::kClockStep, rdam::otf2::kCommand})
-        made.properties.try_emplace(name, bytes.text());
     made.locations.push_back({.ref = 0, .name = bytes.number(), .group = bytes.number()});
-    made.numbers[0].try_emplace(std::string{rdam::otf2::kThreadBegan}, bytes.word());
-    add_sampling(bytes, made);
     return made;
 }
 
@@ -138,7 +109,7 @@ void tell(Bytes bytes, EventSink& sink) {
                 sink.leave(time, bytes.number(), attributes);
                 break;
             case 4:
-                sink.flush(time, bytes.word(), attributes);
+                sink.flush(time, bytes.word());
                 break;
             case 5:
                 sink.record(fields);
@@ -175,7 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(builder.has_value());
     describe(definitions, "traces.otf2", *builder);
     const Functions functions{definitions, census, *builder};
-    add_threads(definitions, definitions.locations, functions, *builder);
+    add_threads(definitions, definitions.locations, *builder);
     std::atomic<bool> surprised{false};
     ThreadEvents events{definitions, functions, *builder, builder->thread(0), sampled ? &surprised : nullptr};
     tell(bytes, events);

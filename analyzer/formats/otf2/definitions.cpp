@@ -4,7 +4,6 @@
 #include <bit>
 #include <charconv>
 
-#include "analyzer/otf2/names.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/printable.h"
 
@@ -103,7 +102,6 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     add_own("end", "how the call ended, if it did not return", OTF2_TYPE_STRING);
     add_own("reason", "why the recorder held the thread", OTF2_TYPE_STRING);
     add_own("processor", "on which the thread went on", OTF2_TYPE_UINT32);
-    add_own("began", "when the recorder really began to hold the thread, in ticks", OTF2_TYPE_UINT64);
     for (const std::string& text : info.texts)
         texts_.push_back(strings_.ref(text));
     texts_.push_back(strings_.ref(kForgotten));
@@ -115,9 +113,8 @@ Definitions::Definitions(const trace::TraceInfo& info) {
         if (!function.result.empty()) call.result = attribute_of(function.result.front(), {});
         regions_.push_back(region_of(function));
     }
-    regions_.push_back(off_processor_region(rdam::otf2::kWaits));
-    regions_.push_back(off_processor_region(rdam::otf2::kPreempted));
-    regions_.push_back(off_processor_region(rdam::otf2::kDisplaced));
+    for (const char* const why : {"waits", "preempted", "displaced by the recorder"})
+        regions_.push_back(off_processor_region(why));
 }
 
 void Definitions::add_own(std::string_view name, std::string_view description, OTF2_Type type) {
@@ -128,19 +125,12 @@ void Definitions::add_own(std::string_view name, std::string_view description, O
 Attribute Definitions::attribute_of(const trace::ParameterInfo& parameter,
                                     const std::vector<Attribute>& others) {
     const OTF2_Type type = type_of(parameter);
-    // A pointer is a size only beside another one, and the archive does not tell pointers from numbers.
-    const bool size = parameter.by_size && static_cast<ValueKind>(parameter.kind) != ValueKind::pointer;
-    const std::string_view mark = size                                  ? rdam::otf2::kSizeMark
-                                  : parameter.key && !parameter.by_size ? rdam::otf2::kKeyMark
-                                                                        : std::string_view{};
-    auto& same = known_[{parameter.name, type, mark}];
+    auto& same = known_[{parameter.name, type}];
     const auto nth = static_cast<std::size_t>(std::ranges::count_if(
         others, [&](const Attribute& other) { return std::ranges::find(same, other.ref) != same.end(); }));
     if (nth == same.size()) {
         same.push_back(static_cast<OTF2_AttributeRef>(attributes_.size()));
-        const OTF2_StringRef name = strings_.ref(parameter.name);
-        const std::string description = fmt::format("{}{}", parameter.type, mark);
-        attributes_.push_back({name, strings_.ref(description), type});
+        attributes_.push_back({strings_.ref(parameter.name), strings_.ref(parameter.type), type});
     }
     return {same[nth], type, parameter.word, parameter.size};
 }
@@ -162,8 +152,8 @@ Definitions::Region Definitions::region_of(const trace::FunctionInfo& function) 
     return region;
 }
 
-Definitions::Region Definitions::off_processor_region(std::string_view called) {
-    const OTF2_StringRef name = strings_.ref(called);
+Definitions::Region Definitions::off_processor_region(std::string_view why) {
+    const OTF2_StringRef name = strings_.ref(fmt::format("off the processor: {}", why));
     return {.name = name,
             .linkage_name = name,
             .description = strings_.ref("the thread was on no processor"),

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyzer/formats/otf2/archive.h"
@@ -87,13 +87,13 @@ class Definitions {
     void add_own(std::string_view name, std::string_view description, OTF2_Type type);
     Attribute attribute_of(const trace::ParameterInfo& parameter, const std::vector<Attribute>& others);
     Region region_of(const trace::FunctionInfo& function);
-    Region off_processor_region(std::string_view called);
+    Region off_processor_region(std::string_view why);
 
     Strings strings_;
     std::vector<OTF2_StringRef> texts_;  ///< of trace::TraceInfo::texts; the last: any that the trace has not
     std::vector<Described> attributes_;
-    /// By name, type and whether it is a key: functions that have a parameter like that share it.
-    std::map<std::tuple<std::string, OTF2_Type, std::string_view>, std::vector<OTF2_AttributeRef>> known_;
+    /// By name and type: functions that have a parameter like that share it.
+    std::map<std::pair<std::string, OTF2_Type>, std::vector<OTF2_AttributeRef>> known_;
     std::vector<CallAttributes> calls_;
     std::vector<Region> regions_;
 };

@@ -13,7 +13,6 @@
 #include "analyzer/formats/format.h"
 #include "analyzer/formats/otf2/archive.h"
 #include "analyzer/formats/otf2/definitions.h"
-#include "analyzer/formats/otf2/own_facts.h"
 #include "analyzer/otf2/names.h"
 #include "analyzer/trace/thread_label.h"
 
@@ -22,8 +21,15 @@ namespace {
 
 using otf2::Archive;
 using otf2::Definitions;
-using otf2::ThreadProperties;
-using otf2::ticks;
+
+// Values of the attributes `end`, in the order of views::End, and `reason`, in that of trace::PauseReason.
+constexpr std::array<std::string_view, 4> kReasons{"stack copy", "new chunk", "buffer full", "other"};
+
+/// Of the archive's clock: ticks since the run began.
+std::uint64_t ticks(const views::Visit& visit, std::uint64_t tsc) {
+    const std::uint64_t origin = visit.clock().origin;
+    return tsc > origin ? tsc - origin : 0;
+}
 
 struct DeleteList {
     void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
@@ -50,7 +56,7 @@ class LocationEvents final : public views::CallVisitor {
         for (std::size_t i = 0; i < calls::kEndWords.size(); ++i)
             ends_[i] = definitions.strings().ref(calls::kEndWords[i]);
         for (std::size_t i = 0; i < reasons_.size(); ++i)
-            reasons_[i] = definitions.strings().ref(rdam::otf2::kReasons[i]);
+            reasons_[i] = definitions.strings().ref(kReasons[i]);
     }
 
     bool goes_on() const override { return archive_.good(); }
@@ -118,9 +124,7 @@ class LocationEvents final : public views::CallVisitor {
             OTF2_AttributeValue value;
             value.stringRef = reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
             add(rdam::otf2::kReason, OTF2_TYPE_STRING, value);
-            value.uint64 = ticks(visit_, pause.begin);
-            add(rdam::otf2::kBegan, OTF2_TYPE_UINT64, value);
-            last_ = std::max(std::min(value.uint64, ticks(visit_, until)), last_);
+            last_ = std::max(ticks(visit_, std::min(pause.begin, until)), last_);
             archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), last_,
                           std::max(ticks(visit_, pause.end), last_));
         }
@@ -152,7 +156,7 @@ class LocationEvents final : public views::CallVisitor {
     std::uint64_t off_done_ = 0;  ///< off_cpu_ is written up to then
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
     std::array<OTF2_StringRef, calls::kEndWords.size()> ends_{};
-    std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
+    std::array<OTF2_StringRef, kReasons.size()> reasons_{};
     std::vector<views::Paused> pauses_;  ///< since the last call began or ended
     std::uint64_t calls_ = 0;
     std::uint64_t last_ = 0;
@@ -224,8 +228,7 @@ std::uint64_t start_of_run(const views::Visit& visit) {
 }
 
 void write_machine(const views::Visit& visit, const std::vector<Location>& locations,
-                   Definitions& definitions, ThreadProperties& properties, Archive& archive,
-                   OTF2_GlobalDefWriter* writer) {
+                   Definitions& definitions, Archive& archive, OTF2_GlobalDefWriter* writer) {
     const trace::TraceInfo& info = visit.info();
     otf2::Strings& strings = definitions.strings();
     const OTF2_StringRef host = strings.ref(info.process.host.empty() ? "(unknown host)" : info.process.host);
@@ -244,11 +247,9 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
                  OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
     archive.call(OTF2_GlobalDefWriter_WriteLocationGroup, writer, 0, process,
                  OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
-    for (std::size_t i = 0; i < locations.size() && archive.good(); ++i) {
+    for (std::size_t i = 0; i < locations.size() && archive.good(); ++i)
         archive.call(OTF2_GlobalDefWriter_WriteLocation, writer, locations[i].thread, names[i],
                      OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0);
-        properties.write(locations[i].thread, writer);
-    }
 }
 
 }  // namespace
@@ -257,12 +258,11 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     auto made = Archive::create(place.folder, place.name, visit.threads().size());
     if (!made) return tl::unexpected{made.error()};
     Archive& archive = **made;
-    archive.call(OTF2_Archive_SetCreator, archive.handle(), std::string{rdam::otf2::kCreator}.c_str());
-    archive.call(OTF2_Archive_SetMachineName, archive.handle(),
-                 otf2::fitting(visit.info().process.machine).c_str());
-    otf2::write_properties(visit, archive);
+    const trace::ProcessInfo& process = visit.info().process;
+    const std::string creator = fmt::format("{}{}", rdam::otf2::kExportOf, trace::recorded_with(process));
+    archive.call(OTF2_Archive_SetCreator, archive.handle(), otf2::fitting(creator).c_str());
+    archive.call(OTF2_Archive_SetMachineName, archive.handle(), otf2::fitting(process.machine).c_str());
     Definitions definitions{visit.info()};
-    ThreadProperties properties{visit, definitions, archive};
     Totals totals;
     const auto locations = write_locations(visit, definitions, archive, totals);
     if (!locations) return tl::unexpected{locations.error()};
@@ -272,7 +272,7 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     const std::uint64_t length = std::max(totals.last, ticks(visit, visit.span().end));
     archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, per_second, 0, length,
                  start_of_run(visit));
-    write_machine(visit, *locations, definitions, properties, archive, writer);
+    write_machine(visit, *locations, definitions, archive, writer);
     archive.call(OTF2_Archive_CloseGlobalDefWriter, archive.handle(), writer);
     if (auto closed = archive.close(); !closed) return tl::unexpected{closed.error()};
     return Written{.calls = totals.calls};

@@ -7,12 +7,25 @@
 #include <set>
 #include <string>
 
-#include "analyzer/chrome/rows.h"
 #include "analyzer/formats/timeline/slices.h"
+#include "analyzer/trace/event.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::formats {
 namespace {
+
+/// The first tid of each kind of rows. Viewers show the slices of one row nested, so what is not nested with
+/// a thread's calls has a row of its own, which needs a tid of its own: that of the thread, or the
+/// processor's number, from here on. Perfetto takes what is above 2^31 for no tid, and puts it into the row
+/// of the main thread; Linux has no tid above 2^22.
+enum class Row : std::uint32_t { off_cpu = 1U << 28, merged = 2U << 28, processor = 3U << 28 };
+
+constexpr std::uint32_t tid_in(Row row, std::uint32_t number) {
+    return static_cast<std::uint32_t>(row) + number;
+}
+
+/// Below it are the tids of threads, from it on those that are made up.
+constexpr std::uint32_t kFirstMadeUp = 1U << 27;
 
 /// A JSON string, quotes included.
 std::string json_text(std::string_view text) {
@@ -60,10 +73,10 @@ struct JsonRun {
                 fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
         // A tid that was used again is made another one, as viewers know threads by it alone.
         std::set<std::uint32_t> taken;
-        std::uint32_t made_up = chrome::kFirstMadeUp;
+        std::uint32_t made_up = kFirstMadeUp;
         for (const trace::ThreadInfo& thread : info.threads)
-            tids.push_back(thread.tid < chrome::kFirstMadeUp && taken.insert(thread.tid).second ? thread.tid
-                                                                                                : made_up++);
+            tids.push_back(thread.tid < kFirstMadeUp && taken.insert(thread.tid).second ? thread.tid
+                                                                                        : made_up++);
     }
 
     const trace::TraceInfo& info;
@@ -79,11 +92,7 @@ class JsonThread final : public ThreadSlices {
         : run_(run), objects_(out), tid_(run.tids[thread]) {
         const trace::ThreadInfo& info = run.info.threads[thread];
         name_ = info.name.empty() ? fmt::format("{}", info.tid) : info.name;
-        std::string life;
-        if (info.start != 0 && info.end != 0)
-            life = fmt::format(R"(,"start_ns":{},"end_ns":{})", run.clock.since_origin(info.start),
-                               run.clock.since_origin(info.end));
-        named(tid_, name_, life);
+        named(tid_, name_);
     }
     void slice(const Slice& slice) override {
         std::string more;
@@ -105,19 +114,18 @@ class JsonThread final : public ThreadSlices {
             arrow(end);
     }
     void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
-        beside(chrome::Row::off_cpu, "off the processor", off_);
+        beside(Row::off_cpu, "off the processor", off_);
         objects_.event(R"("ph":"X","name":"{}","cat":"off the processor","pid":{},"tid":{},"ts":{},"dur":{})",
-                       preempted ? "preempted" : "waits", run_.pid,
-                       chrome::tid_in(chrome::Row::off_cpu, tid_), microseconds(begin),
-                       microseconds(end - begin));
+                       preempted ? "preempted" : "waits", run_.pid, tid_in(Row::off_cpu, tid_),
+                       microseconds(begin), microseconds(end - begin));
     }
     void merged(const MergedCalls& calls) override {
-        beside(chrome::Row::merged, "other calls", merged_);
+        beside(Row::merged, "other calls", merged_);
         objects_.event(
             R"("ph":"X","name":{},"cat":"merged","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"calls":{},"lost_ns":{:.3f},"time_ns":{:.3f}}})",
             json_text(fmt::format("{} calls, most time in {}", calls.calls,
                                   run_.info.functions[calls.function].name)),
-            run_.pid, chrome::tid_in(chrome::Row::merged, tid_), microseconds(calls.begin),
+            run_.pid, tid_in(Row::merged, tid_), microseconds(calls.begin),
             microseconds(calls.end - calls.begin), calls.calls, calls.lost, calls.time);
     }
     void lost(std::span<const CounterPoint> points) override {
@@ -125,9 +133,9 @@ class JsonThread final : public ThreadSlices {
     }
 
   private:
-    void named(std::uint32_t tid, const std::string& name, std::string_view more = {}) {
-        objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}{}}})", run_.pid,
-                       tid, json_text(name), more);
+    void named(std::uint32_t tid, const std::string& name) {
+        objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", run_.pid,
+                       tid, json_text(name));
     }
     void arrow(const ArrowEnd& end) {
         // "bp":"e" is the slice around it, not the next one.
@@ -136,8 +144,8 @@ class JsonThread final : public ThreadSlices {
             end.is_begin ? "s" : "f", end.id, run_.pid, tid_, microseconds(end.at),
             end.is_begin ? "" : R"(,"bp":"e")");
     }
-    void beside(chrome::Row row, std::string_view what, bool& there) {
-        if (!there) named(chrome::tid_in(row, tid_), fmt::format("{} {}: {}", tid_, name_, what));
+    void beside(Row row, std::string_view what, bool& there) {
+        if (!there) named(tid_in(row, tid_), fmt::format("{} {}: {}", tid_, name_, what));
         there = true;
     }
 
@@ -148,38 +156,13 @@ class JsonThread final : public ThreadSlices {
     bool off_ = false, merged_ = false;  // these rows are there
 };
 
-/// The parameters of each function that are keys, with commas between them: exact ones, or sizes.
-nlohmann::json keys_of(const trace::TraceInfo& info, bool by_size) {
-    nlohmann::json keys = nlohmann::json::object();
-    for (const trace::FunctionInfo& function : info.functions) {
-        std::string names;
-        const auto add = [&](const trace::ParameterInfo& each, const std::string& name) {
-            if (each.key && each.by_size == by_size) names += (names.empty() ? "" : ",") + printable(name);
-        };
-        for (const trace::ParameterInfo& each : function.parameters)
-            add(each, each.name);
-        for (const trace::ParameterInfo& each : function.result)
-            add(each, "result");
-        if (!names.empty()) keys[printable(function.name)] = names;
-    }
-    return keys;
-}
-
-/// What rdam needs to give the same scores when it reads the file (analyzer/inputs/chrome).
-std::string about(const trace::TraceInfo& info, double ns_per_tick) {
-    const trace::ClockInfo& clock = info.clock;
-    nlohmann::json about{{"recorder", "rdam " + info.process.rdam_version},
-                         {"command", printable(fmt::format("{}", fmt::join(info.process.command, " ")))},
-                         {"host", printable(info.process.host)},
-                         {"probe_ns", clock.probe_ticks * ns_per_tick},
-                         {"probe_inner_ns", clock.probe_inner_ticks * ns_per_tick},
-                         {"flow_ns", clock.flow_ticks * ns_per_tick},
-                         {"floor_ns", clock.floor_ticks * ns_per_tick},
-                         {"clock_step_ns", static_cast<double>(clock.step_ticks) * ns_per_tick},
-                         {"clock_error_ns", clock.error_ticks * ns_per_tick},
-                         {"keys", keys_of(info, false)},
-                         {"sizes", keys_of(info, true)}};
-    if (!info.process.recorder.empty()) about["recorded_by"] = printable(info.process.recorder);
+/// Whose run it was; and from which tid on rows are none of a thread, for readers that take rows for threads
+/// (rdam's own: analyzer/inputs/chrome).
+std::string about(const trace::ProcessInfo& process) {
+    const nlohmann::json about{{"recorder", printable(trace::recorded_with(process))},
+                               {"command", printable(fmt::format("{}", fmt::join(process.command, " ")))},
+                               {"host", printable(process.host)},
+                               {"rows_from_tid", tid_in(Row::off_cpu, 0)}};
     return about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -191,7 +174,7 @@ class JsonSlices final : public SliceWriter {
         out.append(fmt::format(
             R"({{"displayTimeUnit":"ns","otherData":{},"traceEvents":[
 {{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})",
-            about(run_.info, run_.clock.ns_per_tick), run_.pid, json_text(views::program_name(run_.info))));
+            about(run_.info.process), run_.pid, json_text(views::program_name(run_.info))));
     }
     std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) override {
         return std::make_unique<JsonThread>(run_, thread, out);
@@ -201,7 +184,7 @@ class JsonSlices final : public SliceWriter {
     }
     void processor(std::span<const OnProcessor> calls, Buffer& out) override {
         JsonObjects objects{out};
-        const std::uint32_t row = chrome::tid_in(chrome::Row::processor, calls.front().cpu);
+        const std::uint32_t row = tid_in(Row::processor, calls.front().cpu);
         objects.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"processor {}"}})",
                       run_.pid, row, calls.front().cpu);
         for (const OnProcessor& each : calls) {

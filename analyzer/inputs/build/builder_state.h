@@ -13,7 +13,6 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/trace/codec/encoder.h"
 #include "analyzer/trace/codec/off_cpu.h"
-#include "analyzer/trace/codec/windows.h"
 #include "analyzer/trace/write/writer.h"
 
 namespace rdam::inputs {
@@ -29,7 +28,6 @@ struct GivenEvent {
     std::uint32_t function = 0;
     std::uint16_t cpu = trace::kNoCpu;
     std::uint8_t words = 0;
-    std::uint8_t sampling = 0;
     What what = What::enter;
 };
 
@@ -59,14 +57,12 @@ struct TraceBuilder::State {
     }
     void append(std::uint32_t thread, trace::ChunkEncoder& encoder);
     void append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder& encoder);
-    void append_windows(trace::WindowsEncoder& encoder);
 
     std::string name;
     Order order;
     int fd;  ///< of the file that `writer` writes, for reading it
     trace::TraceInfo info;
-    std::vector<Words> words;                                  ///< of each function, close together
-    std::unordered_map<std::string, std::uint32_t> functions;  ///< of function_named()
+    std::vector<Words> words;  ///< of each function, close together
     std::unordered_map<std::string, std::uint32_t> objects;
     std::unordered_set<std::uint32_t> tids;
     std::uint32_t next_tid = 1;
@@ -83,19 +79,17 @@ struct ThreadBuilder::State {
     State(TraceBuilder::State& its_trace, std::uint32_t its_index) : trace(its_trace), index(its_index) {}
 
     void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-               std::uint16_t cpu, std::uint8_t sampling);
+               std::uint16_t cpu);
     void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                         std::uint16_t cpu);
-    void pause(std::uint64_t from, std::uint64_t until, trace::PauseReason reason);
+    void pause(std::uint64_t from, std::uint64_t until);
     void unwind(std::uint64_t time, std::size_t kept);
     void gap();
     void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                    std::uint16_t cpu, bool unwound = false);
     bool takes(std::uint64_t time);
     void give(GivenEvent event, std::span<const std::uint64_t> words);
-    void give_enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                    std::uint16_t cpu, std::uint8_t sampling);
     void encode_given();
     void append();
     void flush_if_full();

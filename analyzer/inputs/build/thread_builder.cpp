@@ -52,8 +52,7 @@ inline bool ThreadBuilder::State::takes(std::uint64_t time) {
 }
 
 inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
-                                        std::span<const std::uint64_t> words, std::uint16_t cpu,
-                                        std::uint8_t sampling) {
+                                        std::span<const std::uint64_t> words, std::uint16_t cpu) {
     if (!takes(time)) return;
     if (open.size() == kMaxOpen) {
         ++skipped;
@@ -62,8 +61,7 @@ inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t functi
     }
     open.push_back(function);
     ++calls;
-    encoder.enter(time + kOrigin, function, cpu, 0, false, 0, exactly(trace.words[function].enter, words),
-                  sampling);
+    encoder.enter(time + kOrigin, function, cpu, 0, false, 0, exactly(trace.words[function].enter, words));
     flush_if_full();
 }
 
@@ -110,8 +108,8 @@ inline void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32
     put_leave(time, function, words, cpu);
 }
 
-void ThreadBuilder::State::pause(std::uint64_t from, std::uint64_t until, trace::PauseReason reason) {
-    encoder.pause(from + kOrigin, std::max(from, until) + kOrigin, reason);
+void ThreadBuilder::State::pause(std::uint64_t from, std::uint64_t until) {
+    encoder.pause(from + kOrigin, std::max(from, until) + kOrigin, trace::PauseReason::other);
     flush_if_full();
 }
 
@@ -141,18 +139,6 @@ void ThreadBuilder::State::give(GivenEvent event, std::span<const std::uint64_t>
     given.push_back(event);
 }
 
-void ThreadBuilder::State::give_enter(std::uint64_t time, std::uint32_t function,
-                                      std::span<const std::uint64_t> words, std::uint16_t cpu,
-                                      std::uint8_t sampling) {
-    given_open.push_back(function);
-    give({.time = time,
-          .function = function,
-          .cpu = cpu,
-          .sampling = sampling,
-          .what = GivenEvent::What::enter},
-         words);
-}
-
 void ThreadBuilder::State::encode_given() {
     const auto earlier = [](const GivenEvent& a, const GivenEvent& b) { return a.time < b.time; };
     if (!std::is_sorted(given.begin(), given.end(), earlier))
@@ -161,7 +147,7 @@ void ThreadBuilder::State::encode_given() {
         const std::span<const std::uint64_t> words{given_words.data() + event.words_at, event.words};
         switch (event.what) {
             case GivenEvent::What::enter:
-                enter(event.time, event.function, words, event.cpu, event.sampling);
+                enter(event.time, event.function, words, event.cpu);
                 break;
             case GivenEvent::What::leave:
                 leave(event.time, words, event.cpu);
@@ -170,7 +156,7 @@ void ThreadBuilder::State::encode_given() {
                 leave_function(event.time, event.function, words, event.cpu);
                 break;
             case GivenEvent::What::pause:
-                pause(event.time, words[0], static_cast<trace::PauseReason>(words[1]));
+                pause(event.time, words.front());
                 break;
             case GivenEvent::What::unwind:
                 unwind(event.time, words.front());
@@ -194,7 +180,7 @@ void ThreadBuilder::State::finish(std::uint64_t end_of_trace) {
     trace::OffCpuEncoder intervals;
     for (trace::OffCpu& each : off_cpu) {
         each.out += kOrigin;
-        each.in = each.in == kStillOut ? info.end : each.in + kOrigin;
+        each.in += kOrigin;
         intervals.add(each);
         if (intervals.full()) trace.append_off_cpu(info.tid, intervals);
     }
@@ -206,10 +192,11 @@ ThreadBuilder::ThreadBuilder(std::unique_ptr<State> state) : state_(std::move(st
 ThreadBuilder::~ThreadBuilder() = default;
 
 void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                          std::uint16_t cpu, std::uint8_t sampling) {
+                          std::uint16_t cpu) {
     State& state = *state_;
-    if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu, sampling);
-    state.give_enter(time, function, words, cpu, sampling);
+    if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu);
+    state.given_open.push_back(function);
+    state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::enter}, words);
 }
 
 void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {
@@ -230,11 +217,11 @@ void ThreadBuilder::leave_function(std::uint64_t time, std::uint32_t function,
                words);
 }
 
-void ThreadBuilder::pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason) {
+void ThreadBuilder::pause(std::uint64_t begin, std::uint64_t end) {
     State& state = *state_;
-    if (state.trace.order == Order::of_time) return state.pause(begin, end, reason);
-    const std::array<std::uint64_t, 2> words = {end, static_cast<std::uint64_t>(reason)};
-    state.give({.time = begin, .what = GivenEvent::What::pause}, words);
+    if (state.trace.order == Order::of_time) return state.pause(begin, end);
+    const std::array<std::uint64_t, 1> word = {end};
+    state.give({.time = begin, .what = GivenEvent::What::pause}, word);
 }
 
 void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {
@@ -264,24 +251,8 @@ void ThreadBuilder::ended(std::uint64_t time) {
     state_->end = time;
 }
 
-void ThreadBuilder::ended_unseen() {
-    state_->end = 0;
-}
-
 void ThreadBuilder::release() {
     state_->release();
-}
-
-void ThreadBuilder::counted(std::vector<trace::CallCount> calls, std::uint64_t until) {
-    trace::ThreadInfo& info = state_->trace.info.threads[state_->index];
-    info.calls = std::move(calls);
-    info.calls_until = until + kOrigin;
-}
-
-void ThreadBuilder::lost(std::uint64_t dropped, std::uint64_t unwritten) {
-    trace::ThreadInfo& info = state_->trace.info.threads[state_->index];
-    info.dropped = dropped;
-    info.unwritten = unwritten;
 }
 
 std::size_t ThreadBuilder::depth() const {

@@ -10,10 +10,10 @@
 
 #include "analyzer/inputs/build/builder_state.h"
 #include "analyzer/inputs/build/cut_names.h"
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
 #include "wrappers/support/temporary_file.h"
-#include "wrappers/text/plural.h"
 
 namespace rdam::inputs {
 namespace {
@@ -53,12 +53,6 @@ std::vector<std::string> first_texts(const std::unordered_map<std::string, std::
     return first;
 }
 
-void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
-                std::string_view of_several) {
-    if (count == 1) remarks.emplace_back(of_one);
-    if (count > 1) remarks.push_back(fmt::format("{} {}", grouped(count), of_several));
-}
-
 }  // namespace
 
 // A second file description, because the writer locks and closes its own.
@@ -87,11 +81,6 @@ void TraceBuilder::State::append(std::uint32_t thread, trace::ChunkEncoder& enco
 void TraceBuilder::State::append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder& encoder) {
     const std::lock_guard guard(lock);
     keep(writer.append_off_cpu(tid, encoder));
-}
-
-void TraceBuilder::State::append_windows(trace::WindowsEncoder& encoder) {
-    const std::lock_guard guard(lock);
-    keep(writer.append_windows(encoder));
 }
 
 TraceBuilder::TraceBuilder() = default;
@@ -159,40 +148,6 @@ std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
     return static_cast<std::uint32_t>(functions.size() - 1);
 }
 
-std::uint32_t TraceBuilder::function_named(std::string_view name) {
-    const auto [at, is_new] = state_->functions.try_emplace(std::string{name}, 0);
-    if (is_new) {
-        trace::FunctionInfo function;
-        function.name = name;
-        function.linkage_name = name;
-        at->second = add_function(std::move(function));
-    }
-    return at->second;
-}
-
-void TraceBuilder::windowed_since(std::uint32_t function, std::uint64_t since, std::uint32_t group) {
-    state_->info.functions[function].windowed_since = since + kOrigin;
-    state_->info.functions[function].window_group = group;
-}
-
-void TraceBuilder::switched_off(std::uint32_t function, std::uint64_t time) {
-    state_->info.functions[function].switched_off = time + kOrigin;
-}
-
-void TraceBuilder::add_windows(std::span<const trace::Window> windows) {
-    trace::WindowsEncoder encoder;
-    for (const trace::Window& each : windows) {
-        encoder.add({.begin = each.begin + kOrigin, .end = each.end + kOrigin, .group = each.group});
-        if (encoder.full()) state_->append_windows(encoder);
-    }
-    state_->append_windows(encoder);
-}
-
-void TraceBuilder::switches_stopped(std::uint64_t until, std::string reason) {
-    state_->info.switches = {
-        .state = trace::SwitchInfo::State::stopped, .reason = std::move(reason), .until = until + kOrigin};
-}
-
 ThreadBuilder& TraceBuilder::add_thread(std::string name, std::uint32_t tid) {
     State& state = *state_;
     if (tid == 0 || !state.tids.insert(tid).second) {
@@ -255,13 +210,12 @@ Result<void> TraceBuilder::write() {
         return fail("{} has no call of any function: record the program again, with functions", state.name);
     for (const auto& each : state.threads)
         each->state_->finish(end);
-    add_remark(info.remarks, odd.unmatched,
-               "One end of a call is left out, because no such call is open there.",
-               "ends of calls are left out, because no such calls are open there.");
-    add_remark(info.remarks, odd.too_deep, "One call is left out, because too many calls are open around it.",
-               "calls are left out, because too many calls are open around them.");
-    add_remark(info.remarks, cut_names(info), "One name has more than 4 KiB, and is cut there.",
-               "names have more than 4 KiB, and are cut there.");
+    add_remark(info.remarks, odd.unmatched, "end of a call is left out, because no such call is open there",
+               "ends of calls are left out, because no such calls are open there");
+    add_remark(info.remarks, odd.too_deep, "call is left out, because too many calls are open around it",
+               "calls are left out, because too many calls are open around them");
+    add_remark(info.remarks, cut_names(info), "name has more than 4 KiB, and is cut there",
+               "names have more than 4 KiB, and are cut there");
     info.texts = first_texts(state.texts);
     state.keep(state.writer.finish(info));
     if (state.error) return tl::unexpected{*state.error};

@@ -51,9 +51,9 @@ class ThreadBuilder {
     ThreadBuilder& operator=(ThreadBuilder&&) = delete;
 
     /// A call of `function` begins at `time` (ticks). `words`: exactly FunctionInfo::enter_words, of any kind
-    /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known. `sampling`: of trace::Event.
+    /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known.
     void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
-               std::uint16_t cpu = trace::kNoCpu, std::uint8_t sampling = 0);
+               std::uint16_t cpu = trace::kNoCpu);
     /// The innermost open call ends. `words`: FunctionInfo::leave_words of its function, or none: they are 0.
     void leave(std::uint64_t time, std::span<const std::uint64_t> words = {},
                std::uint16_t cpu = trace::kNoCpu);
@@ -62,29 +62,20 @@ class ThreadBuilder {
                         std::uint16_t cpu = trace::kNoCpu);
     /// The thread was held by its recorder: calls do not count that time. It may begin before the last
     /// event.
-    void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
+    void pause(std::uint64_t begin, std::uint64_t end);
     /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`; at that
     /// time, unless ProcessInfo::unwound_unseen is set.
     void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();
-    /// In the order of `out`, not overlapping. `in` = kStillOut: it was not seen to end.
+    /// In the order of `out`, not overlapping.
     void off_cpu(const trace::OffCpu& interval);
-    static constexpr std::uint64_t kStillOut = UINT64_MAX;
 
     /// When the thread began and ended (ticks). Default: with its first event, and with the whole trace.
     void began(std::uint64_t time);
     void ended(std::uint64_t time);
-    /// With its last event, if that was not seen.
-    void ended_unseen();
     /// No event is likely to come: its memory can be used for other threads.
     void release();
-    /// How often it has called each function of which all calls are counted (trace::FunctionInfo::counted),
-    /// in the order of their numbers, up to `until` (ticks).
-    void counted(std::vector<trace::CallCount> calls, std::uint64_t until);
-    /// Events that its recorder has lost (trace::ThreadInfo).
-    void lost(std::uint64_t dropped, std::uint64_t unwritten);
-
     /// With Order::any these are what was given so far, in the order in which it was given.
     std::size_t depth() const;
     std::uint32_t innermost() const;  ///< the function of the innermost open call; depth() must not be 0
@@ -128,19 +119,6 @@ class TraceBuilder {
     /// Adds a function. Each parameter and the result has one 64-bit word, numbered here. What the catalogue
     /// knows of its linkage name is added (mark_well_known()).
     std::uint32_t add_function(trace::FunctionInfo function);
-    /// Adds one without parameters, or finds the one that this has added before for the same name.
-    std::uint32_t function_named(std::string_view name);
-
-    /// Calls of the function that begin after `since` (ticks) are there only if they begin in a window of the
-    /// group.
-    void windowed_since(std::uint32_t function, std::uint64_t since, std::uint32_t group);
-    /// Calls of the function after `time` (ticks) are not there.
-    void switched_off(std::uint32_t function, std::uint64_t time);
-    /// In the order of time, none empty, none overlapping (ticks).
-    void add_windows(std::span<const trace::Window> windows);
-
-    /// Times off the processor are recorded up to `until` (ticks), because of `reason`.
-    void switches_stopped(std::uint64_t until, std::string reason);
 
     /// Adds a thread. A tid that is 0, or that another thread has, becomes the lowest that none has.
     ThreadBuilder& add_thread(std::string name, std::uint32_t tid = 0);

@@ -8,50 +8,42 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/chrome/collect.h"
 #include "analyzer/inputs/chrome/events/json_events.h"
 #include "analyzer/inputs/chrome/fill.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/trace/event.h"
-#include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::chrome {
 namespace {
 
-/// What was changed or passed over, in sentences.
-std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
-    std::vector<std::string> remarks;
-    const auto remark = [&](std::uint64_t count, std::string_view of_one, std::string_view of_several) {
-        if (count == 1) remarks.push_back(fmt::format("One {}.", of_one));
-        if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
-    };
+/// What was changed or passed over.
+void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::string>& remarks) {
     if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
-    remark(all.merged, "call is not in the file by itself: rdam's export has merged it with others",
-           "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
-    remark(all.stands_for, "call stands for several of the exported trace, and counts once here",
-           "calls stand for several of the exported trace, and count once here");
-    remark(all.rounded,
-           "event ends later than the one around it by what times are rounded, and was cut there",
-           "events end later than those around them by what times are rounded, and were cut there");
-    remark(all.overlapping, "event ends later than the one around it: counted, not scored",
-           "events end later than those around them: counted, not scored");
-    remark(all.unmatched, "event E ends nothing, and was passed over",
-           "events E end nothing, and were passed over");
-    remark(all.unfinished, "event B has no E: when it ended is not known",
-           "events B have no E: when they ended is not known");
-    remark(all.unusable, "event has no name or no possible time, and was passed over",
-           "events have no name or no possible time, and were passed over");
-    if (!all.from_rdam())
-        remark(
-            all.passed_over,
-            "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
-            "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed "
-            "over");
-    remark(all.values_left_out + read.arguments_left_out,
-           "argument is a list, or one too many for a function, and was passed over",
-           "arguments are lists, or too many for a function, and were passed over");
-    return remarks;
+    if (all.first_row) remarks.emplace_back(kExportedRemark);
+    add_remark(
+        remarks, all.merged, "call is not in the file by itself: rdam's export has merged it with others",
+        "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
+    add_remark(remarks, all.rounded,
+               "event ends later than the one around it by what times are rounded, and was cut there",
+               "events end later than those around them by what times are rounded, and were cut there");
+    add_remark(remarks, all.overlapping, "event ends later than the one around it: counted, not scored",
+               "events end later than those around them: counted, not scored");
+    add_remark(remarks, all.unmatched, "event E ends nothing, and was passed over",
+               "events E end nothing, and were passed over");
+    add_remark(remarks, all.unfinished, "event B has no E: when it ended is not known",
+               "events B have no E: when they ended is not known");
+    add_remark(remarks, all.unusable, "event has no name or no possible time, and was passed over",
+               "events have no name or no possible time, and were passed over");
+    add_remark(
+        remarks, all.passed_over,
+        "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
+        "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
+    add_remark(remarks, all.values_left_out + read.arguments_left_out,
+               "argument is a list, or one too many for a function, and was passed over",
+               "arguments are lists, or too many for a function, and were passed over");
 }
 
 std::string fact(const Collected& all, const char* name) {
@@ -59,25 +51,17 @@ std::string fact(const Collected& all, const char* name) {
     return found == all.facts.end() ? std::string{} : found->second;
 }
 
-/// Chrome tells its version; others hardly anything.
-std::string recorder(const Collected& all) {
-    std::string version = fact(all, "product-version");
-    return version.empty() ? "a writer of trace events" : version;
-}
-
 /// `pid`: of the only process; nothing: there are several.
 void describe(const Collected& all, const std::optional<std::string>& pid, trace::ProcessInfo& process) {
-    if (all.from_rdam()) {
-        process.rdam_version = fact(all, "recorder").substr(kRdam.size());
-        process.recorder = fact(all, "recorded_by");  // another tool's trace, which rdam has exported
-    } else {
-        process.recorder = recorder(all);
-    }
+    process.recorder = "a writer of trace events";
+    // Chrome has the first; others hardly anything.
+    for (const char* name : {"product-version", "recorder"})
+        if (std::string known = fact(all, name); !known.empty()) process.recorder = std::move(known);
     process.host = fact(all, "host");
     if (!pid) return;
     process.pid = number_in<std::uint32_t>(*pid).value_or(0);
     const auto name = all.processes.find(*pid);
-    if (name != all.processes.end() && !all.from_rdam()) process.command = {name->second};
+    if (name != all.processes.end()) process.command = {name->second};
     if (const std::string command = fact(all, "command"); !command.empty()) {
         process.command.clear();
         for (const std::string_view word : words_of(command))
@@ -116,8 +100,7 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     Collected collected = std::move(collector).take();
     const std::optional<std::string> only = fill(collected, *builder);
     describe(collected, only, builder->info().process);
-    for (std::string& each : remarks(collected, *events))
-        builder->info().remarks.push_back(std::move(each));
+    add_remarks(collected, *events, builder->info().remarks);
     return std::move(*builder).finish();
 }
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <limits>
 
-#include "analyzer/inputs/chrome/own.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::chrome {
 
@@ -47,6 +47,7 @@ void Collector::fact(const Argument& fact) {
     if (fact.type == ValueType::text) text = fact.text;
     if (fact.type == ValueType::integer) text = fmt::format("{}", static_cast<std::int64_t>(fact.bits));
     if (fact.type == ValueType::floating) text = fmt::format("{}", std::bit_cast<double>(fact.bits));
+    if (fact.name == "rows_from_tid") collected_.first_row = number_in<std::uint64_t>(text);
 }
 
 void Collector::name_something(const Event& event) {
@@ -54,22 +55,14 @@ void Collector::name_something(const Event& event) {
     if (name == nullptr || name->type != ValueType::text) return;
     if (event.name == "process_name") collected_.processes[event.pid] = name->text;
     if (event.name != "thread_name") return;
-    if (collected_.from_rdam() && own_thread(event.tid).row != rdam::chrome::Row::calls) return;
-    Thread& thread = thread_of(event.pid, event.tid);
-    thread.name = name->text;
-    const Argument* const start = event.argument("start_ns");
-    const Argument* const end = event.argument("end_ns");
-    if (!collected_.from_rdam() || start == nullptr || end == nullptr) return;
-    constexpr std::int64_t kFarthest = std::int64_t{1} << 50;  // nanoseconds
-    thread.start = std::clamp(static_cast<std::int64_t>(start->bits), -kFarthest, kFarthest);
-    thread.end = std::clamp(static_cast<std::int64_t>(end->bits), -kFarthest, kFarthest);
+    thread_of(event.pid, event.tid).name = name->text;
 }
 
 /// Picoseconds since the origin. Nothing: there is no time, or it is too far from the origin.
 std::optional<std::int64_t> Collector::time_of(const Event& event) {
     constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max() / 4 / Decimal::kParts;
     if (!event.begin) return std::nullopt;
-    if (!has_origin_) collected_.origin.whole = collected_.from_rdam() ? 0 : event.begin->whole;
+    if (!has_origin_) collected_.origin.whole = event.begin->whole;
     has_origin_ = true;
     const std::int64_t whole = event.begin->whole - collected_.origin.whole;
     if (whole < -kFarthest || whole > kFarthest) return std::nullopt;
@@ -79,33 +72,23 @@ std::optional<std::int64_t> Collector::time_of(const Event& event) {
 }
 
 void Collector::span(const Event& event, std::int64_t begin) {
-    if (collected_.from_rdam() && beside_calls(event, begin)) return;
+    if (is_beside_threads(event)) return;
     Call call{
         .begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
     if (event.duration) call.end += event.duration->whole * Decimal::kParts + event.duration->millionths;
     call.values = values_of(event);
-    if (collected_.from_rdam()) {
-        const Argument* const end = event.argument("end");
-        if (end != nullptr && end->text == "not seen") call.ends = false;
-        if (event.argument("stands_for_calls") != nullptr) ++collected_.stands_for;
-    }
+    const Argument* const end = event.argument("end");
+    if (collected_.first_row && end != nullptr && end->text == "not seen") call.ends = false;
     Thread& thread = thread_of(event.pid, event.tid);
     call.order = thread.events++;
     thread.calls.push_back(call);
 }
 
-/// Whether the slice is in a row that rdam's export has beside those of the calls.
-bool Collector::beside_calls(const Event& event, std::int64_t begin) {
-    const OwnThread own = own_thread(event.tid);
-    if (own.row == rdam::chrome::Row::calls) return false;
-    if (own.row == rdam::chrome::Row::merged) {
-        const Argument* const calls = event.argument("calls");
-        collected_.merged += calls == nullptr ? 0 : calls->bits;
-    }
-    if (own.row != rdam::chrome::Row::off_cpu || !event.duration) return true;
-    const std::int64_t length = event.duration->whole * Decimal::kParts + event.duration->millionths;
-    thread_of(event.pid, own.tid)
-        .absences.push_back({.out = begin, .in = begin + length, .preempted = event.name == "preempted"});
+/// Whether rdam's export draws it in a row beside those of the threads.
+bool Collector::is_beside_threads(const Event& event) {
+    const auto tid = collected_.first_row ? number_in<std::uint64_t>(event.tid) : std::nullopt;
+    if (!tid || *tid < *collected_.first_row) return false;
+    if (const Argument* const calls = event.argument("calls")) collected_.merged += calls->bits;
     return true;
 }
 
@@ -143,35 +126,23 @@ Thread& Collector::thread_of(std::string_view pid, std::string_view tid) {
 
 std::uint32_t Collector::values_of(const Event& event) {
     const std::size_t first = collected_.values.size();
-    for (const Argument& each : event.arguments) {
-        if (collected_.from_rdam())
-            rdam_values(each);
-        else
-            keep(each.name, each.type, each.type == ValueType::text ? builder_.text(each.text) : each.bits);
-    }
+    // The others in rdam's export are no parameters, but what rdam has found about the call.
+    for (const Argument& each : event.arguments)
+        if (!collected_.first_row || each.name == "parameters" || each.name == "result") keep(each);
     if (collected_.values.size() == first) return kNoValues;
     collected_.values.back().last = true;
     return static_cast<std::uint32_t>(first);
 }
 
-void Collector::keep(std::string_view name, ValueType type, std::uint64_t bits) {
+void Collector::keep(const Argument& argument) {
     if (collected_.values.size() >= kNoValues) {
         ++collected_.values_left_out;
         return;
     }
-    collected_.values.push_back({.bits = bits, .name = collected_.names.number(name), .type = type});
-}
-
-void Collector::keep_own(std::string_view name, const OwnValue& value) {
-    keep(name, value.type, value.type == ValueType::text ? builder_.text(value.text) : value.bits);
-}
-
-void Collector::rdam_values(const Argument& argument) {
-    if (argument.name == "result")
-        if (const auto value = own_value(argument.text)) keep_own(kResult, *value);
-    if (argument.name != "parameters") return;
-    each_own_value(argument.text,
-                   [&](std::string_view name, const OwnValue& value) { keep_own(name, value); });
+    const bool is_text = argument.type == ValueType::text;
+    collected_.values.push_back({.bits = is_text ? builder_.text(argument.text) : argument.bits,
+                                 .name = collected_.names.number(argument.name),
+                                 .type = argument.type});
 }
 
 }  // namespace rdam::inputs::chrome

@@ -10,7 +10,6 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/events/json_events.h"
-#include "analyzer/inputs/chrome/own.h"
 
 namespace rdam::inputs::chrome {
 
@@ -28,14 +27,12 @@ class Collector final : public EventSink {
     void name_something(const Event& event);
     void span(const Event& event, std::int64_t begin);
     void mark(const Event& event, std::int64_t at);
-    bool beside_calls(const Event& event, std::int64_t begin);
+    bool is_beside_threads(const Event& event);
     std::optional<std::int64_t> time_of(const Event& event);
     std::uint32_t function_of(const Event& event);
     Thread& thread_of(std::string_view pid, std::string_view tid);
     std::uint32_t values_of(const Event& event);
-    void keep(std::string_view name, ValueType type, std::uint64_t bits);
-    void keep_own(std::string_view name, const OwnValue& value);
-    void rdam_values(const Argument& argument);
+    void keep(const Argument& argument);
 
     TraceBuilder& builder_;
     Collected collected_;

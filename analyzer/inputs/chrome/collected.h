@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,13 +62,6 @@ struct Mark {
     static constexpr std::uint32_t kNoName = UINT32_MAX;
 };
 
-/// A time in which rdam's own export says that the thread was off the processors.
-struct Absence {
-    std::int64_t out = 0;
-    std::int64_t in = 0;
-    bool preempted = false;
-};
-
 struct Function {
     std::uint32_t name = 0;  ///< in Collected::names
     std::uint32_t category = 0;
@@ -84,16 +78,11 @@ struct Function {
 struct Thread {
     std::string pid;
     std::string tid;
-    std::string name;                 ///< "": not told
-    std::int64_t start = 0, end = 0;  ///< in rdam's own export; equal: not told
-    std::uint32_t events = 0;         ///< numbers for `order`
+    std::string name;          ///< "": not told
+    std::uint32_t events = 0;  ///< numbers for `order`
     std::vector<Call> calls;
     std::vector<Mark> marks;
-    std::vector<Absence> absences;
 };
-
-/// With its version, the "recorder" in rdam's own export.
-inline constexpr std::string_view kRdam = "rdam ";
 
 struct Collected {
     Decimal origin;  ///< microseconds: about the first event
@@ -103,22 +92,18 @@ struct Collected {
     std::vector<Value> values;
     std::unordered_map<std::string, std::string> processes;  ///< names, by pid
     std::unordered_map<std::string, std::string> facts;      ///< otherData, metadata
+    /// In what rdam exports, rows from this tid on are none of a thread. Nothing: another tool's file.
+    std::optional<std::uint64_t> first_row;
 
     // Counts, for remarks.
     std::uint64_t passed_over = 0;  ///< events that are no calls
     std::uint64_t merged = 0;       ///< calls that rdam's export has merged
-    std::uint64_t stands_for = 0;   ///< calls of rdam's export that stand for several
     std::uint64_t unusable = 0;     ///< without a name or a time, or with one that is out of range
     std::uint64_t values_left_out = 0;
     std::uint64_t unmatched = 0;    ///< an "E" without a "B"
     std::uint64_t unfinished = 0;   ///< a "B" without an "E"
     std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
     std::uint64_t overlapping = 0;  ///< ended later than that
-
-    bool from_rdam() const {
-        const auto recorder = facts.find("recorder");
-        return recorder != facts.end() && recorder->second.starts_with(kRdam);
-    }
 };
 
 }  // namespace rdam::inputs::chrome

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -71,15 +70,15 @@ struct Cuts {
 class Emitter {
   public:
     /// `step`: of the clock, picoseconds.
-    Emitter(Functions& functions, const Scale& scale, std::int64_t step, bool is_own, ThreadBuilder& out)
-        : functions_(functions), scale_(scale), step_(step), is_own_(is_own), out_(out) {}
+    Emitter(Functions& functions, const Scale& scale, std::int64_t step, ThreadBuilder& out)
+        : functions_(functions), scale_(scale), step_(step), out_(out) {}
 
     void call(const Call& call) {
         while (!open_.empty() && is_over(open_.back(), call))
             close();
         Call inner = call;
         if (!open_.empty() && inner.end > open_.back().end) cut(inner, open_.back().end);
-        out_.enter(scale_(inner.begin), functions_.number(inner), functions_.enter_words(inner));
+        out_.enter(scale_(inner.begin), functions_.number(inner), functions_.words_of(inner));
         open_.push_back(inner);
     }
     void end() {
@@ -92,11 +91,11 @@ class Emitter {
     const Cuts& cuts() const { return cuts_; }
 
   private:
-    /// rdam writes a call after those inside it: one that was written first is inside though it only begins
-    /// where the other ends.
-    bool is_over(const Call& open, const Call& next) const {
+    /// A call that takes no time may begin where the one around it ends. Most tools write a call when it
+    /// ends, and so after those inside it.
+    static bool is_over(const Call& open, const Call& next) {
         if (open.end != next.begin) return open.end < next.begin;
-        return !is_own_ || next.order > open.order;
+        return next.end > next.begin || next.order > open.order;
     }
     /// Cut short by more than what a writer rounds away, it would be the fastest of its kind, with which all
     /// others are compared.
@@ -115,7 +114,7 @@ class Emitter {
         const std::uint64_t at = scale_(call.end);
         // The other functions of ThreadBuilder go by the name, which a call around it may have, too.
         if (call.ends)
-            out_.leave(at, functions_.leave_words(call.function, call.values));
+            out_.leave(at);
         else
             out_.unwind(at, open_.size());
     }
@@ -123,7 +122,6 @@ class Emitter {
     Functions& functions_;
     const Scale& scale_;
     std::int64_t step_;
-    bool is_own_;
     ThreadBuilder& out_;
     std::vector<Call> open_;
     Cuts cuts_;
@@ -135,14 +133,6 @@ Times times_of(const Collected& collected) {
         for (const Call& call : thread.calls) {
             times.take(call.begin);
             times.take(call.end);
-        }
-        for (const Absence& each : thread.absences) {
-            times.take(each.out);
-            times.take(each.in);
-        }
-        if (thread.start < thread.end) {
-            times.take(thread.start * kPerNanosecond);
-            times.take(thread.end * kPerNanosecond);
         }
     }
     return times;
@@ -157,26 +147,6 @@ std::string thread_name(const Thread& thread, const Collected& collected, bool s
     return name.empty() ? of : fmt::format("{}: {}", of, name);
 }
 
-ThreadBuilder& add(const Thread& thread, std::string name, const Scale& scale, TraceBuilder& builder) {
-    ThreadBuilder& added =
-        builder.add_thread(std::move(name), number_in<std::uint32_t>(thread.tid).value_or(0));
-    if (thread.start < thread.end) {
-        added.began(scale(thread.start * kPerNanosecond));
-        added.ended(scale(thread.end * kPerNanosecond));
-    }
-    return added;
-}
-
-void emit_absences(Thread& thread, const Scale& scale, ThreadBuilder& out) {
-    std::ranges::sort(thread.absences, {}, &Absence::out);
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
-    for (const Absence& each : thread.absences) {
-        if (each.out < last || each.in <= each.out) continue;
-        last = each.in;
-        out.off_cpu({.out = scale(each.out), .in = scale(each.in), .preempted = each.preempted});
-    }
-}
-
 std::optional<std::string> only_process(const Collected& collected) {
     const std::string* only = nullptr;
     for (const Thread& thread : collected.threads) {
@@ -188,24 +158,6 @@ std::optional<std::string> only_process(const Collected& collected) {
     return *only;
 }
 
-/// What only rdam's own export tells.
-void restore_clock(const Collected& collected, TraceBuilder& builder) {
-    trace::ClockInfo& clock = builder.info().clock;
-    const auto ticks = [&](const char* name) {
-        const auto found = collected.facts.find(name);
-        const auto value = found == collected.facts.end() ? std::nullopt : amount_in(found->second);
-        return value.value_or(0) * clock.ticks_per_second / 1e9;
-    };
-    clock.probe_ticks = ticks("probe_ns");
-    clock.probe_inner_ticks = ticks("probe_inner_ns");
-    clock.flow_ticks = ticks("flow_ns");
-    clock.floor_ticks = ticks("floor_ns");
-    clock.error_ticks = ticks("clock_error_ns");
-    constexpr double kMostStep = 1e15;
-    const double step = std::min(ticks("clock_step_ns"), kMostStep);
-    clock.step_ticks = std::max(clock.step_ticks, static_cast<std::uint64_t>(std::ceil(step)));
-}
-
 }  // namespace
 
 std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
@@ -213,27 +165,25 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
         const MarkCounts marks = match_marks(thread, collected.values);
         collected.unmatched += marks.unmatched;
         collected.unfinished += marks.open;
-        sort_calls(thread, collected.from_rdam());
+        sort_calls(thread);
     }
     const Times times = times_of(collected);
     const Scale scale{times, collected.origin};
-    builder.set_clock(collected.from_rdam() ? "rdam's JSON" : "trace events", scale.per_second(),
-                      scale.step());
-    if (collected.from_rdam()) restore_clock(collected, builder);
+    builder.set_clock("trace events", scale.per_second(), scale.step());
     Functions functions{collected, builder};
     builder.info().process.unwound_unseen = true;
     std::optional<std::string> only = only_process(collected);
     for (Thread& thread : collected.threads) {
-        if (thread.calls.empty() && thread.absences.empty() && thread.start == thread.end) continue;
-        ThreadBuilder& out = add(thread, thread_name(thread, collected, !only), scale, builder);
-        Emitter emitter{functions, scale, times.step, collected.from_rdam(), out};
+        if (thread.calls.empty()) continue;
+        ThreadBuilder& out = builder.add_thread(thread_name(thread, collected, !only),
+                                                number_in<std::uint32_t>(thread.tid).value_or(0));
+        Emitter emitter{functions, scale, times.step, out};
         for (const Call& call : thread.calls)
             emitter.call(call);
         emitter.end();
         collected.rounded += emitter.cuts().rounded;
         collected.overlapping += emitter.cuts().overlapping;
         thread.calls = {};
-        emit_absences(thread, scale, out);
         out.release();
     }
     return only;

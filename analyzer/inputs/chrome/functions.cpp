@@ -6,8 +6,6 @@
 #include <bit>
 #include <string>
 
-#include "analyzer/inputs/chrome/own.h"
-
 namespace rdam::inputs::chrome {
 namespace {
 
@@ -29,8 +27,7 @@ ValueKind kind_for(std::uint32_t types) {
         const bool has_negative = (types & Function::kNegative) != 0;
         return has_negative ? ValueKind::floating : ValueKind::unsigned_integer;
     }
-    if (types == bit_of(ValueType::boolean)) return ValueKind::boolean;
-    return types == bit_of(ValueType::address) ? ValueKind::pointer : ValueKind::signed_integer;
+    return types == bit_of(ValueType::boolean) ? ValueKind::boolean : ValueKind::signed_integer;
 }
 
 double as_double(const Value& value) {
@@ -48,8 +45,7 @@ std::string as_text(const Value& value) {
 
 }  // namespace
 
-Functions::Functions(Collected& collected, TraceBuilder& builder)
-    : collected_(collected), builder_(builder), result_(collected.names.number(kResult)) {
+Functions::Functions(Collected& collected, TraceBuilder& builder) : collected_(collected), builder_(builder) {
     functions_.resize(collected.functions.size());
     for (const Thread& thread : collected.threads)
         for (const Call& call : thread.calls)
@@ -83,29 +79,15 @@ void Functions::add(std::uint32_t function) {
     info.module = collected_.names.text(from.category);
     info.object = builder_.object(info.module);
     for (const Function::Parameter& each : from.parameters) {
-        const Parameter parameter{.name = each.name,
+        const Parameter described{.name = each.name,
                                   .kind = kind_for(each.types),
                                   .is_text = (each.types & bit_of(ValueType::text)) != 0};
-        const bool is_result = each.name == result_;
-        (is_result ? known.result : known.parameters).push_back(parameter);
-        (is_result ? info.result : info.parameters).push_back(describe(from, parameter));
+        const std::string& name = collected_.names.text(each.name);
+        known.parameters.push_back(described);
+        info.parameters.push_back(described.is_text ? text_parameter(name)
+                                                    : parameter(name, described.kind, ""));
     }
     known.number = builder_.add_function(std::move(info));
-}
-
-trace::ParameterInfo Functions::describe(const Function& function, const Parameter& described) const {
-    const std::string& name = collected_.names.text(described.name);
-    const std::string& shown = described.name == result_ ? "result" : name;
-    trace::ParameterInfo info =
-        described.is_text ? text_parameter(shown) : parameter(shown, described.kind, "");
-    const auto among = [&](const std::string& fact) {
-        const auto names = collected_.facts.find(fact + collected_.names.text(function.name));
-        return names != collected_.facts.end() &&
-               ("," + names->second + ",").find("," + shown + ",") != std::string::npos;
-    };
-    info.by_size = !described.is_text && among("sizes.");
-    info.key = info.by_size || among("keys.");
-    return info;
 }
 
 std::uint64_t Functions::word(const Value& value, const Parameter& parameter) {
@@ -113,7 +95,7 @@ std::uint64_t Functions::word(const Value& value, const Parameter& parameter) {
     return parameter.kind == ValueKind::floating ? put_value(as_double(value)) : value.bits;
 }
 
-std::span<const std::uint64_t> Functions::enter_words(const Call& call) {
+std::span<const std::uint64_t> Functions::words_of(const Call& call) {
     const std::vector<Parameter>& parameters = functions_[call.function].parameters;
     words_.assign(parameters.size(), 0);
     if (call.values == kNoValues) return words_;
@@ -125,19 +107,6 @@ std::span<const std::uint64_t> Functions::enter_words(const Call& call) {
         if (value.last) break;
     }
     return words_;
-}
-
-std::span<const std::uint64_t> Functions::leave_words(std::uint32_t function, std::uint32_t values) {
-    const std::vector<Parameter>& results = functions_[function].result;
-    if (results.empty() || values == kNoValues) return {};
-    for (std::uint32_t at = values;; ++at) {
-        const Value& value = collected_.values[at];
-        if (value.name == result_) {
-            words_.assign(1, word(value, results.front()));
-            return words_;
-        }
-        if (value.last) return {};
-    }
 }
 
 }  // namespace rdam::inputs::chrome

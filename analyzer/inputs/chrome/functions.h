@@ -22,9 +22,7 @@ class Functions {
 
     std::uint32_t number(const Call& call) const { return functions_[call.function].number; }
     /// Valid until the next call of this.
-    std::span<const std::uint64_t> enter_words(const Call& call);
-    /// Likewise; none: the call has no result.
-    std::span<const std::uint64_t> leave_words(std::uint32_t function, std::uint32_t values);
+    std::span<const std::uint64_t> words_of(const Call& call);
 
   private:
     struct Parameter {
@@ -36,16 +34,13 @@ class Functions {
         std::uint32_t number = 0;  ///< in the trace
         bool called = false;
         std::vector<Parameter> parameters;
-        std::vector<Parameter> result;
     };
     void learn(const Call& call);
     void add(std::uint32_t function);
-    trace::ParameterInfo describe(const Function& function, const Parameter& parameter) const;
     std::uint64_t word(const Value& value, const Parameter& parameter);
 
     Collected& collected_;
     TraceBuilder& builder_;
-    std::uint32_t result_;  // in Collected::names
     std::vector<Known> functions_;
     std::vector<std::uint64_t> words_;
 };

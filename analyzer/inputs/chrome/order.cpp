@@ -79,11 +79,11 @@ MarkCounts match_marks(Thread& thread, std::vector<Value>& values) {
     return counts;
 }
 
-void sort_calls(Thread& thread, bool last_is_around) {
-    std::ranges::sort(thread.calls, [last_is_around](const Call& a, const Call& b) {
+void sort_calls(Thread& thread) {
+    std::ranges::sort(thread.calls, [](const Call& a, const Call& b) {
         if (a.begin != b.begin) return a.begin < b.begin;
         if (a.end != b.end) return a.end > b.end;
-        return last_is_around ? a.order > b.order : a.order < b.order;
+        return a.order < b.order;
     });
 }
 

@@ -17,7 +17,7 @@ struct MarkCounts {
 MarkCounts match_marks(Thread& thread, std::vector<Value>& values);
 
 /// By begin; of those that begin together the longer ones first. Of equal ones that which was written first
-/// is around the others, unless `last_is_around`.
-void sort_calls(Thread& thread, bool last_is_around);
+/// is around the others.
+void sort_calls(Thread& thread);
 
 }  // namespace rdam::inputs::chrome

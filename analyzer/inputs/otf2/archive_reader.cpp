@@ -33,20 +33,6 @@ std::string text_of(OTF2_Reader* reader, OTF2_ErrorCode (*get)(OTF2_Reader*, cha
     return own_text(text);
 }
 
-std::map<std::string, std::string, std::less<>> properties_of(OTF2_Reader* reader) {
-    std::map<std::string, std::string, std::less<>> result;
-    std::uint32_t count = 0;
-    char** names = nullptr;
-    LibraryErrors::note(OTF2_Reader_GetPropertyNames(reader, &count, &names));
-    for (std::uint32_t i = 0; names != nullptr && i < count; ++i) {
-        char* value = nullptr;
-        LibraryErrors::note(OTF2_Reader_GetProperty(reader, names[i], &value));
-        result.try_emplace(names[i], own_text(value));
-    }
-    std::free(names);  // NOLINT(cppcoreguidelines-no-malloc): one block with the names behind it
-    return result;
-}
-
 /// What the library does not say of a file of the archive `name` that it could not open. Nothing: nothing is
 /// wrong with it.
 std::optional<Error> fault_of(const std::filesystem::path& file, const std::string& name) {
@@ -92,12 +78,11 @@ Result<void> ArchiveReader::state(const std::string& what,
 Result<Definitions> ArchiveReader::definitions() {
     Definitions result;
     result.creator = text_of(reader_, OTF2_Reader_GetCreator);
-    result.is_ours = result.creator == rdam::otf2::kCreator;
+    result.is_ours = result.creator.starts_with(rdam::otf2::kExportOf);
     result.machine = text_of(reader_, OTF2_Reader_GetMachineName);
     std::uint8_t major = 0, minor = 0, bugfix = 0;
     LibraryErrors::note(OTF2_Reader_GetVersion(reader_, &major, &minor, &bugfix));
     result.version = fmt::format("{}.{}.{}", major, minor, bugfix);
-    result.properties = properties_of(reader_);
     OTF2_GlobalDefReader* reader = OTF2_Reader_GetGlobalDefReader(reader_);
     if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
     const std::unique_ptr<OTF2_GlobalDefReaderCallbacks, void (*)(OTF2_GlobalDefReaderCallbacks*)> callbacks{

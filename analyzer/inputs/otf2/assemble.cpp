@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/otf2/archive_reader.h"
 #include "analyzer/inputs/otf2/census.h"
 #include "analyzer/inputs/otf2/describe.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/errors.h"
-#include "wrappers/text/plural.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
@@ -176,29 +176,29 @@ class Reading {
     std::vector<std::unique_ptr<ArchiveReader>> readers_;  ///< for the next time: they take long to open
 };
 
-void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
-                std::string_view of_several) {
-    if (count > 0) remarks.push_back(fmt::format("Passed over: {}.", counted(count, of_one, of_several)));
-}
-
 void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,
                  std::vector<std::string>& remarks) {
-    add_remark(remarks, reading.other_locations(), "location that is no thread of a processor",
-               "locations that are no threads of a processor");
-    add_remark(remarks, passed.metrics, "value of a metric", "values of metrics");
-    add_remark(remarks, passed.records, "record that belongs to no call, or comes after a call inside it",
-               "records that belong to no call, or come after a call inside it");
-    add_remark(remarks, passed.undefined, "call of a region that is not defined",
-               "calls of regions that are not defined");
+    add_remark(remarks, reading.other_locations(),
+               "location is no thread of a processor, and was passed over",
+               "locations are no threads of a processor, and were passed over");
+    add_remark(remarks, passed.metrics, "value of a metric was passed over",
+               "values of metrics were passed over");
+    add_remark(remarks, passed.records,
+               "record belongs to no call, or comes after a call inside it, and was passed over",
+               "records belong to no call, or come after a call inside it, and were passed over");
+    add_remark(remarks, passed.undefined, "call of a region that is not defined was passed over",
+               "calls of regions that are not defined were passed over");
+    add_remark(remarks, passed.artificial,
+               "call of a region that the recorder has made up, which is no function, was passed over",
+               "calls of regions that the recorder has made up, which are no functions, were passed over");
     add_remark(remarks, functions.left_out(),
-               "attribute of the ends of a function's calls, which have one result",
-               "attributes of the ends of functions' calls, which have one result");
-    add_remark(remarks, passed.others, "event that is no call, such as that of a task",
-               "events that are no calls, such as those of threads and tasks");
-    if (passed.earlier > 0)
-        remarks.push_back(fmt::format("{} {} earlier than what came before, and counted as of the same time.",
-                                      grouped(passed.earlier),
-                                      passed.earlier == 1 ? "event is" : "events are"));
+               "attribute of the ends of a function's calls, which have one result, was passed over",
+               "attributes of the ends of functions' calls, which have one result, were passed over");
+    add_remark(remarks, passed.others, "event that is no call, such as that of a task, was passed over",
+               "events that are no calls, such as those of threads and tasks, were passed over");
+    add_remark(remarks, passed.earlier,
+               "event is earlier than what came before, and counted as of the same time",
+               "events are earlier than what came before, and counted as of the same time");
 }
 
 Result<Census> take_census(Reading& reading, std::uint64_t most, Meter& meter) {
@@ -242,7 +242,7 @@ Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& bu
         for (const OTF2_StringRef word : census->command())
             command.emplace_back(reading.definitions().text(word));
     const Functions functions{reading.definitions(), *census, builder};
-    add_threads(reading.definitions(), reading.locations(), functions, builder);
+    add_threads(reading.definitions(), reading.locations(), builder);
     PassedOver passed;
     std::mutex mutex;
     std::atomic<bool> surprised{false};

@@ -36,8 +36,7 @@ class Census final : public EventSink {
                std::span<const AttributeValue> attributes) override;
     void leave(std::uint64_t time, OTF2_RegionRef region,
                std::span<const AttributeValue> attributes) override;
-    void flush(std::uint64_t /*begin*/, std::uint64_t /*end*/,
-               std::span<const AttributeValue> /*attributes*/) override {}
+    void flush(std::uint64_t /*begin*/, std::uint64_t /*end*/) override {}
     void record(std::span<const FieldValue> fields) override;
     void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
     void metric() override {}

@@ -1,7 +1,5 @@
 #include "analyzer/inputs/otf2/definitions.h"
 
-#include "analyzer/otf2/names.h"
-
 namespace rdam::inputs::otf2 {
 namespace {
 
@@ -22,9 +20,8 @@ OTF2_CallbackCode string(void* user, OTF2_StringRef self, const char* text) {
 }
 
 OTF2_CallbackCode attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
-                            OTF2_StringRef description, OTF2_Type type) {
-    definitions(user).attributes.try_emplace(
-        self, Described{.name = name, .description = description, .type = type});
+                            OTF2_StringRef /*description*/, OTF2_Type type) {
+    definitions(user).attributes.try_emplace(self, Described{.name = name, .type = type});
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -57,25 +54,18 @@ OTF2_CallbackCode location(void* user, OTF2_LocationRef self, OTF2_StringRef nam
     return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode location_property(void* user, OTF2_LocationRef location, OTF2_StringRef name,
-                                    OTF2_Type type, OTF2_AttributeValue value) {
-    Definitions& all = definitions(user);
-    if (type == OTF2_TYPE_UINT64)
-        all.numbers[location].try_emplace(std::string{all.text(name)}, value.uint64);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
 OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical,
-                         OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm /*paradigm*/,
+                         OTF2_StringRef /*description*/, OTF2_RegionRole role, OTF2_Paradigm paradigm,
                          OTF2_RegionFlag /*flags*/, OTF2_StringRef file, std::uint32_t begin,
                          std::uint32_t /*end*/) {
-    definitions(user).regions.push_back({.ref = self,
-                                         .name = name,
-                                         .canonical = canonical,
-                                         .description = description,
-                                         .file = file,
-                                         .line = begin,
-                                         .role = role});
+    definitions(user).regions.push_back(
+        {.ref = self,
+         .name = name,
+         .canonical = canonical,
+         .description = description,
+         .file = file,
+         .line = begin,
+         .artificial = role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM});
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -84,11 +74,6 @@ OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, O
 std::string_view Definitions::text(OTF2_StringRef ref) const {
     const auto found = strings.find(ref);
     return found == strings.end() ? std::string_view{} : std::string_view{found->second};
-}
-
-std::string_view Definitions::property(std::string_view name) const {
-    const auto found = properties.find(name);
-    return found == properties.end() ? std::string_view{} : std::string_view{found->second};
 }
 
 OTF2_GlobalDefReaderCallbacks* definition_callbacks() {
@@ -100,7 +85,6 @@ OTF2_GlobalDefReaderCallbacks* definition_callbacks() {
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(made, system_tree_node);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(made, location_group);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(made, location);
-    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(made, location_property);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(made, region);
     return made;
 }

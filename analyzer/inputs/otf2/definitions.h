@@ -4,8 +4,6 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,9 +19,9 @@ inline constexpr std::uint64_t kLatest = std::uint64_t{1} << 63U;
 struct Region {
     OTF2_RegionRef ref = 0;
     OTF2_StringRef name = OTF2_UNDEFINED_STRING, canonical = OTF2_UNDEFINED_STRING;
-    OTF2_StringRef description = OTF2_UNDEFINED_STRING, file = OTF2_UNDEFINED_STRING;
+    OTF2_StringRef file = OTF2_UNDEFINED_STRING;
     std::uint32_t line = 0;
-    OTF2_RegionRole role = OTF2_REGION_ROLE_UNKNOWN;
+    bool artificial = false;  ///< of the measurement system: it is no function
 };
 
 struct Location {
@@ -36,7 +34,7 @@ struct Location {
 
 /// Of an attribute, or of a parameter event.
 struct Described {
-    OTF2_StringRef name = OTF2_UNDEFINED_STRING, description = OTF2_UNDEFINED_STRING;
+    OTF2_StringRef name = OTF2_UNDEFINED_STRING;
     OTF2_Type type = OTF2_TYPE_NONE;
 };
 
@@ -54,9 +52,8 @@ struct Clock {
 /// As far as they are needed. Of two with one number the first counts, as for the library.
 struct Definitions {
     std::string creator, machine;
-    bool is_ours = false;
-    std::string version;  ///< of the library that wrote it
-    std::map<std::string, std::string, std::less<>> properties;
+    bool is_ours = false;  ///< `rdam export` wrote it
+    std::string version;   ///< of the library that wrote it
     Clock clock;
     std::unordered_map<OTF2_StringRef, std::string> strings;
     std::vector<Region> regions;
@@ -65,17 +62,11 @@ struct Definitions {
     std::unordered_map<OTF2_LocationGroupRef, OTF2_StringRef> groups;
     std::unordered_map<OTF2_AttributeRef, Described> attributes;
     std::unordered_map<OTF2_ParameterRef, Described> parameters;
-    /// Of locations, by name.
-    std::unordered_map<OTF2_LocationRef, std::unordered_map<std::string, std::uint64_t>> numbers;
 
     /// "": there is none.
     std::string_view text(OTF2_StringRef ref) const;
-    /// Whether `rdam export` wrote it.
-    bool ours() const { return is_ours; }
-    /// Whether the attribute is one that calls have whatever their function is.
+    /// Whether the attribute says what rdam has found about a call, and is no parameter.
     bool is_own(OTF2_AttributeRef ref) const { return is_ours && ref <= rdam::otf2::kLastOwn; }
-    /// "": there is none.
-    std::string_view property(std::string_view name) const;
 };
 
 /// What to register for a reader of global definitions with a Definitions& as user data.

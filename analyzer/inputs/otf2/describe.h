@@ -6,7 +6,6 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/otf2/definitions.h"
-#include "analyzer/inputs/otf2/functions.h"
 
 namespace rdam::inputs::otf2 {
 
@@ -14,7 +13,6 @@ namespace rdam::inputs::otf2 {
 void describe(const Definitions& definitions, const std::string& anchor, TraceBuilder& builder);
 
 /// In the order of the locations.
-void add_threads(const Definitions& definitions, std::span<const Location> locations,
-                 const Functions& functions, TraceBuilder& builder);
+void add_threads(const Definitions& definitions, std::span<const Location> locations, TraceBuilder& builder);
 
 }  // namespace rdam::inputs::otf2

@@ -53,8 +53,8 @@ OTF2_CallbackCode leave(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std:
 }
 
 OTF2_CallbackCode flush(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
-                        void* user, OTF2_AttributeList* attributes, OTF2_TimeStamp end) {
-    sink(user).flush(time, end, taken(user, attributes));
+                        void* user, OTF2_AttributeList* /*attributes*/, OTF2_TimeStamp end) {
+    sink(user).flush(time, end);
     return kGoOn;
 }
 

@@ -62,8 +62,7 @@ class EventSink {
     virtual void leave(std::uint64_t time, OTF2_RegionRef region,
                        std::span<const AttributeValue> attributes) = 0;
     /// The recorder held the thread, to write its buffer.
-    virtual void flush(std::uint64_t begin, std::uint64_t end,
-                       std::span<const AttributeValue> attributes) = 0;
+    virtual void flush(std::uint64_t begin, std::uint64_t end) = 0;
     virtual void record(std::span<const FieldValue> fields) = 0;
     virtual void parameter(OTF2_ParameterRef parameter, const TypedValue& value) = 0;
     virtual void metric() = 0;

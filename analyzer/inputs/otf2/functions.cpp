@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/otf2/names.h"
-#include "analyzer/otf2/sampling.h"
 #include "wrappers/text/demangle.h"
 
 namespace rdam::inputs::otf2 {
@@ -16,25 +14,16 @@ namespace {
 
 struct Typed {
     ValueKind kind = ValueKind::unsigned_integer;
-    std::string_view name;  ///< of the type, for people
-    bool key = false;
-    bool by_size = false;
+    const char* name = "";  ///< of the type, for people
 };
-
-/// Whether `text` ended in `mark`, which is taken off.
-bool without(std::string_view mark, std::string_view& text) {
-    if (!text.ends_with(mark)) return false;
-    text.remove_suffix(mark.size());
-    return true;
-}
 
 /// No other type of OTF2 is of this kind.
 constexpr ValueKind kText = ValueKind::enumeration;
 
-Typed typed(OTF2_Type type, bool ours) {
+Typed typed(OTF2_Type type) {
     switch (type) {
         case OTF2_TYPE_UINT8:
-            return ours ? Typed{ValueKind::boolean, "bool"} : Typed{ValueKind::unsigned_integer, "uint8"};
+            return {ValueKind::unsigned_integer, "uint8"};
         case OTF2_TYPE_UINT16:
             return {ValueKind::unsigned_integer, "uint16"};
         case OTF2_TYPE_UINT32:
@@ -63,8 +52,7 @@ Typed typed(OTF2_Type type, bool ours) {
 std::string source_of(const Definitions& definitions, const Region& region) {
     const std::string_view file = definitions.text(region.file);
     // EZTrace gives the program as the file of everything.
-    if (region.line == 0) return definitions.ours() ? std::string{file} : std::string{};
-    return file.empty() ? std::string{} : fmt::format("{}:{}", file, region.line);
+    return region.line == 0 || file.empty() ? std::string{} : fmt::format("{}:{}", file, region.line);
 }
 
 trace::FunctionInfo described(const Definitions& definitions, const Region& region) {
@@ -75,32 +63,8 @@ trace::FunctionInfo described(const Definitions& definitions, const Region& regi
     function.name = display_name(name.empty() ? canonical : name);
     if (function.name.empty()) function.name = fmt::format("region {}", region.ref);
     if (function.linkage_name.empty()) function.linkage_name = function.name;
-    if (definitions.ours()) function.module = definitions.text(region.description);
     function.source = source_of(definitions, region);
     return function;
-}
-
-Layout::What role_of(const Definitions& definitions, const Region& region) {
-    if (!definitions.ours() || region.role != OTF2_REGION_ROLE_ARTIFICIAL) return Layout::What::function;
-    const std::string_view name = definitions.text(region.name);
-    if (name == rdam::otf2::kWaits) return Layout::What::waits;
-    if (name == rdam::otf2::kPreempted) return Layout::What::preempted;
-    if (name == rdam::otf2::kDisplaced) return Layout::What::displaced;
-    return Layout::What::function;
-}
-
-std::string_view sampling_text(const Definitions& definitions, const Region& region) {
-    if (!definitions.ours()) return {};
-    return definitions.property(fmt::format("{}{}", rdam::otf2::kSamplingOf, region.ref));
-}
-
-/// Whether there may have been calls although none is in the archive.
-bool has_sampling(const Definitions& definitions, const Region& region) {
-    return !sampling_text(definitions, region).empty();
-}
-
-rdam::otf2::FunctionSampling sampling_of(const Definitions& definitions, const Region& region) {
-    return rdam::otf2::sampling_in(sampling_text(definitions, region));
 }
 
 /// Builds the parameters of one function.
@@ -136,12 +100,15 @@ class Parameters {
         std::uint64_t others = 0;
         for (const auto& [ref, type] : given) {
             if (definitions_.is_own(ref)) continue;
-            const Typed value = typed(type, definitions_.ours());
+            const Typed value = typed(type);
             const auto found = definitions_.attributes.find(ref);
             const bool known = found != definitions_.attributes.end();
             const std::string name =
                 known ? std::string{definitions_.text(found->second.name)} : std::string{"return"};
-            if (function_.result.empty()) add_result(name, value.kind, type_name(known, found, value));
+            if (function_.result.empty()) {
+                function_.result.push_back(parameter(name, value.kind, value.name));
+                function_.result[0].is_text = value.kind == kText;
+            }
             if (function_.result[0].name == name &&
                 function_.result[0].kind == static_cast<std::uint8_t>(value.kind))
                 layout_.results.push_back({.ref = ref, .word = 0, .kind = value.kind});
@@ -153,27 +120,10 @@ class Parameters {
     }
 
   private:
-    using Found = std::unordered_map<OTF2_AttributeRef, Described>::const_iterator;
-
-    std::string type_name(bool known, Found found, const Typed& value) const {
-        if (!known || !definitions_.ours()) return std::string{value.name};
-        return std::string{definitions_.text(found->second.description)};
-    }
-
-    void add_result(const std::string& name, ValueKind kind, const std::string& type) {
-        std::string_view shown = type;
-        const bool by_size = definitions_.ours() && without(rdam::otf2::kSizeMark, shown);
-        function_.result.push_back(parameter(name, kind, std::string{shown}));
-        function_.result[0].is_text = kind == kText;
-        function_.result[0].key = function_.result[0].by_size = by_size;
-    }
-
     std::uint16_t add_word(std::string_view name, const Typed& value, std::uint64_t absent) {
         const auto word = static_cast<std::uint16_t>(layout_.absent.size());
-        trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
+        trace::ParameterInfo info = parameter(std::string{name}, value.kind, value.name);
         info.word = word;
-        info.key = value.key;
-        info.by_size = value.by_size;
         info.is_text = value.kind == kText;
         function_.parameters.push_back(std::move(info));
         layout_.absent.push_back(absent);
@@ -181,25 +131,16 @@ class Parameters {
     }
 
     /// EZTrace defines an attribute for each function and rank anew, so those of one name and type are one.
-    /// Those of rdam are each another parameter.
     void add(std::vector<Word>& words, std::uint32_t ref, const Described* known, OTF2_Type type) {
-        const bool ours = definitions_.ours();
         if (known != nullptr && known->type != OTF2_TYPE_NONE) type = known->type;
-        Typed value = typed(type, ours);
+        const Typed value = typed(type);
         std::string name{known != nullptr ? definitions_.text(known->name) : std::string_view{}};
         if (name.empty()) name = fmt::format("attribute {}", ref);
-        if (ours && known != nullptr) {
-            value.name = definitions_.text(known->description);
-            value.by_size = without(rdam::otf2::kSizeMark, value.name);
-            value.key = value.by_size || without(rdam::otf2::kKeyMark, value.name);
-            if (value.kind == ValueKind::unsigned_integer && value.name.ends_with('*'))
-                value.kind = ValueKind::pointer;
-        }
         const auto same = std::ranges::find_if(function_.parameters, [&](const trace::ParameterInfo& each) {
             return each.name == name && each.kind == static_cast<std::uint8_t>(value.kind);
         });
         std::uint16_t word = 0;
-        if (!ours && same != function_.parameters.end())
+        if (same != function_.parameters.end())
             word = same->word;
         else if (layout_.absent.size() < kMostParameters)
             word = add_word(name, value, 0);
@@ -228,19 +169,19 @@ Functions::Functions(const Definitions& definitions, const Census& census, Trace
     std::map<Identity, std::size_t> numbers;
     std::vector<Group> groups;
     for (const Region& region : definitions.regions) {
-        const Layout::What what = role_of(definitions, region);
-        if (what != Layout::What::function) {
-            layouts_.try_emplace(region.ref, Layout{.what = what});
+        if (region.artificial) {
+            layouts_.try_emplace(region.ref, Layout{.is_function = false});
             continue;
         }
         const Use* use = census.find(region.ref);
-        if (use == nullptr && !has_sampling(definitions, region)) continue;
+        if (use == nullptr) continue;
+        // Functions of two modules may have one name, and rdam exports each once.
         const Identity identity{definitions.text(region.name), definitions.text(region.canonical),
-                                source_of(definitions, region), definitions.ours() ? region.ref : 0};
+                                source_of(definitions, region), definitions.is_ours ? region.ref : 0};
         const auto [at, is_new] = numbers.try_emplace(identity, groups.size());
         if (is_new) groups.emplace_back();
         groups[at->second].regions.push_back(&region);
-        if (use != nullptr) groups[at->second].use.add(*use);
+        groups[at->second].use.add(*use);
     }
     for (const Group& group : groups)
         add_function(group, builder);
@@ -254,19 +195,7 @@ void Functions::add_function(const Group& group, TraceBuilder& builder) {
     parameters.add_parameters(group.use.parameters);
     parameters.add_fields(group.use.fields);
     left_out_ += parameters.add_results(group.use.at_leave);
-    const auto sampling = sampling_of(definitions_, *group.regions.front());
-    function.sampled = sampling.sampled;
-    function.counted = sampling.counted;
-    function.most_rate = sampling.most_rate;
-    // In archives of ours a region's number is that of the function, and addresses are not told.
-    constexpr std::uint64_t kFirst = 1;
-    if (definitions_.ours()) function.address = kFirst + group.regions.front()->ref;
-    if (sampling.wait_of) function.wait_of = kFirst + *sampling.wait_of;
     layout.function = builder.add_function(std::move(function));
-    if (sampling.windowed_since && *sampling.windowed_since <= kLatest)
-        builder.windowed_since(layout.function, *sampling.windowed_since, sampling.window_group);
-    if (sampling.switched_off && *sampling.switched_off <= kLatest)
-        builder.switched_off(layout.function, *sampling.switched_off);
     for (const Region* region : group.regions)
         layouts_.try_emplace(region->ref, layout);
 }

@@ -26,8 +26,7 @@ struct Word {
 /// Of a region. Regions that are the same but for their number share a function: EZTrace defines those of
 /// each rank anew.
 struct Layout {
-    enum class What : std::uint8_t { function, waits, preempted, displaced };
-    What what = What::function;
+    bool is_function = true;
     std::uint32_t function = 0;                          ///< of the builder
     std::vector<std::uint64_t> absent = {};              ///< the words of a call that was given nothing
     std::vector<Word> attributes = {}, parameters = {};  ///< by number, rising

@@ -1,7 +1,6 @@
 #include "analyzer/inputs/otf2/thread_events.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "analyzer/otf2/names.h"
@@ -61,6 +60,7 @@ void PassedOver::add(const PassedOver& more) {
     records += more.records;
     undefined += more.undefined;
     earlier += more.earlier;
+    artificial += more.artificial;
     others += more.others;
 }
 
@@ -94,18 +94,12 @@ inline void ThreadEvents::give_held() {
 
 void ThreadEvents::give_pauses() {
     for (const Pause& each : pauses_)
-        thread_.pause(each.begin, each.end, each.reason);
+        thread_.pause(each.begin, each.end);
     pauses_.clear();
 }
 
 void ThreadEvents::give_call() {
-    const Layout& layout = *std::exchange(held_.layout, nullptr);
-    if (!definitions_.ours()) return thread_.enter(held_.time, layout.function, held_.words);
-    const std::uint8_t around = rates_.empty() ? std::uint8_t{0} : rates_.back();
-    const std::uint8_t sampling =
-        held_.rate == around ? std::uint8_t{0} : static_cast<std::uint8_t>(held_.rate + 1);
-    thread_.enter(held_.time, layout.function, held_.words, trace::kNoCpu, sampling);
-    rates_.resize(thread_.depth(), held_.rate);
+    thread_.enter(held_.time, std::exchange(held_.layout, nullptr)->function, held_.words);
 }
 
 inline std::optional<std::uint64_t> ThreadEvents::word_of(const TypedValue& value, ValueKind kind) {
@@ -134,19 +128,15 @@ void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
         ++passed_over_.undefined;
         return surprise();
     }
-    if (layout->what != Layout::What::function) {
-        off_since_ = time;
+    give_held();
+    if (!layout->is_function) {
+        ++passed_over_.artificial;
         return;
     }
-    give_held();
-    if (not_seen_ > 0) {
-        thread_.gap();
-        rates_.clear();
-    }
-    not_seen_ = 0;
+    if (not_seen_) thread_.gap();
+    not_seen_ = false;
     held_.layout = layout;
     held_.time = time;
-    held_.rate = own_rate(attributes);
     held_.words = layout->absent;
     for (std::size_t i = 0; i < attributes.size(); ++i)
         if (const Word* word = word_at(layout->attributes, attributes[i].ref, i))
@@ -155,66 +145,17 @@ void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
             surprise_at(attributes[i].ref);
 }
 
-inline const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
-                                           OTF2_Type type) const {
-    if (!definitions_.ours()) return nullptr;
-    for (const AttributeValue& each : attributes)
-        if (each.ref == ref && each.value.type == type) return &each.value;
-    return nullptr;
+/// Whether it is an archive of ours that says so.
+inline bool ThreadEvents::is_not_seen(std::span<const AttributeValue> attributes) const {
+    return definitions_.is_ours && std::ranges::any_of(attributes, [&](const AttributeValue& each) {
+               return each.ref == rdam::otf2::kEnd && each.value.type == OTF2_TYPE_STRING &&
+                      definitions_.text(each.value.value.stringRef) == rdam::otf2::kNotSeen;
+           });
 }
 
-inline std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
-    const TypedValue* calls = own(attributes, rdam::otf2::kCalls, OTF2_TYPE_UINT64);
-    if (calls == nullptr || calls->value.uint64 == 0) return 0;
-    return static_cast<std::uint8_t>(
-        std::min<std::uint64_t>(std::bit_width(calls->value.uint64) - 1U, trace::kMaxSampling));
-}
-
-inline std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
-                                               OTF2_AttributeRef ref) const {
-    const TypedValue* text = own(attributes, ref, OTF2_TYPE_STRING);
-    return text == nullptr ? std::string_view{} : definitions_.text(text->value.stringRef);
-}
-
-/// A time in which a call begins or ends, or that applies to other threads of the program in part, was
-/// exported in parts.
-void ThreadEvents::leave_off_cpu(std::uint64_t time, Layout::What what,
-                                 std::span<const AttributeValue> attributes) {
-    if (!off_since_) return;
-    const TypedValue* processor = own(attributes, rdam::otf2::kProcessor, OTF2_TYPE_UINT32);
-    const trace::OffCpu next{
-        .out = *off_since_,
-        .in = time,
-        .cpu = processor == nullptr ? trace::kNoCpu : static_cast<std::uint16_t>(processor->value.uint32),
-        .preempted = what != Layout::What::waits,
-        .by_recorder = what == Layout::What::displaced};
-    off_since_.reset();
-    if (off_ && off_->in == next.out && off_->preempted == next.preempted &&
-        off_->by_recorder == next.by_recorder) {
-        off_->in = next.in;
-        off_->cpu = next.cpu;
-        return;
-    }
-    give_off_cpu();
-    off_ = next;
-}
-
-void ThreadEvents::give_off_cpu() {
-    if (off_ && off_->out < off_->in) thread_.off_cpu(*off_);
-    off_.reset();
-}
-
-void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) {
+void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end) {
     ++heard_;
-    begin = in_order(begin);
-    if (const TypedValue* began = own(attributes, rdam::otf2::kBegan, OTF2_TYPE_UINT64))
-        begin = std::min(began->value.uint64, kLatest);
-    const auto reason = std::ranges::find(rdam::otf2::kReasons, own_text(attributes, rdam::otf2::kReason));
-    const Pause pause{.begin = begin,
-                      .end = std::min(end, kLatest),
-                      .reason = reason == rdam::otf2::kReasons.end()
-                                    ? trace::PauseReason::other
-                                    : static_cast<trace::PauseReason>(reason - rdam::otf2::kReasons.begin())};
+    const Pause pause{.begin = in_order(begin), .end = std::min(end, kLatest)};
     if (pauses_.size() == kMostPauses) give_held();
     pauses_.push_back(pause);
 }
@@ -224,20 +165,12 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
     ++heard_;
     time = in_order(time);
     const Layout* layout = layout_of(region);
-    if (layout == nullptr) return;
-    if (layout->what != Layout::What::function) {
-        leave_off_cpu(time, layout->what, attributes);
-        return;
-    }
+    if (layout == nullptr || !layout->is_function) return;
     give_held();
-    const std::string_view end = own_text(attributes, rdam::otf2::kEnd);
-    if (end == rdam::otf2::kNotSeen) {
-        ++not_seen_;
-        return;
-    }
-    not_seen_ = 0;
+    not_seen_ = is_not_seen(attributes);
+    if (not_seen_) return;
     const std::uint64_t result = result_of(*layout, attributes);
-    give_leave(time, *layout, {&result, layout->results.empty() ? 0U : 1U}, end);
+    thread_.leave_function(time, layout->function, {&result, layout->results.empty() ? 0U : 1U});
 }
 
 inline std::uint64_t ThreadEvents::result_of(const Layout& layout,
@@ -249,15 +182,6 @@ inline std::uint64_t ThreadEvents::result_of(const Layout& layout,
         else
             surprise_at(each.ref);
     return result;
-}
-
-void ThreadEvents::give_leave(std::uint64_t time, const Layout& layout, std::span<const std::uint64_t> words,
-                              std::string_view end) {
-    if (end == rdam::otf2::kUnwound && thread_.depth() > 0 && thread_.innermost() == layout.function)
-        thread_.unwind(time, thread_.depth() - 1);
-    else
-        thread_.leave_function(time, layout.function, words);
-    if (!rates_.empty()) rates_.resize(std::min(rates_.size(), thread_.depth()));
 }
 
 void ThreadEvents::record(std::span<const FieldValue> fields) {
@@ -297,10 +221,8 @@ void ThreadEvents::metric() {
 
 void ThreadEvents::finish(std::uint64_t events) {
     give_held();
-    give_off_cpu();
     thread_.release();
-    // In an archive of ours, the only one is that a thread is there.
-    if (!definitions_.ours()) passed_over_.others = events - std::min(events, heard_);
+    passed_over_.others = events - std::min(events, heard_);
 }
 
 }  // namespace rdam::inputs::otf2

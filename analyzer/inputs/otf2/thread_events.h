@@ -20,9 +20,10 @@ namespace rdam::inputs::otf2 {
 /// What has no place in a trace of calls, in events.
 struct PassedOver {
     std::uint64_t metrics = 0;
-    std::uint64_t records = 0;    ///< in no call, or behind a call inside it
-    std::uint64_t undefined = 0;  ///< calls of regions that nothing defines
-    std::uint64_t earlier = 0;    ///< than the event before: moved to its time
+    std::uint64_t records = 0;     ///< in no call, or behind a call inside it
+    std::uint64_t undefined = 0;   ///< calls of regions that nothing defines
+    std::uint64_t earlier = 0;     ///< than the event before: moved to its time
+    std::uint64_t artificial = 0;  ///< calls of regions that are no functions
     std::uint64_t others = 0;
 
     void add(const PassedOver& more);
@@ -41,7 +42,7 @@ class ThreadEvents final : public EventSink {
                std::span<const AttributeValue> attributes) override;
     void leave(std::uint64_t time, OTF2_RegionRef region,
                std::span<const AttributeValue> attributes) override;
-    void flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) override;
+    void flush(std::uint64_t begin, std::uint64_t end) override;
     void record(std::span<const FieldValue> fields) override;
     void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
     void metric() override;
@@ -56,13 +57,11 @@ class ThreadEvents final : public EventSink {
     struct Held {
         const Layout* layout = nullptr;
         std::uint64_t time = 0;
-        std::uint8_t rate = 0;  ///< it stands for 2^rate calls
         std::vector<std::uint64_t> words;
     };
 
     struct Pause {
         std::uint64_t begin = 0, end = 0;
-        trace::PauseReason reason = trace::PauseReason::other;
     };
 
     std::uint64_t in_order(std::uint64_t time);
@@ -76,18 +75,11 @@ class ThreadEvents final : public EventSink {
     void give_held();
     void give_call();
     void give_pauses();
-    void give_leave(std::uint64_t time, const Layout& layout, std::span<const std::uint64_t> words,
-                    std::string_view end);
     std::uint64_t result_of(const Layout& layout, std::span<const AttributeValue> attributes);
     void put(const Word& word, const TypedValue& value);
     std::optional<std::uint64_t> word_of(const TypedValue& value, ValueKind kind);
     std::uint64_t number_of_text(OTF2_StringRef text);
-    std::uint8_t own_rate(std::span<const AttributeValue> attributes) const;
-    const TypedValue* own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
-                          OTF2_Type type) const;
-    std::string_view own_text(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref) const;
-    void leave_off_cpu(std::uint64_t time, Layout::What what, std::span<const AttributeValue> attributes);
-    void give_off_cpu();
+    bool is_not_seen(std::span<const AttributeValue> attributes) const;
 
     const Definitions& definitions_;
     const Functions& functions_;
@@ -101,13 +93,10 @@ class ThreadEvents final : public EventSink {
     };
     std::array<Known, 64> known_{};
     Held held_;
-    std::vector<Pause> pauses_;        ///< since the held call began
-    std::vector<std::uint8_t> rates_;  ///< of the open calls
+    std::vector<Pause> pauses_;  ///< since the held call began
     std::uint64_t last_ = 0;
     std::uint64_t heard_ = 0;
-    std::optional<std::uint64_t> off_since_;
-    std::optional<trace::OffCpu> off_;  ///< the last one, as long as the next may belong to it
-    std::uint64_t not_seen_ = 0;        ///< calls whose end nobody saw, since the last event of another kind
+    bool not_seen_ = false;  ///< nobody saw the last call end
     std::unordered_map<OTF2_StringRef, std::uint64_t> texts_;
     PassedOver passed_over_;
 };

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/paje/parser.h"
-#include "analyzer/trace/thread_label.h"
-#include "wrappers/text/plural.h"
 
 namespace rdam::inputs::paje {
 namespace {
@@ -73,14 +72,10 @@ void Parser::name_threads() {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         const Container& container = entities_.containers[threads_[i].container];
         std::string name = container.name;
-        if (producer_.is_rdam()) {
-            if (auto own = trace::thread_in_label(name)) name = std::move(own->name);
-        } else {
-            if (uses[name] > 1 && container.parent != kNoEntity && container.parent != 0)
-                name.insert(0, entities_.containers[container.parent].name + "/");
-            if (stacks[threads_[i].container] > 1)
-                name += fmt::format(" ({})", entities_.types[threads_[i].type].name);
-        }
+        if (uses[name] > 1 && container.parent != kNoEntity && container.parent != 0)
+            name.insert(0, entities_.containers[container.parent].name + "/");
+        if (stacks[threads_[i].container] > 1)
+            name += fmt::format(" ({})", entities_.types[threads_[i].type].name);
         infos[i].name = std::move(name);
     }
 }
@@ -113,18 +108,12 @@ void Parser::name_process() {
     trace::ProcessInfo& process = builder_.info().process;
     process.recorder = producer_.tool().empty() ? "a tool that writes Pajé" : producer_.tool();
     process.command = producer_.command();
-    if (!producer_.is_rdam() || entities_.containers.size() < 2) return;
-    // "PID PROGRAM"
-    const std::string& name = entities_.containers[1].name;
-    const std::size_t space = name.find(' ');
-    if (space == std::string::npos) return;
-    process.pid = leading_number(name);
-    process.command = {name.substr(space + 1)};
 }
 
 void Parser::add_remarks() {
     std::vector<std::string>& remarks = builder_.info().remarks;
     const StateOddities& odd = stacks_.oddities();
+    if (producer_.is_rdam()) remarks.emplace_back(kExportedRemark);
     if (producer_.milliseconds())
         remarks.push_back(
             fmt::format("{} writes times in milliseconds, and so they are read.", producer_.tool()));
@@ -134,22 +123,17 @@ void Parser::add_remarks() {
         remarks.emplace_back("The events were not in the order of time; they have been sorted.");
     if (scale_ < decimals_)
         remarks.push_back(fmt::format("Times are rounded to {} digits after the point.", scale_));
-    if (odd.never_popped > 0)
-        remarks.push_back(fmt::format("{} until another state is set.",
-                                      counted(odd.never_popped, "pushed state is never popped: it counts",
-                                              "pushed states are never popped: they count")));
-    if (odd.too_late > 0)
-        remarks.push_back(fmt::format("{} left out, because their containers had been destroyed.",
-                                      counted(odd.too_late, "event of states is", "events of states are")));
-    if (created_twice_ > 0)
-        remarks.push_back(fmt::format("{} created twice: the first time counts.",
-                                      counted(created_twice_, "container is", "containers are")));
-    if (with_surplus_ > 0)
-        remarks.push_back(fmt::format("{} more fields than the event's definition: these are left out.",
-                                      counted(with_surplus_, "line has", "lines have")));
-    if (other_files_ > 0)
-        remarks.push_back(fmt::format("{} named in the file as a part of the trace: not read.",
-                                      counted(other_files_, "other file is", "other files are")));
+    add_remark(remarks, odd.never_popped,
+               "pushed state is never popped: it counts until another state is set",
+               "pushed states are never popped: they count until another state is set");
+    add_remark(remarks, odd.too_late, "event of states is left out, because its container had been destroyed",
+               "events of states are left out, because their containers had been destroyed");
+    add_remark(remarks, created_twice_, "container is created twice: the first time counts",
+               "containers are created twice: the first time counts");
+    add_remark(remarks, with_surplus_, "line has more fields than the event's definition: these are left out",
+               "lines have more fields than the event's definition: these are left out");
+    add_remark(remarks, other_files_, "other file is named in the file as a part of the trace: not read",
+               "other files are named in the file as a part of the trace: not read");
 }
 
 }  // namespace rdam::inputs::paje

@@ -30,9 +30,9 @@ struct Type {
     Nature nature = Nature::container;
     std::string name;
     std::uint32_t parent = kNoEntity;
-    Names values;                          ///< of a state type
-    std::uint32_t calls_type = kNoEntity;  ///< its states are times off the processor, in the calls of that
-                                           ///< type (`rdam export --format paje`)
+    Names values;  ///< of a state type
+    /// In what `rdam export --format paje` writes: its states are no calls.
+    bool is_exported_off_processor = false;
 };
 
 struct StateValue {

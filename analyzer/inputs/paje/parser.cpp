@@ -22,11 +22,6 @@ Change change_of(EventKind kind) {
     }
 }
 
-/// rdam's own way to write times off the processor (analyzer/formats/paje.cpp).
-constexpr std::string_view kOwnCalls = "Call";
-constexpr std::string_view kOwnOff = "Off the processor";
-constexpr std::string_view kOwnPreempted = "preempted";
-
 }  // namespace
 
 Parser::Parser(TraceBuilder& builder, Facts facts)
@@ -138,13 +133,8 @@ Result<void> Parser::define_type(const Definition& definition) {
     if (definition.kind == EventKind::define_container_type) producer_.type_defined(alias, name);
     if (definition.kind == EventKind::define_state_type) {
         type.nature = Type::Nature::state;
-        const std::uint32_t calls = entities_.type_names.find(kOwnCalls);
-        if (name == kOwnOff && calls != kNoEntity && entities_.types[calls].parent == parent &&
-            entities_.types[calls].nature == Type::Nature::state &&
-            entities_.types[calls].calls_type == kNoEntity) {
-            type.calls_type = calls;
-            producer_.own_type_defined();
-        }
+        type.is_exported_off_processor = name == "Off the processor" && alias == "O";
+        if (type.is_exported_off_processor) producer_.is_export_of_rdam();
     } else if (definition.kind == EventKind::define_other_type) {
         type.nature = Type::Nature::other;
     }
@@ -227,14 +217,13 @@ Result<void> Parser::change_state(const Definition& definition, std::size_t inde
     const std::uint32_t type = entities_.type_names.find(type_name);
     if (type == kNoEntity || entities_.types[type].nature != Type::Nature::state)
         return fail("expected a type of states that has been defined, found `{}`", type_name);
+    if (entities_.types[type].is_exported_off_processor) return {};
     const std::uint32_t stack = stack_of(container, type);
     StateEvent event{.time = *at, .change = change_of(definition.kind)};
     words_.clear();
     if (definition.has(Role::value)) {
         const std::uint32_t value = entities_.value_of(type, field(definition, Role::value));
-        if (entities_.types[type].calls_type != kNoEntity) {
-            event.function = entities_.values[value].name == kOwnPreempted ? 1 : 0;
-        } else if (event.change == Change::set || event.change == Change::push) {
+        if (event.change == Change::set || event.change == Change::push) {
             event.function = function_of(value, index);
             put_words(index);
         }
@@ -246,16 +235,10 @@ Result<void> Parser::change_state(const Definition& definition, std::size_t inde
 std::uint32_t Parser::stack_of(std::uint32_t container, std::uint32_t type) {
     const auto [found, is_new] = stack_numbers_.try_emplace((std::uint64_t{container} << kHigh) | type, 0);
     if (!is_new) return found->second;
-    const std::uint32_t calls_type = entities_.types[type].calls_type;
-    auto thread = static_cast<std::uint32_t>(threads_.size());
-    if (calls_type != kNoEntity) {
-        thread = stacks_.thread_of(stack_of(container, calls_type));
-    } else {
-        add_thread(container);
-        threads_.push_back({.container = container, .type = type});
-    }
-    const std::uint32_t stack = stacks_.add(thread, calls_type != kNoEntity);
-    stack_numbers_[(std::uint64_t{container} << kHigh) | type] = stack;
+    const std::string& name = entities_.containers[container].name;
+    builder_.add_thread(name, producer_.names_are_tids() ? leading_number(name) : 0);
+    threads_.push_back({.container = container, .type = type});
+    const std::uint32_t stack = found->second = stacks_.add();
     Container& owner = entities_.containers[container];
     owner.stacks.push_back(stack);
     if (owner.destroyed) stacks_.take(stack, {.time = *owner.destroyed, .change = Change::destroy}, {});
@@ -270,13 +253,6 @@ std::uint32_t Parser::function_of(std::uint32_t value, std::size_t index) {
                : entities_.values[value].function;
     if (function == kNoEntity) function = add_function(value, index);
     return function;
-}
-
-void Parser::add_thread(std::uint32_t container) {
-    const std::string& name = entities_.containers[container].name;
-    std::uint32_t tid = 0;
-    if (producer_.names_are_tids() || producer_.is_rdam()) tid = leading_number(name);
-    builder_.add_thread(name, tid);
 }
 
 void Parser::put_words(std::size_t index) {

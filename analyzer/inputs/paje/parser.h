@@ -57,7 +57,6 @@ class Parser {
     Result<void> change_state(const Definition& definition, std::size_t index);
 
     std::uint32_t stack_of(std::uint32_t container, std::uint32_t type);
-    void add_thread(std::uint32_t container);
     std::uint32_t function_of(std::uint32_t value, std::size_t index);
     std::uint32_t add_function(std::uint32_t value, std::size_t index);
     void put_words(std::size_t index);

@@ -42,8 +42,8 @@ void Producer::type_defined(std::string_view identifier, std::string_view name) 
     }
 }
 
-void Producer::own_type_defined() {
-    is_rdam_ = true;
+void Producer::is_export_of_rdam() {
+    is_rdam_ = names_are_tids_ = true;
     tool_ = "rdam (exported as Pajé)";
 }
 

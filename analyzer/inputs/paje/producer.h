@@ -15,8 +15,8 @@ class Producer {
     /// A type of containers, or a value of states, has been defined.
     void type_defined(std::string_view identifier, std::string_view name);
     void value_defined(std::string_view identifier, std::string_view name);
-    /// States that only `rdam export --format paje` has.
-    void own_type_defined();
+    /// A type has been defined that only `rdam export --format paje` has.
+    void is_export_of_rdam();
 
     /// Its name and version; "" if the file does not say.
     const std::string& tool() const { return tool_; }

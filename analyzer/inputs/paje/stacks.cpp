@@ -5,9 +5,10 @@
 
 namespace rdam::inputs::paje {
 
-std::uint32_t StateStacks::add(std::uint32_t thread, bool off_processor) {
-    stacks_.push_back({.thread = thread, .off_processor = off_processor, .pushed = {}, .given = {}});
-    return static_cast<std::uint32_t>(stacks_.size() - 1);
+std::uint32_t StateStacks::add() {
+    const auto number = static_cast<std::uint32_t>(stacks_.size());
+    stacks_.push_back({.thread = number, .pushed = {}, .given = {}});
+    return number;
 }
 
 void StateStacks::take(std::uint32_t index, const StateEvent& event, std::span<const std::uint64_t> words) {
@@ -30,25 +31,12 @@ void StateStacks::end_all(Stack& stack, std::uint64_t time) {
         thread.leave(time);
 }
 
-void StateStacks::apply_off_processor(Stack& stack, const StateEvent& event) {
-    ThreadBuilder& thread = builder_.thread(stack.thread);
-    if (!stack.pushed.empty() && event.time > stack.out)
-        thread.off_cpu({.out = stack.out,
-                        .in = event.change == Change::destroy ? ThreadBuilder::kStillOut : event.time,
-                        .preempted = stack.pushed.back()});
-    stack.pushed.clear();
-    stack.out = event.time;
-    if (event.change == Change::set || event.change == Change::push)
-        stack.pushed.push_back(event.function != 0);
-}
-
 void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words) {
     if (stack.ended) {
         if (event.change != Change::destroy) ++oddities_.too_late;
         return;
     }
     if (event.change == Change::destroy) stack.ended = true;
-    if (stack.off_processor) return apply_off_processor(stack, event);
     ThreadBuilder& thread = builder_.thread(stack.thread);
     switch (event.change) {
         case Change::set:

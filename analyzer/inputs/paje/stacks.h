@@ -17,7 +17,7 @@ enum class Change : std::uint8_t { set, push, pop, reset, destroy };
 struct StateEvent {
     std::uint64_t time = 0;  ///< ticks
     std::uint64_t words_at = 0;
-    std::uint32_t function = 0;  ///< of set and push. Off the processor: 1, if preempted
+    std::uint32_t function = 0;  ///< of set and push
     std::uint8_t words = 0;
     Change change = Change::reset;
 };
@@ -34,10 +34,8 @@ class StateStacks {
     /// one before on its stack makes the trace disordered(), and the rest is left out.
     StateStacks(TraceBuilder& builder, bool sorted) : builder_(builder), sorted_(sorted) {}
 
-    static constexpr std::uint32_t kNone = UINT32_MAX;
-    /// A stack whose states are calls of the thread; if `off_processor`, times in which it was.
-    std::uint32_t add(std::uint32_t thread, bool off_processor);
-    std::uint32_t thread_of(std::uint32_t stack) const { return stacks_[stack].thread; }
+    /// A stack, whose states are calls of the builder's thread with the same number.
+    std::uint32_t add();
 
     void take(std::uint32_t stack, const StateEvent& event, std::span<const std::uint64_t> words);
     /// `time`: the last of the file.
@@ -49,16 +47,13 @@ class StateStacks {
   private:
     struct Stack {
         std::uint32_t thread = 0;
-        bool off_processor = false;
         bool ended = false;
         std::uint64_t last = 0;
-        std::uint64_t out = 0;     ///< off the processor: since then
         std::vector<bool> pushed;  ///< of each open state: not set
         std::vector<StateEvent> given;
     };
 
     void apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words);
-    void apply_off_processor(Stack& stack, const StateEvent& event);
     void end_all(Stack& stack, std::uint64_t time);
 
     TraceBuilder& builder_;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analyzer/inputs/chrome/events/decimal.h"
-#include "analyzer/inputs/chrome/own.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/inputs/read_back.h"
@@ -263,44 +262,32 @@ TEST_CASE("trace events are recognized, other text is not") {
     CHECK_FALSE(recognizes("\"traceEvents\""));
 }
 
-TEST_CASE("what rdam has exported of another tool's trace is still that tool's") {
+TEST_CASE("what rdam has exported is read like another tool's, but for what is no call and no parameter") {
     const auto reader = read_json(
-        R"({"otherData":{"recorder":"rdam ","recorded_by":"tracer 3"},"traceEvents":[
-{"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}}]})");
-    REQUIRE(reader);
-    CHECK(reader->info().process.recorder == "tracer 3");
-}
-
-TEST_CASE("rdam's own export comes back: parameters, results, keys, times off the processors, the clock") {
-    const auto reader = read_json(
-        R"({"displayTimeUnit":"ns","otherData":{"recorder":"rdam 9","command":"./a b","probe_ns":50.5,
-"clock_step_ns":1.4,"keys":{"f":"lock"},"sizes":{"f":"n"}},"traceEvents":[
-{"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"w","start_ns":-5,"end_ns":20000}},
+        R"({"displayTimeUnit":"ns","otherData":{"recorder":"tracer 3","command":"./a b","rows_from_tid":268435456},"traceEvents":[
+{"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"w"}},
 {"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{"lost_ns":1.000,"parameters":"lock=0x7f0001, n=-2","result":"true"}},
-{"ph":"X","name":"g","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}},
 {"ph":"X","name":"h","cat":"m","pid":3,"tid":4,"ts":5,"dur":15,"args":{"end":"not seen"}},
+{"ph":"M","pid":3,"tid":268435460,"name":"thread_name","args":{"name":"4 w: off the processor"}},
 {"ph":"X","name":"waits","cat":"off the processor","pid":3,"tid":268435460,"ts":6,"dur":1.5},
 {"ph":"X","name":"3 calls, most time in f","cat":"merged","pid":3,"tid":536870916,"ts":6,"dur":1,"args":{"calls":3}},
 {"ph":"X","name":"f","cat":"on a processor","pid":3,"tid":805306369,"ts":6,"dur":1,"args":{"thread":4}}]})");
     REQUIRE(reader);
     const trace::TraceInfo& info = reader->info();
-    CHECK(info.process.recorder.empty());
-    CHECK(info.process.rdam_version == "9");
+    CHECK(info.process.recorder == "tracer 3");
     CHECK(info.process.command == std::vector<std::string>{"./a", "b"});
-    CHECK(info.clock.probe_ticks == 50.5);
-    CHECK(info.clock.step_ticks == 2);
     REQUIRE(info.threads.size() == 1);
-    CHECK(info.threads[0].end - info.threads[0].start == 20005);
-    CHECK(read_back(*reader, 0) ==
-          Lines{"7 g()", fmt::format("7 f({},{})", 0x7f0001, inputs::put_value(std::int64_t{-2})), "8 /f 1",
-                "8 /g", "5005 h()"});
-    CHECK(info.functions.at(0).parameters.at(0).key);
-    CHECK_FALSE(info.functions.at(0).parameters.at(0).by_size);
-    CHECK(info.functions.at(0).parameters.at(1).key);
-    CHECK(info.functions.at(0).parameters.at(1).by_size);
-    const auto off = reader->off_cpu(0);
-    REQUIRE(off);
-    REQUIRE(off->size() == 1);
-    CHECK(off->front().in - off->front().out == 1500);
+    CHECK(info.threads[0].name == "w");
+    CHECK(read_back(*reader, 0) == Lines{"2 f(1,2)", "3 /f", "5000 h()"});
+    REQUIRE(info.texts.size() == 2);
+    CHECK(info.texts[0] == "lock=0x7f0001, n=-2");
+    CHECK(has_remark(*reader, "rdam exported this file"));
     CHECK(has_remark(*reader, "3 calls are not in the file one by one"));
+}
+
+TEST_CASE("a call that takes no time is inside the one that ends then, if it was written first") {
+    CHECK(calls_of(R"({"ph":"X","name":"g","pid":1,"tid":2,"ts":3,"dur":0},
+                      {"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":2},
+                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":3,"dur":0})") ==
+          Lines{"1000 f()", "3000 g()", "3000 /g", "3000 /f", "3000 g()", "3000 /g"});
 }

@@ -192,13 +192,13 @@ TEST_CASE("A state that is set ends all that are open, as a reset does") {
     CHECK(read_back(reader, 0) == Lines{"1000000000 a()", "2000000000 b()", "3000000000 /b", "3000000000 /a",
                                         "3000000000 c()", "4000000000 /c", "5000000000 d()",
                                         "6000000000 /d"});
-    CHECK(has_remark(reader, "1 pushed state is never popped"));
+    CHECK(has_remark(reader, "One pushed state is never popped"));
 }
 
 TEST_CASE("A state that is open at the end of its container, or of one around it, is cut off there") {
     const auto reader = read_states("5 1 t S a\n6 2 t S b\n4 3 p P\n5 4 t S c\n9 5 t V 1\n");
     CHECK(read_back(reader, 0) == Lines{"1000000000 a()", "2000000000 b()"});
-    CHECK(has_remark(reader, "1 event of states is left out"));
+    CHECK(has_remark(reader, "One event of states is left out"));
     CHECK(reader.info().threads[0].end == 3'000'000'001);
 }
 
@@ -326,26 +326,18 @@ TEST_CASE("The times of StarPU and of EZTrace 1 are milliseconds") {
     }
 }
 
-TEST_CASE("rdam's own traces come back with threads, process and times off the processors") {
+TEST_CASE("What rdam has exported has no calls but those of the program") {
     const auto reader =
         read_paje(std::string{kPajeEvents} +
                   "0 P 0 Process\n0 T P Thread\n1 C T Call\n1 O T \"Off the processor\"\n2 waits O waits\n"
-                  "2 preempted O preempted\n3 0 p P 0 \"41 ./program\"\n3 0 t0 T p \"42 a worker #0\"\n"
-                  "6 1 t0 C f\n6 2 t0 O waits\n7 3 t0 O\n6 4 t0 O preempted\n7 5 t0 O\n7 6 t0 C\n4 6 t0 T\n");
+                  "3 0 p P 0 \"41 ./program\"\n3 0 t0 T p \"42 a worker #0\"\n"
+                  "6 1 t0 C f\n6 2 t0 O waits\n7 3 t0 O\n7 6 t0 C\n4 6 t0 T\n");
     REQUIRE(reader);
     REQUIRE(reader->info().threads.size() == 1);
     CHECK(reader->info().threads[0].tid == 42);
-    CHECK(reader->info().threads[0].name == "a worker");
-    CHECK(reader->info().process.pid == 41);
-    CHECK(reader->info().process.command == Lines{"./program"});
+    CHECK(reader->info().threads[0].name == "42 a worker #0");
     CHECK(read_back(*reader, 0) == Lines{"1000000000 f()", "6000000000 /f"});
-    const auto off = reader->off_cpu(0);
-    REQUIRE(off);
-    REQUIRE(off->size() == 2);
-    CHECK((*off)[0].out == 2'000'000'001);
-    CHECK((*off)[0].in == 3'000'000'001);
-    CHECK_FALSE((*off)[0].preempted);
-    CHECK((*off)[1].preempted);
+    CHECK(has_remark(*reader, "rdam exported this file"));
 }
 
 TEST_CASE("A line that cannot be understood is named with what was expected there") {

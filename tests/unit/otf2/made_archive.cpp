@@ -65,9 +65,11 @@ void MadeArchive::write(const std::string& folder, const std::string& name) cons
     for (const Region& each : regions) {
         const OTF2_StringRef called = texts.define(each.name);
         const OTF2_StringRef file = each.file.empty() ? OTF2_UNDEFINED_STRING : texts.define(each.file);
-        good(OTF2_GlobalDefWriter_WriteRegion(writer, each.ref, called, called, OTF2_UNDEFINED_STRING,
-                                              OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER,
-                                              OTF2_REGION_FLAG_NONE, file, each.line, 0));
+        good(OTF2_GlobalDefWriter_WriteRegion(
+            writer, each.ref, called, called, OTF2_UNDEFINED_STRING,
+            each.artificial ? OTF2_REGION_ROLE_ARTIFICIAL : OTF2_REGION_ROLE_FUNCTION,
+            each.artificial ? OTF2_PARADIGM_MEASUREMENT_SYSTEM : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+            file, each.line, 0));
     }
     for (std::size_t i = 0; i < attributes.size(); ++i)
         good(OTF2_GlobalDefWriter_WriteAttribute(writer, static_cast<OTF2_AttributeRef>(i),

@@ -18,6 +18,7 @@ struct MadeArchive {
         OTF2_RegionRef ref = 0;
         std::string file = {};
         std::uint32_t line = 0;
+        bool artificial = false;  ///< of the measurement system
     };
     struct Attribute {
         std::string name;

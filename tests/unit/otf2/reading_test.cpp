@@ -74,7 +74,7 @@ TEST_CASE("Locations are threads, and regions functions with their source") {
     CHECK(info.clock.ticks_per_second == 2e9);
     CHECK(info.process.recorder == "Score-P 8.0");
     CHECK(info.process.host == "host0");
-    CHECK(contains(info.remarks.at(0), "1 location"));
+    CHECK(contains(info.remarks.at(0), "One location"));
 }
 
 TEST_CASE("Calls that are given by their calling contexts are calls") {
@@ -177,7 +177,7 @@ TEST_CASE("What records tell about a call becomes its parameters, and -1 where t
                                        "30 f(" + none + "," + none + "," + none + "," + none + ")", "40 /f",
                                        "50 g(2," + none + "," + none + "," + none + ",8,16)", "60 /g",
                                        "70 g(2,3," + none + ",98," + none + ",1100)", "80 /g"});
-    CHECK(contains(read->info().remarks.at(0), "1 record"));
+    CHECK(contains(read->info().remarks.at(0), "One record"));
 }
 
 TEST_CASE("Attributes and parameter events become parameters, and that of an end the result") {
@@ -223,7 +223,7 @@ TEST_CASE("Attributes and parameter events become parameters, and that of an end
     CHECK(words[1] == std::vector<std::uint64_t>{3});
     CHECK(words[2] == std::vector<std::uint64_t>{0, 0, 0});
     CHECK(words[3] == std::vector<std::uint64_t>{0});
-    CHECK(contains(read->info().remarks.at(0), "1 value of a metric"));
+    CHECK(contains(read->info().remarks.at(0), "One value of a metric"));
 }
 
 TEST_CASE("Regions and attributes that differ in their number only are one function and one parameter") {
@@ -312,7 +312,21 @@ TEST_CASE("Regions that nothing defines, and ends without a beginning, are left 
     }));
     REQUIRE(read);
     CHECK(read_back(*read, 0) == Lines{"10 f()", "40 /f"});
-    CHECK(contains(read->info().remarks.at(0), "1 call of a region"));
+    CHECK(contains(read->info().remarks.at(0), "One call of a region"));
+}
+
+TEST_CASE("Regions that the measurement system has made up are no functions") {
+    MadeArchive made = made_of([](OTF2_EvtWriter* writer) {
+        enter(writer, 10, 0);
+        enter(writer, 20, 8);
+        leave(writer, 30, 8);
+        leave(writer, 40, 0);
+    });
+    made.regions.push_back({.name = "TRACE BUFFER FLUSH", .ref = 8, .artificial = true});
+    const auto read = read_made(made);
+    REQUIRE(read);
+    CHECK(read_back(*read, 0) == Lines{"10 f()", "40 /f"});
+    CHECK(contains(read->info().remarks.at(0), "One call of a region"));
 }
 
 TEST_CASE("An archive of the other byte order is read like one of this") {

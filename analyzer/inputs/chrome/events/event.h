@@ -16,7 +16,6 @@ enum class ValueType : std::uint8_t {
     large,     ///< `bits`: beyond what is signed
     floating,  ///< `bits` of a double
     boolean,   ///< `bits`: 0 or 1
-    address,   ///< `bits`; written by rdam only
     text,
 };
 
