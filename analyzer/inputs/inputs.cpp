@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/chrome.h"
-#include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/paje/paje.h"
@@ -16,11 +18,30 @@
 #include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
 #include "analyzer/trace/read/file_input.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
 
 namespace rdam::inputs {
 namespace {
 
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
+
+/// What a format is recognized by.
+struct Beginning {
+    std::string path;
+    bool directory = false;
+    std::optional<Error> error = {};  ///< of a file that is damaged, of which nothing else can be said
+    bool unpacked = false;            ///< the file is compressed, `text` is not
+    std::string text = {};  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
+};
+
+/// A format of another tool's traces. Both functions take every byte as hostile: no crash, memory bounded by
+/// the number of events and threads (some 40 bytes an event at most, some kilobytes a thread, which a file
+/// may tell of in 60 bytes), one line of error that names the place and what was expected there.
+struct Input {
+    bool (*recognizes)(const Beginning& beginning);
+    Result<trace::TraceReader> (*read)(const std::string& path, const Progress& progress);
+};
 
 /// The first that recognizes a file reads it.
 constexpr std::array kInputs{

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "analyzer/inputs/otf2/census.h"
-#include "analyzer/inputs/otf2/describe.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/names.h"
@@ -65,7 +64,7 @@ OTF2_Type type_in(Bytes& bytes) {
 Definitions definitions_in(Bytes& bytes) {
     Definitions made;
     made.is_ours = bytes.byte() % 2 == 0;
-    made.clock.per_second = bytes.word();
+    made.ticks_per_second = bytes.word();
     for (unsigned i = bytes.byte() % 8U; i > 0; --i)
         made.strings.try_emplace(bytes.number(), bytes.text());
     // So that what is ours is met.

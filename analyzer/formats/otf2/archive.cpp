@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/formats/otf2/layout.h"
+#include "analyzer/formats/format.h"
 
 namespace rdam::formats::otf2 {
 namespace {
+
+/// An archive of ours is traces.otf2, traces.def, and traces/ with a .def and an .evt for each location.
+constexpr const char* kArchiveName = "traces";
 
 /// Of a writer: what it holds before it goes to its file.
 constexpr std::size_t kMostChunks = 4;
@@ -56,7 +61,7 @@ Result<std::unique_ptr<Archive>> Archive::create(const std::string& folder, cons
     const std::uint64_t definitions = std::clamp<std::uint64_t>(
         locations * 10, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, std::uint64_t{16} << 20U);
     made->archive_ =
-        made->get(OTF2_Archive_Open, folder.c_str(), std::string{kArchiveName}.c_str(), OTF2_FILEMODE_WRITE,
+        made->get(OTF2_Archive_Open, folder.c_str(), kArchiveName, OTF2_FILEMODE_WRITE,
                   OTF2_CHUNK_SIZE_EVENTS_DEFAULT, definitions, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     made->call(OTF2_Archive_SetFlushCallbacks, made->archive_, &kFlush, nullptr);
     made->call(OTF2_Archive_SetMemoryCallbacks, made->archive_, &kMemory, nullptr);
@@ -82,3 +87,48 @@ Result<void> Archive::close() {
 }
 
 }  // namespace rdam::formats::otf2
+
+namespace rdam::formats {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_number(const std::string& text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// `name` relative to the folder. A link to a file is none of the archive's.
+bool is_part_of_archive(const fs::path& name, fs::file_type type) {
+    const fs::path anchor{otf2::kArchiveName};
+    if (name == anchor) return type == fs::file_type::directory;
+    if (type != fs::file_type::regular) return false;
+    const std::string extension = name.extension();
+    if (name.stem() == anchor && name.parent_path().empty())
+        return extension == ".otf2" || extension == ".def";
+    return name.parent_path() == anchor && is_number(name.stem()) &&
+           (extension == ".def" || extension == ".evt");
+}
+
+}  // namespace
+
+Result<void> check_only_otf2(const std::string& folder) {
+    std::error_code error;
+    const fs::path anchor = fs::path{folder} / fmt::format("{}.otf2", otf2::kArchiveName);
+    if (fs::symlink_status(anchor, error).type() != fs::file_type::regular)
+        return fail("{}: is not an OTF2 archive, and is not replaced; give another path", folder);
+    error.clear();
+    for (fs::recursive_directory_iterator entry{folder, error}, end; !error && entry != end;
+         entry.increment(error)) {
+        const fs::path name = entry->path().lexically_relative(folder);
+        std::error_code unknown;
+        if (!is_part_of_archive(name, entry->symlink_status(unknown).type()))
+            return fail(
+                "{}: {} does not belong to the archive there, and would be lost: move it away, or give "
+                "another path",
+                folder, name.string());
+    }
+    if (error) return fail("{}: cannot be read: {}; give another path", folder, error.message());
+    return {};
+}
+
+}  // namespace rdam::formats

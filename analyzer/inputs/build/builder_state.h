@@ -9,7 +9,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyzer/inputs/build/temporary_trace.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/trace/codec/encoder.h"
 #include "analyzer/trace/codec/off_cpu.h"

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analyzer/inputs/build/builder_state.h"
-#include "analyzer/inputs/build/cut_names.h"
 #include "analyzer/inputs/build/remarks.h"
-#include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/temporary_file.h"
 
 namespace rdam::inputs {
@@ -51,6 +54,93 @@ std::vector<std::string> first_texts(const std::unordered_map<std::string, std::
         first.push_back(*text);
     }
     return first;
+}
+
+class Cutter {
+  public:
+    void cut(std::string& name) {
+        if (name.size() <= kMost || is_cut(name)) return;
+        ++count_;
+        std::size_t end = kMost;
+        while (end > 0 && is_inside_character(name[end]))
+            --end;
+        // Thousands of them may have had megabytes.
+        name = name.substr(0, end).append(kMark);
+    }
+    void cut(std::vector<trace::ParameterInfo>& parameters) {
+        for (trace::ParameterInfo& each : parameters) {
+            cut(each.name);
+            cut(each.type);
+        }
+    }
+    void cut_words(std::vector<std::string>& command) {
+        constexpr std::size_t kMostInAll = std::size_t{1} << 20U;
+        std::size_t bytes = 0, words = 0;
+        for (; words < command.size() && bytes < kMostInAll; ++words) {
+            cut(command[words]);
+            bytes += command[words].size() + sizeof(std::string);
+        }
+        if (words < command.size()) ++count_;
+        command.resize(words);
+    }
+    std::uint64_t count() const { return count_; }
+
+  private:
+    static bool is_cut(const std::string& name) {
+        return name.size() <= kMost + kMark.size() && name.ends_with(kMark);
+    }
+    /// Of UTF-8: none begins with this byte.
+    static bool is_inside_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
+    static constexpr std::size_t kMost = 4096;
+    static constexpr std::string_view kMark = "…";
+    std::uint64_t count_ = 0;
+};
+
+/// Names of any length, which a trace cannot hold: cuts names and paths to 4 KiB each, and the command to a
+/// megabyte. How many it has cut.
+std::uint64_t cut_names(trace::TraceInfo& info) {
+    Cutter cutter;
+    for (trace::FunctionInfo& function : info.functions) {
+        const bool one_name = function.linkage_name == function.name;
+        cutter.cut(function.name);
+        if (one_name) function.linkage_name = function.name;
+        for (std::string* each : {&function.linkage_name, &function.module, &function.source})
+            cutter.cut(*each);
+        cutter.cut(function.parameters);
+        cutter.cut(function.result);
+    }
+    for (trace::ThreadInfo& thread : info.threads)
+        cutter.cut(thread.name);
+    for (trace::ObjectInfo& object : info.objects)
+        cutter.cut(object.path);
+    trace::ProcessInfo& process = info.process;
+    for (std::string* each : {&process.title, &process.executable, &process.host, &process.machine,
+                              &process.rdam_version, &process.recorder, &info.clock.source})
+        cutter.cut(*each);
+    cutter.cut_words(process.command);
+    return cutter.count();
+}
+
+/// Adds that a function of this linkage name waits, and which of its parameters are keys by default: those
+/// named as in the catalogue.
+void mark_well_known(trace::FunctionInfo& function) {
+    const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
+    if (known == nullptr) return;
+    function.waits = function.waits || known->waits;
+    function.busy_waits = function.busy_waits || known->busy_waits;
+    const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    for (trace::ParameterInfo& parameter : function.parameters) {
+        const bool key = among(known->keys, parameter.name);
+        parameter.by_size =
+            parameter.by_size || (key && !parameter.key && among(known->sizes, parameter.name));
+        parameter.key = parameter.key || key;
+    }
+    if (known->result_is_size)
+        for (trace::ParameterInfo& result : function.result)
+            result.key = result.by_size = !result.is_text;
 }
 
 }  // namespace
@@ -141,7 +231,7 @@ std::uint32_t TraceBuilder::object(std::string_view path) {
 std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
     if (state_->info.objects.empty()) object("");
     number_words(function);
-    mark_well_known(function, Catalogue::builtin());
+    mark_well_known(function);
     state_->words.push_back({.enter = function.enter_words, .leave = function.leave_words});
     auto& functions = state_->info.functions;
     functions.push_back(std::move(function));

@@ -32,7 +32,15 @@ enum class Order : std::uint8_t {
 };
 
 class TraceBuilder;
-struct TemporaryTrace;
+
+/// Descriptors of one file without a name: that of a trace which is made of another one.
+struct TemporaryTrace {
+    int to_write = -1;
+    int to_read = -1;
+
+    /// Messages call the trace `name`.
+    static Result<TemporaryTrace> create(const std::string& name);
+};
 
 /// The events of one thread. Times are ticks from any origin; 0 is one, too. What could not be taken as it
 /// stands (a leave without a call, more than kMaxOpen calls inside each other) is counted, and finish() makes

@@ -10,8 +10,8 @@
 
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/chrome/collect.h"
-#include "analyzer/inputs/chrome/events/json_events.h"
 #include "analyzer/inputs/chrome/fill.h"
+#include "analyzer/inputs/chrome/json_events.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/trace/event.h"
 #include "wrappers/text/text_lines.h"

@@ -60,7 +60,7 @@ void Collector::name_something(const Event& event) {
 
 /// Picoseconds since the origin. Nothing: there is no time, or it is too far from the origin.
 std::optional<std::int64_t> Collector::time_of(const Event& event) {
-    constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max() / 4 / Decimal::kParts;
+    constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max() / 4 / Microseconds::kParts;
     if (!event.begin) return std::nullopt;
     if (!has_origin_) collected_.origin.whole = event.begin->whole;
     has_origin_ = true;
@@ -68,14 +68,14 @@ std::optional<std::int64_t> Collector::time_of(const Event& event) {
     if (whole < -kFarthest || whole > kFarthest) return std::nullopt;
     if (event.duration && (event.duration->whole < 0 || event.duration->whole > kFarthest))
         return std::nullopt;
-    return whole * Decimal::kParts + event.begin->millionths;
+    return whole * Microseconds::kParts + event.begin->millionths;
 }
 
 void Collector::span(const Event& event, std::int64_t begin) {
     if (is_beside_threads(event)) return;
     Call call{
         .begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
-    if (event.duration) call.end += event.duration->whole * Decimal::kParts + event.duration->millionths;
+    if (event.duration) call.end += event.duration->whole * Microseconds::kParts + event.duration->millionths;
     call.values = values_of(event);
     const Argument* const end = event.argument("end");
     if (collected_.first_row && end != nullptr && end->text == "not seen") call.ends = false;

@@ -9,7 +9,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
-#include "analyzer/inputs/chrome/events/json_events.h"
+#include "analyzer/inputs/chrome/json_events.h"
 
 namespace rdam::inputs::chrome {
 

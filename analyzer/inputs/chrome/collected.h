@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/inputs/chrome/events/event.h"
+#include "analyzer/inputs/chrome/json_events.h"
 
 namespace rdam::inputs::chrome {
 
@@ -85,7 +85,7 @@ struct Thread {
 };
 
 struct Collected {
-    Decimal origin;  ///< microseconds: about the first event
+    Microseconds origin;  ///< microseconds: about the first event
     Names names;
     std::vector<Function> functions;
     std::vector<Thread> threads;

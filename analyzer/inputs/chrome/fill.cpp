@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/inputs/chrome/functions.h"
-#include "analyzer/inputs/chrome/order.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::chrome {
@@ -21,7 +21,7 @@ constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
 struct Times {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
-    std::int64_t step = Decimal::kParts;  ///< the largest power of ten that divides all, 1 µs at most
+    std::int64_t step = Microseconds::kParts;  ///< the largest power of ten that divides all, 1 µs at most
 
     void take(std::int64_t time) {
         first = std::min(first, time);
@@ -32,21 +32,108 @@ struct Times {
     }
 };
 
+struct MarkCounts {
+    std::uint64_t unmatched = 0;  ///< an "E" without a "B"
+    std::uint64_t open = 0;       ///< a "B" without an "E"
+};
+
+/// The values of a "B" and those of its "E", which count where both have a name.
+std::uint32_t joined(std::uint32_t begin, std::uint32_t end, std::vector<Value>& values) {
+    if (begin == kNoValues) return end;
+    if (end == kNoValues || values.size() >= kNoValues / 2) return begin;
+    const auto first = static_cast<std::uint32_t>(values.size());
+    for (const std::uint32_t list : {begin, end})
+        for (std::uint32_t at = list;; ++at) {
+            const Value value = values[at];
+            values.push_back(value);
+            values.back().last = false;
+            if (value.last) break;
+        }
+    values.back().last = true;
+    return first;
+}
+
+/// Of the calls that are open, the one which the mark ends; `open.size()`: none.
+std::size_t ended_by(const Mark& mark, const std::vector<Mark>& open) {
+    // A file that means no good may have many that end nothing.
+    constexpr std::size_t kMostSearched = 1000;
+    if (mark.name == Mark::kNoName) return open.empty() ? 0 : open.size() - 1;
+    for (std::size_t back = 1; back <= std::min(open.size(), kMostSearched); ++back)
+        if (open[open.size() - back].name == mark.name) return open.size() - back;
+    return open.size();
+}
+
+std::int64_t last_time(const Thread& thread) {
+    std::int64_t last = thread.marks.empty() ? INT64_MIN : thread.marks.back().at;
+    for (const Call& call : thread.calls)
+        last = std::max(last, call.end);
+    return last;
+}
+
+/// Makes calls of a thread's marks, by time. An "E" with a name ends the innermost call of that name.
+MarkCounts match_marks(Thread& thread, std::vector<Value>& values) {
+    MarkCounts counts;
+    std::ranges::stable_sort(thread.marks, {}, &Mark::at);
+    std::vector<Mark> open;
+    const auto add = [&](const Mark& begin, std::int64_t end, bool ends, std::uint32_t its_values) {
+        thread.calls.push_back({.begin = begin.at,
+                                .end = end,
+                                .function = begin.function,
+                                .values = its_values,
+                                .order = begin.order,
+                                .ends = ends});
+    };
+    for (const Mark& mark : thread.marks) {
+        if (mark.begins) {
+            open.push_back(mark);
+            continue;
+        }
+        const std::size_t which = ended_by(mark, open);
+        if (which == open.size()) {
+            ++counts.unmatched;
+            continue;
+        }
+        counts.open += open.size() - which - 1;
+        for (std::size_t inner = open.size() - 1; inner > which; --inner)
+            add(open[inner], mark.at, false, open[inner].values);
+        add(open[which], mark.at, true, joined(open[which].values, mark.values, values));
+        open.resize(which);
+    }
+    counts.open += open.size();
+    const std::int64_t last = last_time(thread);
+    for (const Mark& mark : open)
+        add(mark, last, false, mark.values);
+    thread.marks = {};
+    for (Call& call : thread.calls)
+        if (!call.ends && call.end == call.begin) call.end = last;
+    return counts;
+}
+
+/// By begin; of those that begin together the longer ones first. Of equal ones that which was written first
+/// is around the others.
+void sort_calls(Thread& thread) {
+    std::ranges::sort(thread.calls, [](const Call& a, const Call& b) {
+        if (a.begin != b.begin) return a.begin < b.begin;
+        if (a.end != b.end) return a.end > b.end;
+        return a.order < b.order;
+    });
+}
+
 /// From picoseconds since the origin to ticks: nanoseconds where these are exact, otherwise picoseconds. They
 /// are the file's own times where these fit.
 class Scale {
   public:
-    Scale(const Times& times, const Decimal& origin)
+    Scale(const Times& times, const Microseconds& origin)
         : per_tick_(times.step >= kPerNanosecond ? kPerNanosecond : 1), step_(times.step / per_tick_) {
         constexpr long double kMost = 4e18L;
-        const std::int64_t ticks_per_microsecond = Decimal::kParts / per_tick_;
+        const std::int64_t ticks_per_microsecond = Microseconds::kParts / per_tick_;
         const std::int64_t first_tick = times.first / per_tick_, last_tick = times.last / per_tick_;
         const auto start =
             static_cast<long double>(origin.whole) * static_cast<long double>(ticks_per_microsecond);
         const long double first = start + static_cast<long double>(first_tick);
         const long double last = start + static_cast<long double>(last_tick);
         const bool fit = first >= 0 && last < kMost;
-        shift_ = fit ? origin.whole * (Decimal::kParts / per_tick_) : -(times.first / per_tick_);
+        shift_ = fit ? origin.whole * (Microseconds::kParts / per_tick_) : -(times.first / per_tick_);
     }
     std::uint64_t operator()(std::int64_t time) const {
         return static_cast<std::uint64_t>(time / per_tick_ + shift_);
@@ -102,7 +189,7 @@ class Emitter {
     void cut(Call& call, std::int64_t end) {
         constexpr std::int64_t kHundredth = 100;
         const std::int64_t rounding = std::min<std::int64_t>(
-            Decimal::kParts, std::max(2 * step_, (call.end - call.begin) / kHundredth));
+            Microseconds::kParts, std::max(2 * step_, (call.end - call.begin) / kHundredth));
         const bool is_rounded = call.end - end <= rounding;
         if (call.ends) ++(is_rounded ? cuts_.rounded : cuts_.overlapping);
         call.ends = call.ends && is_rounded;

@@ -19,7 +19,6 @@
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/otf2/archive_reader.h"
 #include "analyzer/inputs/otf2/census.h"
-#include "analyzer/inputs/otf2/describe.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/errors.h"

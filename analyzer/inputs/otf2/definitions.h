@@ -4,11 +4,13 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
@@ -42,19 +44,12 @@ struct SystemTreeNode {
     OTF2_StringRef name = OTF2_UNDEFINED_STRING, class_name = OTF2_UNDEFINED_STRING;
 };
 
-struct Clock {
-    std::uint64_t per_second = 1'000'000'000;
-    std::uint64_t offset = 0;  ///< the archive's begin
-    std::uint64_t length = 0;
-    std::uint64_t unix_ns = OTF2_UNDEFINED_TIMESTAMP;  ///< of `offset`
-};
-
 /// As far as they are needed. Of two with one number the first counts, as for the library.
 struct Definitions {
     std::string creator, machine;
     bool is_ours = false;  ///< `rdam export` wrote it
     std::string version;   ///< of the library that wrote it
-    Clock clock;
+    std::uint64_t ticks_per_second = 1'000'000'000;
     std::unordered_map<OTF2_StringRef, std::string> strings;
     std::vector<Region> regions;
     std::vector<Location> locations;
@@ -71,5 +66,11 @@ struct Definitions {
 
 /// What to register for a reader of global definitions with a Definitions& as user data.
 OTF2_GlobalDefReaderCallbacks* definition_callbacks();
+
+/// Tells the trace whose run it was, and its clock. `anchor`: the path of the .otf2 file.
+void describe(const Definitions& definitions, const std::string& anchor, TraceBuilder& builder);
+
+/// A thread for each location, in their order.
+void add_threads(const Definitions& definitions, std::span<const Location> locations, TraceBuilder& builder);
 
 }  // namespace rdam::inputs::otf2

@@ -25,7 +25,7 @@ constexpr int kMaxScale = 18;     ///< 10^-18 of a second
 int Parser::wanted_scale() const {
     const int unit = producer_.milliseconds() ? kMilliseconds : 0;
     int scale = std::min(std::max(kNanoseconds - unit, decimals_), kMaxScale - unit);
-    while (scale > 0 && latest_.value() * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
+    while (scale > 0 && value_of(latest_) * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
         --scale;
     return scale;
 }

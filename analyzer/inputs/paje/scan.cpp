@@ -1,11 +1,8 @@
 #include "analyzer/inputs/paje/scan.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
-#include <system_error>
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "wrappers/text/text_lines.h"
@@ -13,72 +10,8 @@
 namespace rdam::inputs::paje {
 namespace {
 
-constexpr int kPowers = 20;
-constexpr int kMaxDigits = 19;
-
-constexpr std::array<std::uint64_t, kPowers> kPowerOfTen = [] {
-    std::array<std::uint64_t, kPowers> powers{};
-    std::uint64_t power = 1;
-    for (std::uint64_t& each : powers) {
-        each = power;
-        power *= 10;
-    }
-    return powers;
-}();
-
 bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/// Digits with a point in between, as far as they go.
-struct Mantissa {
-    std::uint64_t digits = 0;
-    int taken = 0;     ///< significant digits in `digits`
-    int zeros = 0;     ///< digits since the last one that counts: zeros, or more than fit
-    int fraction = 0;  ///< digits after the point
-    bool any = false;
-
-    void add(char c) {
-        any = true;
-        if (c == '0' || taken + zeros >= kMaxDigits) {
-            if (digits != 0) ++zeros;
-            return;
-        }
-        digits = digits * kPowerOfTen[static_cast<std::size_t>(zeros) + 1] + static_cast<unsigned>(c - '0');
-        taken += zeros + 1;
-        zeros = 0;
-    }
-};
-
-const char* scan_mantissa(const char* at, const char* end, Mantissa& mantissa) {
-    for (; at != end && is_digit(*at); ++at)
-        mantissa.add(*at);
-    if (at == end || *at != '.') return at;
-    const char* point = ++at;
-    for (; at != end && is_digit(*at); ++at)
-        mantissa.add(*at);
-    mantissa.fraction = static_cast<int>(std::min<std::ptrdiff_t>(at - point, 1 << 20));
-    return at;
-}
-
-/// Nothing: it is no exponent, or one that no time has.
-std::optional<int> scan_exponent(const char* at, const char* end) {
-    constexpr int kMaxExponent = 9999;
-    if (at == end) return 0;
-    if (*at != 'e' && *at != 'E') return std::nullopt;
-    ++at;
-    if (at != end && *at == '+') {
-        ++at;
-        if (at == end || !is_digit(*at)) return std::nullopt;
-    }
-    int exponent = 0;
-    const auto [rest, error] = std::from_chars(at, end, exponent);
-    if (error != std::errc{} || rest != end || std::abs(exponent) > kMaxExponent) return std::nullopt;
-    return exponent;
 }
 
 }  // namespace
@@ -108,39 +41,17 @@ bool is_comment(std::string_view line) {
     return word != "EventDef" && word != "EndEventDef";
 }
 
-double Decimal::value() const {
-    return static_cast<double>(digits) * std::pow(10.0, exponent);
-}
-
-std::optional<Decimal> parse_decimal(std::string_view text) {
-    const char* at = text.data();
-    const char* end = at + text.size();
-    if (at != end && *at == '+') ++at;
-    Mantissa mantissa;
-    at = scan_mantissa(at, end, mantissa);
-    const std::optional<int> exponent = scan_exponent(at, end);
-    if (!mantissa.any || !exponent) return std::nullopt;
-    if (mantissa.digits == 0) return Decimal{};
-    return Decimal{.digits = mantissa.digits, .exponent = *exponent + mantissa.zeros - mantissa.fraction};
-}
-
 std::uint32_t leading_number(std::string_view text) {
     return number_in<std::uint32_t>(text.substr(0, text.find(' '))).value_or(0);
 }
 
+double value_of(const Decimal& decimal) {
+    return static_cast<double>(decimal.digits) * std::pow(10.0, decimal.exponent);
+}
+
 std::uint64_t to_ticks(const Decimal& decimal, int scale) {
-    const int shift = decimal.exponent + scale;
-    if (shift <= -kPowers || decimal.digits == 0) return 0;
-    if (shift < 0) {
-        const std::uint64_t unit = kPowerOfTen[static_cast<std::size_t>(-shift)];
-        return std::min(decimal.digits / unit + (decimal.digits % unit >= unit - unit / 2 ? 1 : 0),
-                        kMaxTicks);
-    }
-    std::uint64_t ticks = 0;
-    if (shift >= kPowers ||
-        __builtin_mul_overflow(decimal.digits, kPowerOfTen[static_cast<std::size_t>(shift)], &ticks))
-        return kMaxTicks;
-    return std::min(ticks, kMaxTicks);
+    return static_cast<std::uint64_t>(
+        std::min<Wide>(in_units(decimal, scale).value_or(kMaxTicks), kMaxTicks));
 }
 
 std::optional<std::uint64_t> parse_word(std::string_view text, Reading reading) {

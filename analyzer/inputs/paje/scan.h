@@ -9,6 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/inputs/text/decimal.h"
+
 namespace rdam::inputs::paje {
 
 struct TextHash {
@@ -36,26 +38,13 @@ class FieldCursor {
 /// Whether a line, without blanks in front, is a comment: `# text`, or `% text`, which is no definition.
 bool is_comment(std::string_view line);
 
-/// A number that is not negative, exactly: digits · 10^exponent.
-struct Decimal {
-    std::uint64_t digits = 0;  ///< without zeros at the end
-    int exponent = 0;          ///< of 0: 0
-
-    /// How many digits after the point it takes.
-    int decimals() const { return exponent < 0 ? -exponent : 0; }
-    double value() const;
-};
-
-/// `12`, `12.5`, `.5`, `1.25e+01`. What is beyond 19 significant digits is cut off. Nothing: it is none of
-/// these, or negative.
-std::optional<Decimal> parse_decimal(std::string_view text);
-
 /// `12` of "12 name", or of "12" alone; 0: the text begins with no such number.
 std::uint32_t leading_number(std::string_view text);
 
 /// Later than any time of a trace, in ticks.
 inline constexpr std::uint64_t kMaxTicks = std::uint64_t{1} << 62U;
 
+double value_of(const Decimal& decimal);
 /// In units of 10^-scale (0…18), rounded; at most kMaxTicks.
 std::uint64_t to_ticks(const Decimal& decimal, int scale);
 

@@ -26,6 +26,19 @@ std::size_t most_rows_of(const trace::TraceReader& reader) {
 
 }  // namespace
 
+Result<bool> Carrier::fetch(bool& gap) {
+    gap = false;
+    while (at_ == events_.size()) {
+        auto part = stream_.next();
+        if (!part) return tl::unexpected{part.error()};
+        if (!*part) return false;
+        gap = gap || (*part)->gap;
+        events_ = (*part)->events;
+        at_ = 0;
+    }
+    return true;
+}
+
 Division::Division(const trace::TraceReader& reader, const calls::Absences& off_cpu,
                    const StackSurvey& survey, trace::TraceWriter& writer, const Progress& progress)
     : reader_(reader),

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "analyzer/calls/crowding.h"
-#include "analyzer/inputs/build/temporary_trace.h"
 #include "analyzer/inputs/rows/division.h"
 #include "analyzer/inputs/rows/survey.h"
 #include "analyzer/trace/codec/windows.h"

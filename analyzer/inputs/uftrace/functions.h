@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/uftrace/data/folder.h"
-#include "analyzer/inputs/uftrace/data/tasks.h"
-#include "analyzer/inputs/uftrace/names/arguments.h"
-#include "analyzer/inputs/uftrace/names/symbols.h"
+#include "analyzer/inputs/uftrace/arguments.h"
+#include "analyzer/inputs/uftrace/folder.h"
+#include "analyzer/inputs/uftrace/symbols.h"
+#include "analyzer/inputs/uftrace/tasks.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::uftrace {

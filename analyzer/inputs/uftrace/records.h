@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::uftrace {

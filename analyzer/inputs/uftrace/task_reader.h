@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/uftrace/data/switches.h"
-#include "analyzer/inputs/uftrace/data/tasks.h"
 #include "analyzer/inputs/uftrace/functions.h"
 #include "analyzer/inputs/uftrace/records.h"
+#include "analyzer/inputs/uftrace/switches.h"
+#include "analyzer/inputs/uftrace/tasks.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::uftrace {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "analyzer/inputs/build/remarks.h"
-#include "analyzer/inputs/uftrace/data/info.h"
-#include "analyzer/inputs/uftrace/data/switches.h"
-#include "analyzer/inputs/uftrace/data/tasks.h"
 #include "analyzer/inputs/uftrace/functions.h"
+#include "analyzer/inputs/uftrace/info.h"
 #include "analyzer/inputs/uftrace/records.h"
+#include "analyzer/inputs/uftrace/switches.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
+#include "analyzer/inputs/uftrace/tasks.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"

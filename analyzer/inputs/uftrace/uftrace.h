@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 #include "analyzer/trace/read/reader.h"
 #include "wrappers/support/result.h"
 

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/chrome/events/decimal.h"
+#include "analyzer/inputs/chrome/json_events.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/inputs/read_back.h"
 #include "tests/unit/inputs/text_file.h"
 
 using namespace rdam;
-using inputs::chrome::Decimal;
-using inputs::chrome::decimal_in;
+using inputs::chrome::Microseconds;
+using inputs::chrome::microseconds_in;
 using rdam::test::contains;
 using rdam::test::has_remark;
 using rdam::test::read_back;
@@ -36,19 +36,19 @@ Lines calls_of(std::string_view events) {
 }  // namespace
 
 TEST_CASE("decimal numbers of JSON are read exactly") {
-    CHECK(decimal_in("12") == Decimal{12, 0});
-    CHECK(decimal_in("12.345") == Decimal{12, 345'000});
-    CHECK(decimal_in("1700000000000000.125") == Decimal{1'700'000'000'000'000, 125'000});
-    CHECK(decimal_in("-0.25") == Decimal{-1, 750'000});
-    CHECK(decimal_in("-3") == Decimal{-3, 0});
-    CHECK(decimal_in("0.30000000000000004") == Decimal{0, 300'000});
-    CHECK(decimal_in("0.9999999") == Decimal{1, 0});
-    CHECK(decimal_in("1.5e3") == Decimal{1500, 0});
-    CHECK(decimal_in("25E-1") == Decimal{2, 500'000});
-    CHECK(decimal_in("0e999999999") == Decimal{0, 0});
-    CHECK(decimal_in("1e-999999999") == Decimal{0, 0});
+    CHECK(microseconds_in("12") == Microseconds{12, 0});
+    CHECK(microseconds_in("12.345") == Microseconds{12, 345'000});
+    CHECK(microseconds_in("1700000000000000.125") == Microseconds{1'700'000'000'000'000, 125'000});
+    CHECK(microseconds_in("-0.25") == Microseconds{-1, 750'000});
+    CHECK(microseconds_in("-3") == Microseconds{-3, 0});
+    CHECK(microseconds_in("0.30000000000000004") == Microseconds{0, 300'000});
+    CHECK(microseconds_in("0.9999999") == Microseconds{1, 0});
+    CHECK(microseconds_in("1.5e3") == Microseconds{1500, 0});
+    CHECK(microseconds_in("25E-1") == Microseconds{2, 500'000});
+    CHECK(microseconds_in("0e999999999") == Microseconds{0, 0});
+    CHECK(microseconds_in("1e-999999999") == Microseconds{0, 0});
     for (const char* none : {"", "-", "x", "1e", "1e999999999", "1x", "99999999999999999999", "."})
-        CHECK_FALSE(decimal_in(none));
+        CHECK_FALSE(microseconds_in(none));
 }
 
 TEST_CASE("complete events nest by time, in whatever order they are written") {

@@ -1,6 +1,6 @@
-#include "analyzer/inputs/uftrace/names/arguments.h"
-#include "analyzer/inputs/uftrace/names/pattern.h"
-#include "analyzer/inputs/uftrace/names/symbols.h"
+#include "analyzer/inputs/uftrace/arguments.h"
+#include "analyzer/inputs/uftrace/pattern.h"
+#include "analyzer/inputs/uftrace/symbols.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam::inputs::uftrace;

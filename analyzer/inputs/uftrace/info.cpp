@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/data/info.h"
+#include "analyzer/inputs/uftrace/info.h"
 
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/names/symbols.h"
+#include "analyzer/inputs/uftrace/symbols.h"
 
 #include <algorithm>
 #include <charconv>

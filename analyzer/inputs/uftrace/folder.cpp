@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::uftrace {

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/chrome/events/json_events.h"
+#include "analyzer/inputs/chrome/json_events.h"
 
 #include <bit>
 #include <istream>
@@ -6,6 +6,8 @@
 #include <streambuf>
 #include <string>
 #include <vector>
+
+#include "analyzer/inputs/text/decimal.h"
 
 namespace rdam::inputs::chrome {
 namespace {
@@ -101,17 +103,17 @@ class EventReader final {
     bool null() { return true; }
     bool boolean(bool value) { return take(ValueType::boolean, value ? 1 : 0, {}); }
     bool number_integer(std::int64_t value) {
-        const bool is_small = value >= -Decimal::kMostWhole;
+        const bool is_small = value >= -Microseconds::kMostWhole;
         return take(ValueType::integer, put_value(value),
-                    is_small ? std::optional{Decimal{.whole = value}} : std::nullopt);
+                    is_small ? std::optional{Microseconds{.whole = value}} : std::nullopt);
     }
     bool number_unsigned(std::uint64_t value) {
-        const bool is_large = value > static_cast<std::uint64_t>(Decimal::kMostWhole);
+        const bool is_large = value > static_cast<std::uint64_t>(Microseconds::kMostWhole);
         if (is_large) return take(ValueType::large, value, {});
-        return take(ValueType::integer, value, Decimal{.whole = static_cast<std::int64_t>(value)});
+        return take(ValueType::integer, value, Microseconds{.whole = static_cast<std::int64_t>(value)});
     }
     bool number_float(double value, const std::string& text) {
-        return take(ValueType::floating, put_value(value), decimal_in(text));
+        return take(ValueType::floating, put_value(value), microseconds_in(text));
     }
     bool string(const std::string& text) { return take_text(text); }
     bool binary(const std::vector<std::uint8_t>& /*value*/) { return true; }
@@ -214,7 +216,7 @@ class EventReader final {
             progress_(buffer_.source().consumed(), buffer_.source().size());
     }
 
-    bool take(ValueType type, std::uint64_t bits, const std::optional<Decimal>& decimal) {
+    bool take(ValueType type, std::uint64_t bits, const std::optional<Microseconds>& decimal) {
         if (at() == Where::event) {
             if (key_ == "ts") event_.begin = decimal;
             if (key_ == "dur") event_.duration = decimal;
@@ -235,8 +237,8 @@ class EventReader final {
         if (key_ == "pid") event_.pid = text;
         if (key_ == "tid") event_.tid = text;
         if (key_ == "ph") event_.phase = text.size() == 1 ? text.front() : '\0';
-        if (key_ == "ts") event_.begin = decimal_in(text);
-        if (key_ == "dur") event_.duration = decimal_in(text);
+        if (key_ == "ts") event_.begin = microseconds_in(text);
+        if (key_ == "dur") event_.duration = microseconds_in(text);
         return true;
     }
     void keep(ValueType type, std::uint64_t bits, const std::string& text) {
@@ -275,6 +277,18 @@ std::string_view plain(std::string_view problem) {
 }
 
 }  // namespace
+
+std::optional<Microseconds> microseconds_in(std::string_view text) {
+    constexpr std::uint32_t kParts = Microseconds::kParts;
+    const auto decimal = parse_decimal(text);
+    const auto parts = decimal ? in_units(*decimal, 6) : std::nullopt;
+    if (!parts || *parts / kParts >= static_cast<std::uint64_t>(Microseconds::kMostWhole))
+        return std::nullopt;
+    const auto whole = static_cast<std::int64_t>(*parts / kParts);
+    const auto rest = static_cast<std::uint32_t>(*parts % kParts);
+    if (!decimal->negative) return Microseconds{whole, rest};
+    return rest == 0 ? Microseconds{-whole, 0} : Microseconds{-whole - 1, kParts - rest};
+}
 
 Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSink& sink,
                                const Progress& progress) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::uftrace {

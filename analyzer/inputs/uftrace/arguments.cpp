@@ -1,10 +1,10 @@
-#include "analyzer/inputs/uftrace/names/arguments.h"
+#include "analyzer/inputs/uftrace/arguments.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
-#include "analyzer/inputs/uftrace/names/pattern.h"
+#include "analyzer/inputs/uftrace/pattern.h"
 #include "wrappers/text/demangle.h"
 #include "wrappers/text/name_text.h"
 #include "wrappers/text/text_lines.h"

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/data/switches.h"
+#include "analyzer/inputs/uftrace/switches.h"
 
 #include <algorithm>
 #include <array>

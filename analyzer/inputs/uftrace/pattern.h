@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/inputs/uftrace/data/info.h"
+#include "analyzer/inputs/uftrace/info.h"
 
 namespace rdam::inputs::uftrace {
 

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/data/tasks.h"
+#include "analyzer/inputs/uftrace/tasks.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/uftrace/names/pattern.h"
+#include "analyzer/inputs/uftrace/pattern.h"
 
 #include <algorithm>
 #include <array>
