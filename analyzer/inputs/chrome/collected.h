@@ -17,7 +17,13 @@ namespace rdam::inputs::chrome {
 /// Numbers for texts, from 0 in the order of first appearance.
 class Names {
   public:
-    std::uint32_t number(std::string_view text);
+    std::uint32_t number(std::string_view text) {
+        if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+        const auto next = static_cast<std::uint32_t>(texts_.size());
+        const auto added = numbers_.emplace(text, next).first;
+        texts_.push_back(&added->first);
+        return next;
+    }
     const std::string& text(std::uint32_t number) const { return *texts_[number]; }
     std::size_t size() const { return texts_.size(); }
 

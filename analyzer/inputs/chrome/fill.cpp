@@ -32,11 +32,6 @@ struct Times {
     }
 };
 
-struct MarkCounts {
-    std::uint64_t unmatched = 0;  ///< an "E" without a "B"
-    std::uint64_t open = 0;       ///< a "B" without an "E"
-};
-
 /// The values of a "B" and those of its "E", which count where both have a name.
 std::uint32_t joined(std::uint32_t begin, std::uint32_t end, std::vector<Value>& values) {
     if (begin == kNoValues) return end;
@@ -71,8 +66,7 @@ std::int64_t last_time(const Thread& thread) {
 }
 
 /// Makes calls of a thread's marks, by time. An "E" with a name ends the innermost call of that name.
-MarkCounts match_marks(Thread& thread, std::vector<Value>& values) {
-    MarkCounts counts;
+void match_marks(Thread& thread, Collected& collected) {
     std::ranges::stable_sort(thread.marks, {}, &Mark::at);
     std::vector<Mark> open;
     const auto add = [&](const Mark& begin, std::int64_t end, bool ends, std::uint32_t its_values) {
@@ -90,23 +84,22 @@ MarkCounts match_marks(Thread& thread, std::vector<Value>& values) {
         }
         const std::size_t which = ended_by(mark, open);
         if (which == open.size()) {
-            ++counts.unmatched;
+            ++collected.unmatched;
             continue;
         }
-        counts.open += open.size() - which - 1;
+        collected.unfinished += open.size() - which - 1;
         for (std::size_t inner = open.size() - 1; inner > which; --inner)
             add(open[inner], mark.at, false, open[inner].values);
-        add(open[which], mark.at, true, joined(open[which].values, mark.values, values));
+        add(open[which], mark.at, true, joined(open[which].values, mark.values, collected.values));
         open.resize(which);
     }
-    counts.open += open.size();
+    collected.unfinished += open.size();
     const std::int64_t last = last_time(thread);
     for (const Mark& mark : open)
         add(mark, last, false, mark.values);
     thread.marks = {};
     for (Call& call : thread.calls)
         if (!call.ends && call.end == call.begin) call.end = last;
-    return counts;
 }
 
 /// By begin; of those that begin together the longer ones first. Of equal ones that which was written first
@@ -147,18 +140,13 @@ class Scale {
     std::int64_t shift_ = 0;
 };
 
-/// What was changed of the calls of a thread.
-struct Cuts {
-    std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
-    std::uint64_t overlapping = 0;  ///< ended later than that
-};
-
 /// Writes the calls of one thread, nested.
 class Emitter {
   public:
     /// `step`: of the clock, picoseconds.
-    Emitter(Functions& functions, const Scale& scale, std::int64_t step, ThreadBuilder& out)
-        : functions_(functions), scale_(scale), step_(step), out_(out) {}
+    Emitter(Collected& collected, Functions& functions, const Scale& scale, std::int64_t step,
+            ThreadBuilder& out)
+        : collected_(collected), functions_(functions), scale_(scale), step_(step), out_(out) {}
 
     void call(const Call& call) {
         while (!open_.empty() && is_over(open_.back(), call))
@@ -175,7 +163,6 @@ class Emitter {
         while (open_.size() > still_open)
             close();
     }
-    const Cuts& cuts() const { return cuts_; }
 
   private:
     /// A call that takes no time may begin where the one around it ends. Most tools write a call when it
@@ -191,7 +178,7 @@ class Emitter {
         const std::int64_t rounding = std::min<std::int64_t>(
             Microseconds::kParts, std::max(2 * step_, (call.end - call.begin) / kHundredth));
         const bool is_rounded = call.end - end <= rounding;
-        if (call.ends) ++(is_rounded ? cuts_.rounded : cuts_.overlapping);
+        if (call.ends) ++(is_rounded ? collected_.rounded : collected_.overlapping);
         call.ends = call.ends && is_rounded;
         call.end = end;
     }
@@ -206,12 +193,12 @@ class Emitter {
             out_.unwind(at, open_.size());
     }
 
+    Collected& collected_;
     Functions& functions_;
     const Scale& scale_;
     std::int64_t step_;
     ThreadBuilder& out_;
     std::vector<Call> open_;
-    Cuts cuts_;
 };
 
 Times times_of(const Collected& collected) {
@@ -249,9 +236,7 @@ std::optional<std::string> only_process(const Collected& collected) {
 
 std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
     for (Thread& thread : collected.threads) {
-        const MarkCounts marks = match_marks(thread, collected.values);
-        collected.unmatched += marks.unmatched;
-        collected.unfinished += marks.open;
+        match_marks(thread, collected);
         sort_calls(thread);
     }
     const Times times = times_of(collected);
@@ -264,12 +249,10 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
         if (thread.calls.empty()) continue;
         ThreadBuilder& out = builder.add_thread(thread_name(thread, collected, !only),
                                                 number_in<std::uint32_t>(thread.tid).value_or(0));
-        Emitter emitter{functions, scale, times.step, out};
+        Emitter emitter{collected, functions, scale, times.step, out};
         for (const Call& call : thread.calls)
             emitter.call(call);
         emitter.end();
-        collected.rounded += emitter.cuts().rounded;
-        collected.overlapping += emitter.cuts().overlapping;
         thread.calls = {};
         out.release();
     }

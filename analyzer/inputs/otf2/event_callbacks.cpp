@@ -1,4 +1,4 @@
-#include <initializer_list>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -35,11 +35,6 @@ std::int64_t number(std::uint64_t value) {
     return static_cast<std::int64_t>(value);
 }
 
-OTF2_CallbackCode give(void* user, std::initializer_list<FieldValue> fields) {
-    sink(user).record({fields.begin(), fields.size()});
-    return kGoOn;
-}
-
 OTF2_CallbackCode enter(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
                         void* user, OTF2_AttributeList* attributes, OTF2_RegionRef region) {
     sink(user).enter(time, region, taken(user, attributes));
@@ -58,159 +53,89 @@ OTF2_CallbackCode flush(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std:
     return kGoOn;
 }
 
-OTF2_CallbackCode mpi_send(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                           void* user, OTF2_AttributeList* /*attributes*/, std::uint32_t receiver,
-                           OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t length) {
-    return give(user, {{Field::communicator, number(communicator)},
-                       {Field::receiver, number(receiver)},
-                       {Field::tag, number(tag)},
-                       {Field::bytes_sent, number(length)}});
+/// A callback of the library for what `fields_of` makes fields of.
+template <auto fields_of, class... Told>
+OTF2_CallbackCode record(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
+                         void* user, OTF2_AttributeList* /*attributes*/, Told... told) {
+    const auto fields = fields_of(told...);
+    sink(user).record(fields);
+    return kGoOn;
 }
 
-OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position,
-                            void* user, OTF2_AttributeList* attributes, std::uint32_t receiver,
-                            OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t length,
-                            std::uint64_t /*request*/) {
-    return mpi_send(location, time, position, user, attributes, receiver, communicator, tag, length);
+template <class Number>
+FieldValue field(Field field, Number value) {
+    return {field, number(value)};
 }
 
-OTF2_CallbackCode mpi_recv(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                           void* user, OTF2_AttributeList* /*attributes*/, std::uint32_t sender,
-                           OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t length) {
-    return give(user, {{Field::communicator, number(communicator)},
-                       {Field::sender, number(sender)},
-                       {Field::tag, number(tag)},
-                       {Field::bytes_received, number(length)}});
-}
+// What the library tells of events, in its order. Requests and what matches events to each other tell nothing
+// about a call.
 
-OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position,
-                            void* user, OTF2_AttributeList* attributes, std::uint32_t sender,
-                            OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t length,
-                            std::uint64_t /*request*/) {
-    return mpi_recv(location, time, position, user, attributes, sender, communicator, tag, length);
-}
-
-OTF2_CallbackCode collective(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                             std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                             OTF2_CollectiveOp /*operation*/, OTF2_CommRef communicator, std::uint32_t root,
-                             std::uint64_t sent, std::uint64_t received) {
-    return give(user, {{Field::communicator, number(communicator)},
-                       {Field::root, number(root)},
-                       {Field::bytes_sent, number(sent)},
-                       {Field::bytes_received, number(received)}});
-}
-
-OTF2_CallbackCode nonblocking_collective(OTF2_LocationRef location, OTF2_TimeStamp time,
-                                         std::uint64_t position, void* user, OTF2_AttributeList* attributes,
-                                         OTF2_CollectiveOp operation, OTF2_CommRef communicator,
-                                         std::uint32_t root, std::uint64_t sent, std::uint64_t received,
-                                         std::uint64_t /*request*/) {
-    return collective(location, time, position, user, attributes, operation, communicator, root, sent,
-                      received);
-}
-
-OTF2_CallbackCode rma_put(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                          void* user, OTF2_AttributeList* /*attributes*/, OTF2_RmaWinRef window,
-                          std::uint32_t target, std::uint64_t bytes, std::uint64_t /*matching*/) {
-    return give(user, {{Field::window, number(window)},
-                       {Field::target, number(target)},
-                       {Field::bytes_sent, number(bytes)}});
-}
-
-OTF2_CallbackCode rma_get(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                          void* user, OTF2_AttributeList* /*attributes*/, OTF2_RmaWinRef window,
-                          std::uint32_t target, std::uint64_t bytes, std::uint64_t /*matching*/) {
-    return give(user, {{Field::window, number(window)},
-                       {Field::target, number(target)},
-                       {Field::bytes_received, number(bytes)}});
-}
-
-OTF2_CallbackCode rma_atomic(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                             std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                             OTF2_RmaWinRef window, std::uint32_t target, OTF2_RmaAtomicType /*type*/,
-                             std::uint64_t sent, std::uint64_t received, std::uint64_t /*matching*/) {
-    return give(user, {{Field::window, number(window)},
-                       {Field::target, number(target)},
-                       {Field::bytes_sent, number(sent)},
-                       {Field::bytes_received, number(received)}});
-}
-
-OTF2_CallbackCode rma_collective(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                                 std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                                 OTF2_CollectiveOp /*operation*/, OTF2_RmaSyncLevel /*level*/,
-                                 OTF2_RmaWinRef window, std::uint32_t root, std::uint64_t sent,
-                                 std::uint64_t received) {
-    return give(user, {{Field::window, number(window)},
-                       {Field::root, number(root)},
-                       {Field::bytes_sent, number(sent)},
-                       {Field::bytes_received, number(received)}});
-}
-
-OTF2_CallbackCode rma_sync(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                           void* user, OTF2_AttributeList* /*attributes*/, OTF2_RmaWinRef window,
-                           std::uint32_t target, OTF2_RmaSyncType /*type*/) {
-    return give(user, {{Field::window, number(window)}, {Field::target, number(target)}});
-}
-
-/// Requested, tried and acquired.
-OTF2_CallbackCode rma_lock(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                           void* user, OTF2_AttributeList* /*attributes*/, OTF2_RmaWinRef window,
-                           std::uint32_t target, std::uint64_t lock, OTF2_LockType /*type*/) {
-    return give(
-        user,
-        {{Field::window, number(window)}, {Field::target, number(target)}, {Field::lock, number(lock)}});
-}
-
-OTF2_CallbackCode rma_unlock(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position,
-                             void* user, OTF2_AttributeList* attributes, OTF2_RmaWinRef window,
-                             std::uint32_t target, std::uint64_t lock) {
-    return rma_lock(location, time, position, user, attributes, window, target, lock, OTF2_LOCK_EXCLUSIVE);
-}
-
+constexpr auto kSend = [](std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag,
+                          std::uint64_t length, auto... /*request*/) {
+    return std::array{field(Field::communicator, communicator), field(Field::receiver, receiver),
+                      field(Field::tag, tag), field(Field::bytes_sent, length)};
+};
+constexpr auto kReceive = [](std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag,
+                             std::uint64_t length, auto... /*request*/) {
+    return std::array{field(Field::communicator, communicator), field(Field::sender, sender),
+                      field(Field::tag, tag), field(Field::bytes_received, length)};
+};
+constexpr auto kCollective = [](OTF2_CollectiveOp /*operation*/, OTF2_CommRef communicator,
+                                std::uint32_t root, std::uint64_t sent, std::uint64_t received,
+                                auto... /*request*/) {
+    return std::array{field(Field::communicator, communicator), field(Field::root, root),
+                      field(Field::bytes_sent, sent), field(Field::bytes_received, received)};
+};
+constexpr auto kPut = [](OTF2_RmaWinRef window, std::uint32_t target, std::uint64_t bytes,
+                         std::uint64_t /*matching*/) {
+    return std::array{field(Field::window, window), field(Field::target, target),
+                      field(Field::bytes_sent, bytes)};
+};
+constexpr auto kGet = [](OTF2_RmaWinRef window, std::uint32_t target, std::uint64_t bytes,
+                         std::uint64_t /*matching*/) {
+    return std::array{field(Field::window, window), field(Field::target, target),
+                      field(Field::bytes_received, bytes)};
+};
+constexpr auto kAtomic = [](OTF2_RmaWinRef window, std::uint32_t target, OTF2_RmaAtomicType /*type*/,
+                            std::uint64_t sent, std::uint64_t received, std::uint64_t /*matching*/) {
+    return std::array{field(Field::window, window), field(Field::target, target),
+                      field(Field::bytes_sent, sent), field(Field::bytes_received, received)};
+};
+constexpr auto kRmaCollective = [](OTF2_CollectiveOp /*operation*/, OTF2_RmaSyncLevel /*level*/,
+                                   OTF2_RmaWinRef window, std::uint32_t root, std::uint64_t sent,
+                                   std::uint64_t received) {
+    return std::array{field(Field::window, window), field(Field::root, root), field(Field::bytes_sent, sent),
+                      field(Field::bytes_received, received)};
+};
+constexpr auto kSync = [](OTF2_RmaWinRef window, std::uint32_t target, OTF2_RmaSyncType /*type*/) {
+    return std::array{field(Field::window, window), field(Field::target, target)};
+};
+/// Requested, tried, acquired and released.
+constexpr auto kWindowLock = [](OTF2_RmaWinRef window, std::uint32_t target, std::uint64_t lock,
+                                auto... /*type*/) {
+    return std::array{field(Field::window, window), field(Field::target, target), field(Field::lock, lock)};
+};
 /// Acquired and released.
-OTF2_CallbackCode thread_lock(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                              std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                              OTF2_Paradigm /*model*/, std::uint32_t lock, std::uint32_t /*order*/) {
-    return give(user, {{Field::lock, number(lock)}});
-}
+constexpr auto kThreadLock = [](OTF2_Paradigm /*model*/, std::uint32_t lock, std::uint32_t /*order*/) {
+    return std::array{field(Field::lock, lock)};
+};
+constexpr auto kIoBegin = [](OTF2_IoHandleRef handle, OTF2_IoOperationMode /*mode*/,
+                             OTF2_IoOperationFlag /*flags*/, std::uint64_t bytes,
+                             std::uint64_t /*matching*/) {
+    return std::array{field(Field::handle, handle), field(Field::bytes_requested, bytes)};
+};
+constexpr auto kIoEnd = [](OTF2_IoHandleRef handle, std::uint64_t bytes, std::uint64_t /*matching*/) {
+    return std::array{field(Field::handle, handle), field(Field::bytes_done, bytes)};
+};
 
-OTF2_CallbackCode io_begin(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
-                           void* user, OTF2_AttributeList* /*attributes*/, OTF2_IoHandleRef handle,
-                           OTF2_IoOperationMode /*mode*/, OTF2_IoOperationFlag /*flags*/, std::uint64_t bytes,
-                           std::uint64_t /*matching*/) {
-    return give(user, {{Field::handle, number(handle)}, {Field::bytes_requested, number(bytes)}});
-}
-
-OTF2_CallbackCode io_complete(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                              std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                              OTF2_IoHandleRef handle, std::uint64_t bytes, std::uint64_t /*matching*/) {
-    return give(user, {{Field::handle, number(handle)}, {Field::bytes_done, number(bytes)}});
-}
-
-OTF2_CallbackCode parameter_string(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                                   std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                                   OTF2_ParameterRef parameter, OTF2_StringRef text) {
-    TypedValue value{.type = OTF2_TYPE_STRING};
-    value.value.stringRef = text;
-    sink(user).parameter(parameter, value);
-    return kGoOn;
-}
-
-OTF2_CallbackCode parameter_int(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                                std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                                OTF2_ParameterRef parameter, std::int64_t given) {
-    TypedValue value{.type = OTF2_TYPE_INT64};
-    value.value.int64 = given;
-    sink(user).parameter(parameter, value);
-    return kGoOn;
-}
-
-OTF2_CallbackCode parameter_unsigned(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                                     std::uint64_t /*position*/, void* user,
-                                     OTF2_AttributeList* /*attributes*/, OTF2_ParameterRef parameter,
-                                     std::uint64_t given) {
-    TypedValue value{.type = OTF2_TYPE_UINT64};
-    value.value.uint64 = given;
+template <OTF2_Type type, class Given>
+OTF2_CallbackCode parameter(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
+                            std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
+                            OTF2_ParameterRef parameter, Given given) {
+    TypedValue value{.type = type};
+    if constexpr (type == OTF2_TYPE_STRING) value.value.stringRef = given;
+    if constexpr (type == OTF2_TYPE_INT64) value.value.int64 = given;
+    if constexpr (type == OTF2_TYPE_UINT64) value.value.uint64 = given;
     sink(user).parameter(parameter, value);
     return kGoOn;
 }
@@ -239,28 +164,28 @@ OTF2_EvtReaderCallbacks* event_callbacks() {
     OTF2_EvtReaderCallbacks_SetEnterCallback(made, enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(made, leave);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(made, flush);
-    OTF2_EvtReaderCallbacks_SetMpiSendCallback(made, mpi_send);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(made, mpi_isend);
-    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(made, mpi_recv);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(made, mpi_irecv);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(made, collective);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(made, nonblocking_collective);
-    OTF2_EvtReaderCallbacks_SetRmaPutCallback(made, rma_put);
-    OTF2_EvtReaderCallbacks_SetRmaGetCallback(made, rma_get);
-    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(made, rma_atomic);
-    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(made, rma_collective);
-    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(made, rma_sync);
-    OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(made, rma_lock);
-    OTF2_EvtReaderCallbacks_SetRmaTryLockCallback(made, rma_lock);
-    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(made, rma_lock);
-    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(made, rma_unlock);
-    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(made, thread_lock);
-    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(made, thread_lock);
-    OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(made, io_begin);
-    OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(made, io_complete);
-    OTF2_EvtReaderCallbacks_SetParameterStringCallback(made, parameter_string);
-    OTF2_EvtReaderCallbacks_SetParameterIntCallback(made, parameter_int);
-    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(made, parameter_unsigned);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(made, record<kSend>);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(made, record<kSend>);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(made, record<kReceive>);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(made, record<kReceive>);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(made, record<kCollective>);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(made, record<kCollective>);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(made, record<kPut>);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(made, record<kGet>);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(made, record<kAtomic>);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(made, record<kRmaCollective>);
+    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(made, record<kSync>);
+    OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(made, record<kWindowLock>);
+    OTF2_EvtReaderCallbacks_SetRmaTryLockCallback(made, record<kWindowLock>);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(made, record<kWindowLock>);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(made, record<kWindowLock>);
+    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(made, record<kThreadLock>);
+    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(made, record<kThreadLock>);
+    OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(made, record<kIoBegin>);
+    OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(made, record<kIoEnd>);
+    OTF2_EvtReaderCallbacks_SetParameterStringCallback(made, parameter<OTF2_TYPE_STRING>);
+    OTF2_EvtReaderCallbacks_SetParameterIntCallback(made, parameter<OTF2_TYPE_INT64>);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(made, parameter<OTF2_TYPE_UINT64>);
     OTF2_EvtReaderCallbacks_SetMetricCallback(made, metric);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(made, program_begin);
     return made;
