@@ -55,6 +55,7 @@ class JsonInput(Case):
         shown = self.rdam("analyze", "own.json").stdout.decode()
         self.assertIn("rdam exported this file", shown)
         self.assertIn("whose cost is not known", shown)
+        self.assertNotIn("were not recorded:", shown)
 
     def test_packed_files(self):
         events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3 + i % 2} for i in range(1000)]

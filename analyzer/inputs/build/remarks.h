@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/trace/event.h"
 #include "wrappers/text/plural.h"
 
 namespace rdam::inputs {
@@ -31,9 +32,12 @@ inline std::string some_of(const std::vector<std::string>& names) {
     return text;
 }
 
-/// Of a file that `rdam export` has written.
-inline constexpr std::string_view kExportedRemark =
-    "rdam exported this file for viewers: it does not say what recording cost, nor which calls it left out, "
-    "so counts and scores may differ from those of the trace itself.";
+/// The file is one that `rdam export` has written.
+inline void note_export(trace::TraceInfo& info) {
+    info.remarks.emplace_back(
+        "rdam exported this file for viewers: it does not say what recording cost, nor which calls it left "
+        "out, so counts and scores may differ from those of the trace itself.");
+    info.switches.reason = "or are not read, as the file is an export";
+}
 
 }  // namespace rdam::inputs

@@ -184,7 +184,6 @@ void Collector::keep(const Argument& argument) {
 /// What was changed or passed over.
 void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::string>& remarks) {
     if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
-    if (all.first_row) remarks.emplace_back(kExportedRemark);
     add_remark(
         remarks, all.merged, "call is not in the file by itself: rdam's export has merged it with others",
         "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
@@ -262,6 +261,7 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     Collected collected = std::move(collector).take();
     const std::optional<std::string> only = fill(collected, *builder);
     describe(collected, only, builder->info().process);
+    if (collected.first_row) note_export(builder->info());
     add_remarks(collected, *events, builder->info().remarks);
     return std::move(*builder).finish();
 }

@@ -127,7 +127,7 @@ void describe(const Definitions& definitions, const std::string& anchor, TraceBu
     // The steps in which it moves are not told.
     builder.set_clock("otf2", static_cast<double>(std::max<std::uint64_t>(definitions.ticks_per_second, 1)),
                       1);
-    if (definitions.is_ours) info.remarks.emplace_back(kExportedRemark);
+    if (definitions.is_ours) note_export(info);
 }
 
 }  // namespace rdam::inputs::otf2

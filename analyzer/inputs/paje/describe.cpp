@@ -113,7 +113,7 @@ void Parser::name_process() {
 void Parser::add_remarks() {
     std::vector<std::string>& remarks = builder_.info().remarks;
     const StateOddities& odd = stacks_.oddities();
-    if (producer_.is_rdam()) remarks.emplace_back(kExportedRemark);
+    if (producer_.is_rdam()) note_export(builder_.info());
     if (producer_.milliseconds())
         remarks.push_back(
             fmt::format("{} writes times in milliseconds, and so they are read.", producer_.tool()));
