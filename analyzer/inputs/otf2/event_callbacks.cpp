@@ -129,9 +129,9 @@ constexpr auto kIoEnd = [](OTF2_IoHandleRef handle, std::uint64_t bytes, std::ui
 };
 
 template <OTF2_Type type, class Given>
-OTF2_CallbackCode parameter(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
-                            std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
-                            OTF2_ParameterRef parameter, Given given) {
+OTF2_CallbackCode give_parameter(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
+                                 std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
+                                 OTF2_ParameterRef parameter, Given given) {
     TypedValue value{.type = type};
     if constexpr (type == OTF2_TYPE_STRING) value.value.stringRef = given;
     if constexpr (type == OTF2_TYPE_INT64) value.value.int64 = given;
@@ -183,9 +183,9 @@ OTF2_EvtReaderCallbacks* event_callbacks() {
     OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(made, record<kThreadLock>);
     OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(made, record<kIoBegin>);
     OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(made, record<kIoEnd>);
-    OTF2_EvtReaderCallbacks_SetParameterStringCallback(made, parameter<OTF2_TYPE_STRING>);
-    OTF2_EvtReaderCallbacks_SetParameterIntCallback(made, parameter<OTF2_TYPE_INT64>);
-    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(made, parameter<OTF2_TYPE_UINT64>);
+    OTF2_EvtReaderCallbacks_SetParameterStringCallback(made, give_parameter<OTF2_TYPE_STRING>);
+    OTF2_EvtReaderCallbacks_SetParameterIntCallback(made, give_parameter<OTF2_TYPE_INT64>);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(made, give_parameter<OTF2_TYPE_UINT64>);
     OTF2_EvtReaderCallbacks_SetMetricCallback(made, metric);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(made, program_begin);
     return made;

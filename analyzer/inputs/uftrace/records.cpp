@@ -7,8 +7,8 @@
 namespace rdam::inputs::uftrace {
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{1} << 20U;
-constexpr unsigned kMagic = 5;
+constexpr std::size_t kRecordBuffer = std::size_t{1} << 20U;
+constexpr unsigned kRecordMagic = 5;
 constexpr std::uint64_t kDay = 86'400'000'000'000;
 
 std::size_t aligned(std::size_t bytes) {
@@ -40,13 +40,13 @@ Record decode_record(const char* bytes) {
     return {.time = time,
             .kind = static_cast<RecordKind>(rest & 3U),
             .has_data = (rest >> 2U & 1U) != 0,
-            .sound = (rest >> 3U & 7U) == kMagic,
+            .sound = (rest >> 3U & 7U) == kRecordMagic,
             .depth = static_cast<std::uint16_t>(rest >> 6U & 0x3ffU),
             .address = rest >> 16U};
 }
 
 RecordBytes::RecordBytes(std::unique_ptr<ByteStream> stream, std::string path)
-    : stream_(std::move(stream)), path_(std::move(path)), buffer_(kBuffer) {}
+    : stream_(std::move(stream)), path_(std::move(path)), buffer_(kRecordBuffer) {}
 
 void RecordBytes::fill() {
     if (ended_) return;
