@@ -173,8 +173,8 @@ TEST_CASE("Times lose no digit, with a point or an exponent") {
 }
 
 TEST_CASE("What is no time is not taken for one") {
-    for (const char* text : {"", ".", "+", "1x", "1e", "1e+", "1e+-3", "e5", "nan", "inf", "0x10",
-                             "1.2.3", "1e99999999999"})
+    for (const char* text :
+         {"", ".", "+", "1x", "1e", "1e+", "1e+-3", "e5", "nan", "inf", "0x10", "1.2.3", "1e99999999999"})
         CHECK_FALSE(inputs::parse_decimal(text));
 }
 
