@@ -22,7 +22,7 @@ namespace {
 using otf2::Archive;
 using otf2::Definitions;
 
-// Values of the attributes `end`, in the order of views::End, and `reason`, in that of trace::PauseReason.
+// Values of the attribute `reason`, in the order of trace::PauseReason.
 constexpr std::array<std::string_view, 4> kReasons{"stack copy", "new chunk", "buffer full", "other"};
 
 /// Of the archive's clock: ticks since the run began.
