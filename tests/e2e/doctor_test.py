@@ -91,7 +91,7 @@ class Doctor(Case):
 
     def test_no_room(self):
         done = self.run_in_folder(RDAM, "doctor", env={"TMPDIR": "/proc"})
-        self.assert_one_line(done, 1, "cannot create directory", "set TMPDIR")
+        self.assert_one_line(done, 1, "cannot write to /proc, the directory for temporary files", "TMPDIR")
 
 
 if __name__ == "__main__":

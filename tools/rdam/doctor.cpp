@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -27,11 +26,10 @@
 #include "wrappers/support/child_process.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
+#include "wrappers/support/temporary_file.h"
 
 namespace rdam {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
 constexpr long kMseal = 462;  // which older headers do not know
@@ -49,37 +47,12 @@ struct Finding {
     std::string remedy = {};  ///< what to type
 };
 
-/// A folder that is gone with it.
-class Workplace {
-  public:
-    Workplace() = default;
-    Workplace(const Workplace&) = delete;
-    Workplace& operator=(const Workplace&) = delete;
-    ~Workplace() {
-        std::error_code error;
-        if (!path_.empty()) fs::remove_all(path_, error);
-    }
-
-    Result<void> make() {
-        std::error_code error;
-        std::string pattern = (fs::temp_directory_path(error) / "rdam-doctor-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr)
-            return fail("cannot create directory {}: {}; set TMPDIR", pattern, std::strerror(errno));
-        path_ = pattern;
-        return {};
-    }
-    std::string file(std::string_view name) const { return (path_ / name).string(); }
-
-  private:
-    fs::path path_;
-};
-
 std::string first_line(std::string_view text) {
     return printable(text.substr(0, text.find('\n')));
 }
 
 /// A recording of this very program, by which everything that a recording needs is tried at once.
-Result<trace::TraceInfo> record_something(const Workplace& place) {
+Result<trace::TraceInfo> record_something(const TemporaryFolder& place) {
     const auto own = own_path();
     if (!own) return tl::unexpected(own.error());
     const std::string output = place.file("trace.bin");
@@ -124,7 +97,7 @@ Finding look_at_counters(const trace::CounterInfo& counters) {
             "hints cannot distinguish more work from slower work"};
 }
 
-Finding look_at_perf(const Workplace& place) {
+Finding look_at_perf(const TemporaryFolder& place) {
     constexpr std::string_view kWhat = "perf";
     const auto ran = run_child(
         {"perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", place.file("perf.data"), "--", "true"}, {},
@@ -246,7 +219,7 @@ std::vector<Finding> look_at_program(const std::string& name) {
     return findings;
 }
 
-std::vector<Finding> examine(const Workplace& place, const std::string& program) {
+std::vector<Finding> examine(const TemporaryFolder& place, const std::string& program) {
     std::vector<Finding> findings;
     const auto info = record_something(place);
     if (info) {
@@ -288,9 +261,9 @@ void print(const Finding& finding) {
 }
 
 Result<int> run_doctor(const std::string& program) {
-    Workplace place;
-    if (auto made = place.make(); !made) return tl::unexpected(made.error());
-    const auto findings = examine(place, program);
+    const auto place = TemporaryFolder::create("doctor");
+    if (!place) return tl::unexpected(place.error());
+    const auto findings = examine(*place, program);
     for (const Finding& finding : findings)
         print(finding);
     const auto fails = [](const Finding& finding) { return finding.state == Finding::State::fails; };

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "wrappers/support/descriptor.h"
+
 namespace rdam {
 namespace {
 
@@ -22,20 +24,6 @@ constexpr std::string_view kUnfinished = ".new-";
 constexpr std::size_t kDigits = 32;
 constexpr auto kLongestWrite = std::chrono::hours{1};
 
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_{fd} {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
 bool is_for_us_alone(const struct stat& status) {
     return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -44,28 +32,6 @@ bool make_folders(const fs::path& path) {
     if (mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST) return true;
     return errno == ENOENT && path.has_parent_path() && path.parent_path() != path &&
            make_folders(path.parent_path()) && mkdir(path.c_str(), S_IRWXU) == 0;
-}
-
-bool write_all(int fd, std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-std::optional<std::vector<std::uint8_t>> read_all(int fd, std::size_t size) {
-    std::vector<std::uint8_t> bytes(size);
-    std::size_t at = 0;
-    while (at < size) {
-        const ssize_t got = ::read(fd, bytes.data() + at, size - at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return std::nullopt;
-        at += static_cast<std::size_t>(got);
-    }
-    return bytes;
 }
 
 struct KeptFile {
@@ -108,7 +74,9 @@ std::optional<std::vector<std::uint8_t>> PlanStore::load(std::string_view key) c
     if (size > kLargestFile) return std::nullopt;
     // Its time says when it was last of use.
     futimens(file.get(), nullptr);
-    return read_all(file.get(), size);
+    std::vector<std::uint8_t> bytes(size);
+    if (!read_all(file.get(), bytes.data(), size)) return std::nullopt;
+    return bytes;
 }
 
 void PlanStore::save(std::string_view key, std::span<const std::uint8_t> bytes) const {
@@ -117,8 +85,9 @@ void PlanStore::save(std::string_view key, std::span<const std::uint8_t> bytes) 
     std::string unfinished = fmt::format("{}/{}XXXXXX", folder_, kUnfinished);
     const Descriptor file{mkostemp(unfinished.data(), O_CLOEXEC)};
     if (file.get() < 0) return;
+    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     const bool done =
-        write_all(file.get(), bytes) && std::rename(unfinished.c_str(), file_for(key).c_str()) == 0;
+        write_all(file.get(), text) && std::rename(unfinished.c_str(), file_for(key).c_str()) == 0;
     if (!done) ::unlink(unfinished.c_str());
     shrink();
 }

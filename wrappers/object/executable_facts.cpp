@@ -1,7 +1,6 @@
 #include "wrappers/object/executable_facts.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -9,13 +8,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/symbol_reader.h"
 #include "wrappers/support/file_name.h"
+#include "wrappers/support/read_file.h"
 
 namespace rdam {
 namespace {
@@ -51,17 +50,6 @@ void read_rights(const std::string& path, const struct stat& status, ExecutableF
     facts.set_user_id = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
     facts.set_group_id =
         (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getgid();
-}
-
-Result<std::string> first_bytes(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
-    std::array<char, 256> buffer{};
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    const int error = errno;
-    ::close(fd);
-    if (got < 0) return fail("{}: cannot be read: {}", path, std::strerror(error));
-    return std::string{buffer.data(), static_cast<std::size_t>(got)};
 }
 
 bool is_of_glibc(std::string_view soname) {
@@ -120,7 +108,7 @@ Result<ExecutableFacts> inspect_executable(const std::string& path, bool given_t
     ExecutableFacts facts;
     facts.path = path;
     if (!given_to_linker) read_rights(path, status, facts);
-    const auto head = first_bytes(path);
+    const auto head = read_beginning(path, 256);
     if (!head) return tl::unexpected{head.error()};
     if (head->starts_with("#!")) {
         facts.is_script = true;

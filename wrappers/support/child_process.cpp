@@ -15,28 +15,10 @@
 #include <optional>
 #include <string_view>
 
+#include "wrappers/support/descriptor.h"
+
 namespace rdam {
 namespace {
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    void set(int fd) {
-        close();
-        fd_ = fd;
-    }
-    void close() {
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = -1;
-    }
-
-  private:
-    int fd_;
-};
 
 struct Pipe {
     Descriptor read;
@@ -44,8 +26,8 @@ struct Pipe {
     bool open() {
         std::array<int, 2> ends{};
         if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-        read.set(ends[0]);
-        write.set(ends[1]);
+        read = Descriptor(ends[0]);
+        write = Descriptor(ends[1]);
         return true;
     }
 };

@@ -25,43 +25,30 @@ Result<FileBeside> FileBeside::create(const std::string& path) {
     const auto canonical = std::filesystem::weakly_canonical(path, error);
     std::string place = error ? path : canonical.string();
     std::string beside = place + ".XXXXXX";
-    const int fd = ::mkostemp(beside.data(), O_CLOEXEC);
-    if (fd < 0) return what_the_system_says();
-    return FileBeside{std::move(place), std::move(beside), fd};
+    Descriptor file(::mkostemp(beside.data(), O_CLOEXEC));
+    if (file.get() < 0) return what_the_system_says();
+    return FileBeside{std::move(place), std::move(beside), std::move(file)};
 }
 
-FileBeside::FileBeside(std::string place, std::string path, int fd)
-    : place_(std::move(place)), path_(std::move(path)), fd_(fd) {}
+FileBeside::FileBeside(std::string place, std::string path, Descriptor file)
+    : place_(std::move(place)), path_(std::move(path)), file_(std::move(file)) {}
 
 FileBeside::FileBeside(FileBeside&& other) noexcept
-    : place_(std::move(other.place_)),
-      path_(std::exchange(other.path_, {})),
-      fd_(std::exchange(other.fd_, -1)) {}
+    : place_(std::move(other.place_)), path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
 
 FileBeside::~FileBeside() {
-    if (fd_ >= 0) ::close(fd_);
     if (!path_.empty()) ::unlink(path_.c_str());
 }
 
 Result<void> FileBeside::write(std::string_view bytes) {
-    return write_all(fd_, bytes);
+    return write_all(file_.get(), bytes);
 }
 
 Result<void> FileBeside::put_in_place(mode_t mode) {
-    if (::fchmod(fd_, mode) != 0) return what_the_system_says();
-    if (::close(std::exchange(fd_, -1)) != 0) return what_the_system_says();
+    if (::fchmod(file_.get(), mode) != 0) return what_the_system_says();
+    if (!file_.close()) return what_the_system_says();
     if (std::rename(path_.c_str(), place_.c_str()) != 0) return what_the_system_says();
     path_.clear();
-    return {};
-}
-
-Result<void> write_all(int fd, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return what_the_system_says();
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "wrappers/support/descriptor.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -27,15 +28,12 @@ class FileBeside {
     Result<void> put_in_place(mode_t mode);
 
   private:
-    FileBeside(std::string place, std::string path, int fd);
+    FileBeside(std::string place, std::string path, Descriptor file);
 
     std::string place_;
     std::string path_;  // empty: it is in place
-    int fd_;
+    Descriptor file_;
 };
-
-/// Writes all of it. Errors as above.
-Result<void> write_all(int fd, std::string_view bytes);
 
 /// Who may read and write a new file. Not thread-safe.
 mode_t mode_of_new_files();

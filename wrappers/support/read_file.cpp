@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "wrappers/support/descriptor.h"
+
 namespace rdam {
 namespace {
 
@@ -50,7 +52,14 @@ std::string why_unread(int error) {
     }
 }
 
-Result<std::string> read_all(int fd, const std::string& path, std::size_t limit, bool is_pipe) {
+/// Opening a pipe would wait for its writer.
+Result<Descriptor> open_without_waiting(const std::string& path) {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
+    return file;
+}
+
+Result<std::string> read_up_to(int fd, const std::string& path, std::size_t limit, bool is_pipe) {
     constexpr std::size_t kStep = 1U << 16U;
     std::string bytes;
     for (;;) {
@@ -69,15 +78,22 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t limit,
 }  // namespace
 
 Result<std::string> read_whole_file(const std::string& path, std::size_t limit) {
-    if (path == "-") return read_all(STDIN_FILENO, path, limit, false);
-    // Opening a pipe would wait for its writer.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
+    if (path == "-") return read_up_to(STDIN_FILENO, path, limit, false);
+    const auto file = open_without_waiting(path);
+    if (!file) return tl::unexpected(file.error());
     struct stat status {};
-    const bool is_pipe = ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
-    if (!is_pipe) ::fcntl(fd, F_SETFL, O_RDONLY);
-    auto bytes = read_all(fd, path, limit, is_pipe);
-    ::close(fd);
+    const bool is_pipe = ::fstat(file->get(), &status) == 0 && S_ISFIFO(status.st_mode);
+    if (!is_pipe) ::fcntl(file->get(), F_SETFL, O_RDONLY);
+    return read_up_to(file->get(), path, limit, is_pipe);
+}
+
+Result<std::string> read_beginning(const std::string& path, std::size_t size) {
+    const auto file = open_without_waiting(path);
+    if (!file) return tl::unexpected(file.error());
+    std::string bytes(size, '\0');
+    const ssize_t got = ::read(file->get(), bytes.data(), size);
+    if (got < 0) return fail("{}: cannot be read: {}", path, std::strerror(errno));
+    bytes.resize(static_cast<std::size_t>(got));
     return bytes;
 }
 

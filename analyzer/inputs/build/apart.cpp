@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
-#include "wrappers/support/file_beside.h"
+#include "wrappers/support/descriptor.h"
 
 namespace rdam::inputs {
 namespace {
@@ -35,18 +35,6 @@ constexpr std::size_t kLongestError = 4096;
 void tell(int pipe, const Message& message, std::string_view text = {}) {
     (void)write_all(pipe, {reinterpret_cast<const char*>(&message), sizeof message});
     (void)write_all(pipe, text);
-}
-
-bool read_all(int fd, void* data, std::size_t size) {
-    char* at = static_cast<char*>(data);
-    while (size > 0) {
-        const ssize_t some = read(fd, at, size);
-        if (some < 0 && errno == EINTR) continue;
-        if (some <= 0) return false;
-        at += some;
-        size -= static_cast<std::size_t>(some);
-    }
-    return true;
 }
 
 /// What crashes shall leave neither words nor a core file, and nothing shall outlive the parent.

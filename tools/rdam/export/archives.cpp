@@ -28,7 +28,7 @@ Result<void> check_archive_place(const ExportArguments& options, const formats::
 Result<formats::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
                                         const formats::Format& format) {
     const std::string place = place_behind_links(options.output);
-    const auto beside = FolderBeside::create(place);
+    const auto beside = TemporaryFolder::beside(place);
     if (!beside) return tl::unexpected{beside.error()};
     // Baselines and writing.
     ProgressLine progress{"exporting", 2 * reader.events()};
@@ -37,13 +37,13 @@ Result<formats::Written> export_archive(const trace::TraceReader& reader, const 
         return !Interruption::came();
     });
     if (!visit) return tl::unexpected{visit.error()};
-    const std::string fresh = (*beside)->path() + "/archive";
+    const std::string fresh = beside->file("archive");
     auto written = format.write_archive(*visit, {.jobs = options.settings.jobs}, {fresh, options.output});
     if (!written) return written;
     if (Interruption::came()) return fail("interrupted before the output was complete");
     // Somebody may have laid something there meanwhile.
     if (auto still = check_archive_place(options, format); !still) return tl::unexpected{still.error()};
-    if (auto done = put_in_place(fresh, place, **beside); !done) return tl::unexpected{done.error()};
+    if (auto done = put_in_place(fresh, place, *beside); !done) return tl::unexpected{done.error()};
     return written;
 }
 

@@ -33,12 +33,12 @@ Result<columns::Exported> write_folder(const trace::TraceReader& reader, const E
 }
 
 Result<columns::Exported> write_file(const trace::TraceReader& reader, const ExportArguments& options) {
-    const auto folder = FolderBeside::create(options.columns);
+    const auto folder = TemporaryFolder::beside(options.columns);
     if (!folder) return tl::unexpected{folder.error()};
     if (auto there = check_parquet(options.columns); !there) return tl::unexpected{there.error()};
-    auto exported = write_folder(reader, options, (*folder)->path());
+    auto exported = write_folder(reader, options, folder->path());
     if (!exported) return exported;
-    if (auto written = write_parquet((*folder)->path(), options.columns); !written)
+    if (auto written = write_parquet(folder->path(), options.columns); !written)
         return tl::unexpected{written.error()};
     return exported;
 }
@@ -68,14 +68,14 @@ Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const
     if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
         return write_folder(reader, options, options.columns);
     const std::string place = place_behind_links(options.columns);
-    const auto folder = FolderBeside::create(place);
+    const auto folder = TemporaryFolder::beside(place);
     if (!folder) return tl::unexpected{folder.error()};
-    const std::string columns = (*folder)->path() + "/columns";
+    const std::string columns = folder->file("columns");
     auto exported = write_folder(reader, options, columns);
     if (!exported) return exported;
     // Somebody may have laid something there meanwhile.
     if (auto still = check_place(options); !still) return tl::unexpected{still.error()};
-    if (auto done = put_in_place(columns, place, **folder); !done) return tl::unexpected{done.error()};
+    if (auto done = put_in_place(columns, place, *folder); !done) return tl::unexpected{done.error()};
     return exported;
 }
 

@@ -1,26 +1,10 @@
 #include "tools/rdam/export/folder_beside.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 namespace rdam {
 
 namespace fs = std::filesystem;
-
-Result<std::unique_ptr<FolderBeside>> FolderBeside::create(const std::string& place) {
-    std::string path = place + ".XXXXXX";
-    if (mkdtemp(path.data()) == nullptr)
-        return fail("{}: cannot be written: {}; give a path in a directory that you may write to", place,
-                    std::strerror(errno));
-    return std::unique_ptr<FolderBeside>{new FolderBeside{path}};
-}
-
-FolderBeside::~FolderBeside() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-}
 
 std::string place_behind_links(const std::string& path) {
     std::error_code error;
@@ -30,9 +14,9 @@ std::string place_behind_links(const std::string& path) {
     return canonical.has_filename() ? canonical.string() : canonical.parent_path().string();
 }
 
-Result<void> put_in_place(const std::string& fresh, const std::string& place, const FolderBeside& beside) {
+Result<void> put_in_place(const std::string& fresh, const std::string& place, const TemporaryFolder& beside) {
     std::error_code error;
-    const std::string old = beside.path() + "/old";
+    const std::string old = beside.file("old");
     const bool is_there = fs::exists(fs::symlink_status(place, error));
     error.clear();
     if (is_there) fs::rename(place, old, error);
