@@ -26,7 +26,7 @@ bool is_sound(const rdam::HotFunctions& hot) {
 void check(const rdam::PerfReport& report) {
     rdam::HotOptions options;
     options.min_percent = 0;
-    if (is_sound(rdam::hot_functions(report, rdam::Catalogue::builtin(), options))) return;
+    if (is_sound(rdam::hot_functions(report, options))) return;
     std::fprintf(stderr, "a function of the list cannot be read back\n");
     std::abort();
 }

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "wrappers/hot/kernel_credit.h"
-#include "wrappers/hot/kernel_frames.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
@@ -18,6 +16,12 @@ namespace rdam {
 namespace {
 
 using Key = std::pair<std::string, std::string>;  // module, name
+
+/// What perf prints in place of a name: "0x7f8ba94eda26", "0".
+bool is_address(std::string_view symbol) {
+    return symbol == "0" || (symbol.size() > 2 && symbol.starts_with("0x") &&
+                             symbol.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos);
+}
 
 bool has_no_name(const PerfRow& row) {
     return is_address(row.symbol) || row.symbol == "[unknown]";
@@ -45,7 +49,7 @@ std::optional<LeftOut> reason_against(const PerfRow& row) {
         return LeftOut::unresolved;
     if (row.level == 'g' || row.level == 'u' || row.level == 'H') return LeftOut::guest;
     if (is_kernel(row)) return LeftOut::kernel;
-    if (is_inlined(row.symbol)) return LeftOut::inlined;
+    if (row.symbol.ends_with(" (inlined)")) return LeftOut::inlined;
     if (is_dynamic_linker(row.module)) return LeftOut::linker;
     if (is_no_file(row.module)) return nowhere ? LeftOut::unresolved : LeftOut::no_file;
     return std::nullopt;
@@ -114,18 +118,8 @@ void tally_rows(const PerfReport& report, Tally& tally, HotFunctions& hot) {
     }
 }
 
-std::vector<PerfKernelCaller> callers_from_chains(const PerfReport& report, const Catalogue& catalogue) {
-    const FrameNames names(report, catalogue);
-    std::vector<PerfKernelCaller> callers;
-    for (const auto& credit : kernel_credits(report, names, catalogue))
-        callers.push_back({names.module_of(credit.function), credit.function, credit.percent});
-    return callers;
-}
-
-void tally_kernel(const PerfReport& report, const Catalogue& catalogue, Tally& tally, HotFunctions& hot) {
-    const auto callers =
-        report.kernel_callers ? *report.kernel_callers : callers_from_chains(report, catalogue);
-    for (const auto& caller : callers) {
+void tally_kernel(const PerfReport& report, Tally& tally, HotFunctions& hot) {
+    for (const auto& caller : report.kernel_callers) {
         hot.kernel_credited_percent += caller.percent;
         if (!is_no_file(caller.module)) tally.add(key_of(caller.module, caller.function), caller.percent);
     }
@@ -156,11 +150,11 @@ void keep_hot(Tally& tally, const HotOptions& options, HotFunctions& hot) {
 
 }  // namespace
 
-HotFunctions hot_functions(const PerfReport& report, const Catalogue& catalogue, const HotOptions& options) {
+HotFunctions hot_functions(const PerfReport& report, const HotOptions& options) {
     HotFunctions hot;
     Tally tally;
     tally_rows(report, tally, hot);
-    tally_kernel(report, catalogue, tally, hot);
+    tally_kernel(report, tally, hot);
     tally.merge_without_module();
     keep_hot(tally, options, hot);
     const auto falling = [](const auto& a, const auto& b) {

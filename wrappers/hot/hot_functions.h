@@ -1,4 +1,4 @@
-// From the rows and chains of a report to the functions worth wrapping.
+// From the rows of a report to the functions worth wrapping.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/perf/report_text.h"
 
 namespace rdam {
@@ -15,7 +14,7 @@ namespace rdam {
 struct HotFunction {
     std::string module;  ///< file name; empty: the report does not say, or there are several
     std::string name;
-    double percent = 0;  ///< its own time, and the kernel's below it where chains tell
+    double percent = 0;  ///< its own time, and the kernel's below it where samples tell
     std::string leaf;    ///< why its calls are to be sampled: "small leaf (96 bytes)" or "small and called
                          ///< often (96 bytes)"; empty: they are not
 };
@@ -60,7 +59,7 @@ struct HotFunctions {
 /// Whether perf names this in place of an object file: a mapping of no file, or code made at run time.
 bool is_no_file(std::string_view module);
 
-HotFunctions hot_functions(const PerfReport& report, const Catalogue& catalogue, const HotOptions& options);
+HotFunctions hot_functions(const PerfReport& report, const HotOptions& options);
 
 /// The entry of a list: `module:name`, or the name alone. Empty when it cannot be written so that reading it
 /// back gives the same name, or holds what printable() escapes.

@@ -1,76 +1,39 @@
 #include "wrappers/hot/hot_report.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "wrappers/hot/changed_files.h"
-#include "wrappers/hot/resolved_addresses.h"
 #include "wrappers/hot/waiting_functions.h"
+#include "wrappers/object/object_file.h"
 #include "wrappers/perf/perf_data.h"
 #include "wrappers/perf/report_text.h"
+#include "wrappers/support/descriptor.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/support/read_file.h"
+#include "wrappers/support/temporary_file.h"
 #include "wrappers/text/demangle.h"
-#include "wrappers/text/name_text.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam {
 namespace {
 
 constexpr std::size_t kMaxInput = 1U << 30U;
 
-/// perf needs a seekable file: input from a pipe is copied to a temporary one, which is deleted with the last
-/// owner of its path.
-Result<std::shared_ptr<const std::string>> temporary_file(const std::string& bytes) {
-    std::error_code error;
-    auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();
-    const int fd = ::mkstemp(path.data());
-    if (fd < 0) return fail("{}: cannot be created: {}", path, std::strerror(errno));
-    const std::shared_ptr<const std::string> file(new std::string(path), [](const std::string* name) {
-        ::unlink(name->c_str());
-        delete name;
-    });
-    std::size_t written = 0;
-    while (written < bytes.size()) {
-        const auto step = ::write(fd, bytes.data() + written, bytes.size() - written);
-        if (step < 0 && errno == EINTR) continue;
-        if (step <= 0) break;
-        written += static_cast<std::size_t>(step);
-    }
-    const auto reason = errno;
-    ::close(fd);
-    if (written < bytes.size()) return fail("{}: cannot be written: {}", path, std::strerror(reason));
-    return file;
-}
-
 struct Source {
-    std::unique_ptr<const std::string> text;  ///< that the report's views point into; null: a recording
+    std::unique_ptr<const std::string> text;  ///< of a report, whose views point into it; null: samples
     PerfReport report;
+    bool has_chains = false;  ///< the samples have
     std::vector<std::string> objects;
     SamplePlaces places;
     std::map<std::string, std::uint64_t> inodes;
 };
-
-/// Whether it is a file that can be read again from its beginning, by another program too.
-bool is_regular_file(const std::string& path) {
-    std::error_code error;
-    return path != "-" && std::filesystem::is_regular_file(path, error);
-}
-
-bool begins_like_perf_data(const std::string& path) {
-    std::string first(8, '\0');
-    std::ifstream(path, std::ios::binary).read(first.data(), static_cast<std::streamsize>(first.size()));
-    return is_perf_data(first);
-}
 
 /// perf report -v prints whole paths.
 std::vector<std::string> paths_in(const PerfReport& report) {
@@ -84,6 +47,7 @@ std::vector<std::string> paths_in(const PerfReport& report) {
 Source source_of_samples(const PerfSamples& samples) {
     return {.text = {},
             .report = samples.report(),
+            .has_chains = samples.has_chains(),
             .objects = samples.objects(),
             .places = samples.places(),
             .inodes = samples.inodes()};
@@ -93,6 +57,18 @@ Result<Source> source_of_data(const std::string& path, const HotRequest& request
     const auto samples = read_perf_data(path, request.process, request.progress);
     if (!samples) return tl::unexpected(samples.error());
     return source_of_samples(*samples);
+}
+
+/// perf needs a file in which it can seek.
+Result<Source> source_of_copy(const std::string& bytes, const HotRequest& request) {
+    const auto fd = open_temporary_file("perf");
+    if (!fd) return tl::unexpected(fd.error());
+    const Descriptor file(*fd);
+    if (const auto written = write_all(file.get(), bytes); !written)
+        return fail(
+            "{}: cannot be copied to the directory for temporary files: {}; give another one with TMPDIR",
+            display_path(request.input), written.error().message);
+    return source_of_data(fmt::format("/proc/{}/fd/{}", ::getpid(), file.get()), request);
 }
 
 Result<Source> source_of_script(const std::string& text, const HotRequest& request) {
@@ -106,17 +82,11 @@ Result<Source> source_of_script(const std::string& text, const HotRequest& reque
 
 Result<Source> source_of(const HotRequest& request) {
     // A recording may be larger than what is sensible to hold in memory; only its text form is read here.
-    if (is_perf_folder(request.input) ||
-        (is_regular_file(request.input) && begins_like_perf_data(request.input)))
+    if (request.input != "-" && is_perf_recording(request.input))
         return source_of_data(request.input, request);
     auto bytes = read_whole_file(request.input, kMaxInput);
     if (!bytes) return tl::unexpected(bytes.error());
-    if (is_perf_data(*bytes)) {
-        const auto copy = temporary_file(*bytes);
-        if (!copy) return tl::unexpected(copy.error());
-        bytes->clear();
-        return source_of_data(**copy, request);
-    }
+    if (is_perf_data(*bytes)) return source_of_copy(*bytes, request);
     if (is_perf_script_text(*bytes)) return source_of_script(*bytes, request);
     if (!request.process.empty())
         return fail(
@@ -131,6 +101,81 @@ Result<Source> source_of(const HotRequest& request) {
     source.report = std::move(*report);
     source.objects = paths_in(source.report);
     return source;
+}
+
+/// What functions of files are called, by places in the files: perf does not read .gnu_debugdata, nor files
+/// without section headers.
+class Names {
+  public:
+    /// Empty: none is known.
+    std::string_view at(std::string_view path, std::uint64_t offset) {
+        const ObjectFile* file = opened(path);
+        const auto address = file == nullptr ? std::nullopt : address_of(*file, offset);
+        const Symbol* symbol = address ? file->covering(*address) : nullptr;
+        return symbol != nullptr && symbol->kind == SymbolKind::function ? symbol->name : std::string_view{};
+    }
+
+    /// Of the function that begins where this mark is; empty: none does.
+    std::string_view behind_mark(std::string_view path, std::string_view mark) {
+        const ObjectFile* const file = opened(path);
+        if (file == nullptr) return {};
+        for (const std::uint32_t index : file->named(mark))
+            for (const Symbol& symbol : file->at(file->symbols()[index].address))
+                if (symbol.size > 0 && symbol.kind == SymbolKind::function) return symbol.name;
+        return {};
+    }
+
+  private:
+    const ObjectFile* opened(std::string_view path) {
+        const auto [known, is_new] = files_.try_emplace(std::string(path));
+        if (is_new) {
+            if (auto file = ObjectFile::open(known->first)) known->second = std::move(*file);
+        }
+        return known->second ? &*known->second : nullptr;
+    }
+
+    /// The link-time address of what is so far into the file.
+    static std::optional<std::uint64_t> address_of(const ObjectFile& file, std::uint64_t offset) {
+        for (const GElf_Phdr& segment : read_segments(file.image()))
+            if (segment.p_type == PT_LOAD && offset >= segment.p_offset &&
+                offset - segment.p_offset < segment.p_filesz)
+                return segment.p_vaddr + (offset - segment.p_offset);
+        return std::nullopt;
+    }
+
+    std::map<std::string, std::optional<ObjectFile>, std::less<>> files_;
+};
+
+constexpr std::string_view kPrefix = "0x";
+
+bool is_nameless_place(const PerfRow& row) {
+    return row.level == '.' && row.module.starts_with('/') && !is_no_file(row.module) &&
+           row.symbol.starts_with(kPrefix);
+}
+
+/// OCaml marks where the code of a unit begins, which is where its first function does. perf gives one of the
+/// names, by version.
+bool is_mark(const PerfRow& row) {
+    return row.level == '.' && row.module.starts_with('/') && row.symbol.starts_with("caml") &&
+           row.symbol.ends_with("code_begin");
+}
+
+/// Replaces addresses, and marks at the begin of functions, by the linkage names of the functions there, as
+/// rdam record knows them. The addresses are places in the files, as PerfSamples gives them. What has no name
+/// stays as it is, and so does what is in a file that is not the one that was sampled (changed_files.h):
+/// another function may be there now.
+void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
+    Names names;
+    for (PerfRow& row : report.rows) {
+        const bool is_nameless = is_nameless_place(row);
+        if ((!is_nameless && !is_mark(row)) || changed.contains(std::string{row.module})) continue;
+        std::string_view name;
+        if (!is_nameless)
+            name = names.behind_mark(row.module, row.symbol);
+        else if (const auto offset = number_in<std::uint64_t>(row.symbol.substr(kPrefix.size()), 16))
+            name = names.at(row.module, *offset);
+        if (!name.empty()) row.symbol = report.restored.emplace_back(name);
+    }
 }
 
 std::vector<std::string> default_waits(const Catalogue& catalogue) {
@@ -157,19 +202,19 @@ void add_waits(const HotRequest& request, const Catalogue& catalogue, HotReport&
                  [&](const std::string& name) { return known.count(well_known_name(name, catalogue)) == 0; });
 }
 
-void add_notes(const PerfReport& report, HotReport& result) {
+void add_notes(const Source& source, HotReport& result) {
+    const PerfReport& report = source.report;
     if (!report.other_events.empty())
         result.notes.push_back(
             fmt::format("only the event {} is read, of {}", report.event, report.other_events.size() + 1));
     const double open = result.hot.kernel_percent - result.hot.kernel_credited_percent;
     constexpr double kWorthSaying = 0.5;
     if (open < kWorthSaying) return;
-    const auto* why =
-        report.has_chains
-            ? "no user-space caller was recorded or printed for it (perf report -g graph,0 prints all)"
-        : report.has_children
-            ? "the report has no call chains (-g none); those of waiting functions are known"
-            : "the report has no call chains; record with perf record -g";
+    const auto* why = source.text != nullptr
+                          ? "a report in text form does not say which functions called the kernel; give rdam "
+                            "hot the perf.data file, recorded with perf record -g"
+                      : source.has_chains ? "no user-space caller was recorded for it"
+                                          : "the samples have no call chains; record with perf record -g";
     result.notes.push_back(
         fmt::format("{:.1f} % of the time is in the kernel and credited to no function: {}", open, why));
 }
@@ -228,15 +273,17 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
     auto source = source_of(request);
     if (!source) return tl::unexpected(source.error());
     HotReport result;
-    if (source->text == nullptr && is_regular_file(request.input) && has_nameless_places(source->report))
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(request.input, error) && request.input != "-";
+    if (source->text == nullptr && is_file && std::ranges::any_of(source->report.rows, is_nameless_place))
         result.changed = changed_files(request.input, source->inodes);
     resolve_addresses(source->report, result.changed);
-    result.hot = hot_functions(source->report, catalogue, request.options);
+    result.hot = hot_functions(source->report, request.options);
     result.objects = std::move(source->objects);
     result.places = std::move(source->places);
     if (request.waits) add_waits(request, catalogue, result);
     result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
-    add_notes(source->report, result);
+    add_notes(*source, result);
     return result;
 }
 

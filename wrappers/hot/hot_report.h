@@ -8,7 +8,7 @@
 
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/hot/hot_functions.h"
-#include "wrappers/perf/sample_places.h"
+#include "wrappers/perf/perf_samples.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -28,8 +28,8 @@ struct HotReport {
     HotFunctions hot;
     std::vector<std::string> waits;  ///< those not among `hot`, sorted
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
-    std::vector<std::string>
-        objects;  ///< paths of the files whose code was sampled, as far as they are known
+    /// Paths of the files whose code was sampled, as far as they are known.
+    std::vector<std::string> objects;
     std::map<std::string, std::string> changed;  ///< by path: why the file is not the one sampled
     SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
 };

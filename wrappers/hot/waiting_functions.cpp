@@ -1,75 +1,59 @@
 #include "wrappers/hot/waiting_functions.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <set>
 
 #include "wrappers/catalogue/known_programs.h"
-#include "wrappers/hot/kernel_frames.h"
+#include "wrappers/object/elf_image.h"
 
 namespace rdam {
 namespace {
 
-struct CloseElf {
-    void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, CloseElf>;
+constexpr std::string_view kInternal = "__GI_";  // in front of glibc's own names
 
-Elf_Scn* find_section(Elf* elf, GElf_Word type, GElf_Shdr& header) {
-    for (auto* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section))
-        if (gelf_getshdr(section, &header) != nullptr && header.sh_type == type) return section;
-    return nullptr;
-}
-
-std::vector<std::string> symbols_of(Elf* elf, GElf_Word table, bool defined) {
+std::vector<std::string> symbols_of(const ElfSection& section, Elf* elf, bool defined) {
     std::vector<std::string> names;
-    GElf_Shdr header;
-    auto* section = find_section(elf, table, header);
-    auto* data = section != nullptr ? elf_getdata(section, nullptr) : nullptr;
-    if (data == nullptr || header.sh_entsize == 0) return names;
-    for (std::size_t i = 1; i < data->d_size / header.sh_entsize; ++i) {
+    auto* data = elf_getdata(section.handle, nullptr);
+    if (data == nullptr || section.header.sh_entsize == 0) return names;
+    for (std::size_t i = 1; i < data->d_size / section.header.sh_entsize; ++i) {
         GElf_Sym symbol;
         if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-        const auto* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        const auto* name = elf_strptr(elf, section.header.sh_link, symbol.st_name);
         if (name == nullptr || (symbol.st_shndx != SHN_UNDEF) != defined) continue;
         const auto type = GELF_ST_TYPE(symbol.st_info);
         if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
         const std::string_view text(name);
         names.emplace_back(text.substr(0, text.find('@')));
     }
-    std::sort(names.begin(), names.end());
     return names;
+}
+
+/// Names of the functions that an ELF file calls elsewhere (its undefined dynamic symbols, without version),
+/// or, if it is linked statically, of the functions that it contains.
+Result<std::vector<std::string>> callable_names(const std::string& path) {
+    const auto image = ElfImage::open(path);
+    if (!image) return tl::unexpected(image.error());
+    const auto sections = read_sections(*image);
+    for (const GElf_Word table : {SHT_DYNSYM, SHT_SYMTAB}) {
+        const auto found = std::ranges::find_if(
+            sections, [&](const ElfSection& section) { return section.header.sh_type == table; });
+        if (found != sections.end()) return symbols_of(*found, image->handle(), table == SHT_SYMTAB);
+    }
+    return std::vector<std::string>{};
+}
+
+/// A name as programmers know it: without version (`@@GLIBC_2.3.2`), `__GI_` and leading underscores.
+std::string_view plain_name(std::string_view symbol) {
+    symbol = symbol.substr(0, symbol.find('@'));
+    if (symbol.starts_with(kInternal)) symbol.remove_prefix(kInternal.size());
+    const auto first = symbol.find_first_not_of('_');
+    return first == std::string_view::npos ? symbol : symbol.substr(first);
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> callable_names(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
-    elf_version(EV_CURRENT);
-    std::vector<std::string> names;
-    bool is_elf = false;
-    {
-        const ElfHandle elf(elf_begin(fd, ELF_C_READ, nullptr));
-        is_elf = elf != nullptr && elf_kind(elf.get()) == ELF_K_ELF;
-        GElf_Shdr header;
-        if (is_elf && find_section(elf.get(), SHT_DYNSYM, header) != nullptr)
-            names = symbols_of(elf.get(), SHT_DYNSYM, false);
-        else if (is_elf)
-            names = symbols_of(elf.get(), SHT_SYMTAB, true);
-    }
-    ::close(fd);
-    if (!is_elf) return fail("{}: is not an ELF file", path);
-    return names;
-}
 
 WaitingFunctions waiting_functions(const std::vector<std::string>& objects, const Catalogue& catalogue) {
     WaitingFunctions result;
@@ -93,7 +77,6 @@ WaitingFunctions waiting_functions(const std::vector<std::string>& objects, cons
 
 std::string well_known_name(std::string_view symbol, const Catalogue& catalogue) {
     constexpr std::string_view kLibc = "libc_";
-    constexpr std::string_view kInternal = "__GI_";
     const auto plain = plain_name(symbol);
     const auto bare = plain.substr(0, kLibc.size()) == kLibc ? plain.substr(kLibc.size()) : plain;
     auto internal = symbol.substr(0, symbol.find('@'));

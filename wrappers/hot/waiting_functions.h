@@ -6,13 +6,8 @@
 #include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
-
-/// Names of the functions that an ELF file calls elsewhere (its undefined dynamic symbols, without version),
-/// or, if it is linked statically, of the functions that it contains. Sorted.
-Result<std::vector<std::string>> callable_names(const std::string& path);
 
 struct WaitingFunctions {
     std::vector<std::string> names;       ///< sorted

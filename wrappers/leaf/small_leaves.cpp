@@ -10,7 +10,7 @@
 #include "wrappers/lookup/name_query.h"
 #include "wrappers/lookup/object_set.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/perf/sample_places.h"
+#include "wrappers/perf/perf_samples.h"
 #include "wrappers/text/demangle.h"
 
 namespace rdam {
@@ -100,17 +100,13 @@ std::string description(const Leaf& leaf) {
     return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
 }
 
-PlanRequest request_for(const std::vector<std::string>& paths) {
-    PlanRequest request;
-    for (const std::string& path : paths)
-        request.objects.push_back({path, {}, 0});
-    return request;
-}
-
 class Marker {
   public:
     Marker(const HotReport& report, const Catalogue& catalogue)
-        : report_(report), catalogue_(catalogue), request_(request_for(report.objects)), objects_(request_) {}
+        : report_(report),
+          catalogue_(catalogue),
+          request_(request_about(report.objects)),
+          objects_(request_) {}
 
     void mark(HotFunction& function) {
         const auto leaves = leaves_called(function);

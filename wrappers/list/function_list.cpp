@@ -1,11 +1,8 @@
 #include "wrappers/list/function_list.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "wrappers/support/read_file.h"
@@ -108,17 +105,12 @@ bool can_only_be_a_path(std::string_view value) {
 
 /// Nothing of an object file or of other data could be meant by "one function a line".
 bool begins_like_text(const std::string& path) {
-    std::array<char, 4096> bytes{};
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return true;  // it is for the reader to say why not
-    const auto size = ::read(fd, bytes.data(), bytes.size());
-    ::close(fd);
-    if (size < 0) return true;
-    const std::string_view text{bytes.data(), static_cast<std::size_t>(size)};
-    return text.substr(0, 4) !=
-               "\x7f"
-               "ELF" &&
-           text.find('\0') == std::string_view::npos;
+    const auto bytes = read_beginning(path, 4096);
+    if (!bytes) return true;  // it is for the reader to say why not
+    constexpr std::string_view kElf =
+        "\x7f"
+        "ELF";
+    return !bytes->starts_with(kElf) && bytes->find('\0') == std::string::npos;
 }
 
 constexpr std::string_view kTextFile = "a text file";

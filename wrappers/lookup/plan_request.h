@@ -34,4 +34,14 @@ struct PlanRequest {
     std::function<bool()> unwanted;
 };
 
+/// About files that no process has loaded. The libraries are asked like the program: which of the files is
+/// which is not known.
+inline PlanRequest request_about(const std::vector<std::string>& paths) {
+    PlanRequest request;
+    request.has_executable = false;
+    for (const std::string& path : paths)
+        request.objects.push_back({path, {}, 0});
+    return request;
+}
+
 }  // namespace rdam

@@ -1,10 +1,12 @@
 #include "wrappers/perf/perf_data.h"
 
 #include <algorithm>
-#include <fstream>
+#include <array>
+#include <filesystem>
 #include <vector>
 
 #include "wrappers/support/child_process.h"
+#include "wrappers/support/read_file.h"
 #include "wrappers/text/name_text.h"
 
 namespace rdam {
@@ -55,11 +57,13 @@ bool is_perf_data(std::string_view first_bytes) {
     return magic == "PERFILE2" || magic == "2ELIFREP" || magic == "PERFFILE";
 }
 
-bool is_perf_folder(const std::string& path) {
-    std::string first(8, '\0');
-    std::ifstream(path + "/data", std::ios::binary)
-        .read(first.data(), static_cast<std::streamsize>(first.size()));
-    return is_perf_data(first);
+bool is_perf_recording(const std::string& path) {
+    return std::ranges::any_of(std::array{path, path + "/data"}, [](const std::string& file) {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(file, error)) return false;
+        const auto first = read_beginning(file, 8);
+        return first && is_perf_data(*first);
+    });
 }
 
 std::string no_such_process(std::string_view origin, const PerfSamples& samples, std::string_view process) {

@@ -14,8 +14,8 @@ namespace rdam {
 /// Whether a file begins like a perf.data (either byte order, file or pipe form).
 bool is_perf_data(std::string_view first_bytes);
 
-/// Whether it is a folder of `perf record --threads`.
-bool is_perf_folder(const std::string& path);
+/// Whether a path is that of a perf.data, or of a folder of `perf record --threads`.
+bool is_perf_recording(const std::string& path);
 
 /// What to say if no sample of the process that was asked for is there.
 std::string no_such_process(std::string_view origin, const PerfSamples& samples, std::string_view process);

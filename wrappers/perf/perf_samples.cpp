@@ -120,6 +120,22 @@ std::string name_key(const Frame& frame, std::uint64_t place) {
 
 }  // namespace
 
+void SamplePlaces::add(std::string_view module, std::string_view function, std::uint64_t offset) {
+    ++by_function_[std::string(function)][file_name_of(module)][offset];
+}
+
+SamplePlaces::Offsets SamplePlaces::of(const std::string& module, const std::string& function) const {
+    Offsets all;
+    const auto found = by_function_.find(function);
+    if (found == by_function_.end()) return all;
+    for (const auto& [name, offsets] : found->second) {
+        if (!module.empty() && name != module) continue;
+        for (const auto& [offset, samples] : offsets)
+            all[offset] += samples;
+    }
+    return all;
+}
+
 void PerfSamples::add(std::string_view text) {
     for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
         if (unfinished_.empty()) {
@@ -267,8 +283,6 @@ PerfReport PerfSamples::report() const {
     report.event = event->name;
     for (const Event& other : events_)
         if (&other != event) report.other_events.push_back(other.name);
-    report.has_modules = true;
-    report.has_chains = has_chains_;
     const auto name_of = [&](const std::string& key) {
         PerfRow row;
         const std::string_view kept = report.restored.emplace_back(key);
@@ -283,10 +297,10 @@ PerfReport PerfSamples::report() const {
         report.rows.push_back(name_of(key));
         report.rows.back().self = report.rows.back().children = percent * period;
     }
-    auto& callers = report.kernel_callers.emplace();
     for (const auto& [key, period] : event->callers) {
         const PerfRow row = name_of(key);
-        callers.push_back({.module = row.module, .function = row.symbol, .percent = percent * period});
+        report.kernel_callers.push_back(
+            {.module = row.module, .function = row.symbol, .percent = percent * period});
     }
     return report;
 }

@@ -10,9 +10,22 @@
 
 #include "wrappers/perf/processes.h"
 #include "wrappers/perf/report_text.h"
-#include "wrappers/perf/sample_places.h"
 
 namespace rdam {
+
+/// Where in the functions the samples are.
+class SamplePlaces {
+  public:
+    using Offsets = std::map<std::uint64_t, std::uint64_t>;  ///< bytes behind the function's entry → samples
+
+    void add(std::string_view module, std::string_view function, std::uint64_t offset);
+
+    /// `module`: a file name; empty: of all modules.
+    Offsets of(const std::string& module, const std::string& function) const;
+
+  private:
+    std::map<std::string, std::map<std::string, Offsets>, std::less<>> by_function_;  // function, module
+};
 
 /// Reads what `perf script` prints, with or without call chains and with whatever fields: of each sample at
 /// least event, ip and sym. With `--show-mmap-events` and `--show-task-events` the processes and their files
@@ -26,13 +39,12 @@ class PerfSamples {
     void add(std::string_view text);
 
     std::uint64_t samples() const { return samples_; }
-    /// Whether the event of any sample has been said.
-    bool has_events() const { return !events_.empty(); }
+    bool has_chains() const { return has_chains_; }
     /// The processes whose samples were asked for, and what else there is.
     const Processes& processes() const { return processes_; }
 
-    /// Of several events, uses the one that counts time, otherwise the first. Rows have paths for modules;
-    /// PerfReport::kernel_callers is set. Without rows if nothing was sampled.
+    /// Of several events, uses the one that counts time, otherwise the first. Rows have paths for modules.
+    /// Without rows if nothing was sampled.
     PerfReport report() const;
 
     /// Where in the functions the samples of that event lie.

@@ -17,6 +17,11 @@ bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/// Characters that no demangled or linkage name holds.
+bool never_in_names(char c) {
+    return std::string_view(";|\t!%^\\\"'`?").find(c) != std::string_view::npos || c < ' ';
+}
+
 std::size_t find_title(std::string_view line, std::string_view title) {
     for (auto at = line.find(title); at != std::string_view::npos; at = line.find(title, at + 1)) {
         const auto end = at + title.size();
@@ -85,7 +90,7 @@ std::optional<PerfColumns> PerfColumns::from_header(std::string_view titles, std
         return columns;
     }
     const auto separator = separator_of(titles.substr(1));
-    if (!separator) return std::nullopt;
+    if (!separator || (*separator != ',' && !never_in_names(*separator))) return std::nullopt;
     columns.separator_ = *separator;
     columns.columns_.push_back({"", 0});
     titles.remove_prefix(1);

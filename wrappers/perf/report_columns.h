@@ -21,8 +21,8 @@ std::optional<PerfNumber> parse_perf_number(std::string_view cell);
 class PerfColumns {
   public:
     /// `titles` is the line with the column titles, `dots` the line below it (`# .... .....`), which is there
-    /// unless a separator is used. nullopt: `titles` is no such line, or the separator is ambiguous (a
-    /// blank).
+    /// unless a separator is used. nullopt: `titles` is no such line, or names may hold the separator, which
+    /// perf then has replaced in them by a dot; with a comma it can be told where.
     static std::optional<PerfColumns> from_header(std::string_view titles, std::string_view dots);
 
     /// Whether `titles` could be the title line of a report.

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "wrappers/perf/report_chains.h"
 #include "wrappers/perf/report_columns.h"
 #include "wrappers/text/name_text.h"
 #include "wrappers/text/text_lines.h"
@@ -17,7 +16,7 @@ struct Section {
     std::string event;
     double event_count = 0;
     std::optional<PerfColumns> columns;
-    std::vector<std::string_view> lines;  // rows and chains
+    std::vector<std::string_view> lines;  // rows, and what stands between them
 };
 
 /// "# Samples: 2K of event 'cpu-clock'"
@@ -135,35 +134,28 @@ std::string_view source_of(std::string_view cell) {
     return place && cell.size() != kSourceWidth && place->file != "??" ? cell : std::string_view{};
 }
 
-struct RawRow {
-    PerfRow row;
-    bool percent = true;
-    ChainTree tree;
-};
-
-std::optional<RawRow> parse_row(std::string_view line, const PerfColumns& columns, const RowShape& shape) {
+std::optional<PerfRow> parse_row(std::string_view line, const PerfColumns& columns, const RowShape& shape) {
     const auto cells = columns.cells(line);
     if (cells.empty()) return std::nullopt;
     const auto self = numbers_of(cells[shape.self]);
     if (self.empty()) return std::nullopt;
-    RawRow raw;
-    raw.row.self = self.front().value;
-    raw.percent = self.front().percent;
-    raw.row.symbol = symbol_of(cells[shape.symbol], raw.row.level);
+    PerfRow row;
+    row.self = self.front().value;
+    row.symbol = symbol_of(cells[shape.symbol], row.level);
     // A chain's line may happen to have a number where the column is, but no mark of a level.
-    if (raw.row.symbol.empty() || (shape.self != 0 && raw.row.level == ' ')) return std::nullopt;
-    raw.row.children = raw.row.self;
+    if (row.symbol.empty() || (shape.self != 0 && row.level == ' ')) return std::nullopt;
+    row.children = row.self;
     std::vector<PerfNumber> children = self;
     if (shape.children) {
         children = numbers_of(cells[*shape.children]);
         if (children.empty()) return std::nullopt;
-        raw.row.children = children.front().value;
+        row.children = children.front().value;
     }
     for (std::size_t i = 1; i < std::min(self.size(), children.size()); ++i)
-        raw.row.others.push_back({self[i].value, children[i].value});
-    if (shape.module) raw.row.module = cells[*shape.module];
-    if (shape.source) raw.row.source = source_of(cells[*shape.source]);
-    return raw;
+        row.others.push_back({self[i].value, children[i].value});
+    if (shape.module) row.module = cells[*shape.module];
+    if (shape.source) row.source = source_of(cells[*shape.source]);
+    return row;
 }
 
 /// Whether the line behind a row can only be the rest of its name.
@@ -198,67 +190,35 @@ std::vector<std::string_view> join_broken_rows(const Section& section, const Row
     return lines;
 }
 
-std::vector<RawRow> parse_rows(const Section& section, const RowShape& shape) {
-    std::vector<RawRow> rows;
-    std::vector<std::string_view> chain_lines;
-    const auto finish = [&] {
-        if (!rows.empty()) rows.back().tree = parse_chain_tree(chain_lines, section.columns->separator());
-        chain_lines.clear();
-    };
-    for (const auto line : join_broken_rows(section, shape)) {
-        if (auto row = parse_row(line, *section.columns, shape)) {
-            finish();
-            rows.push_back(std::move(*row));
-        } else {
-            chain_lines.push_back(line);
-        }
-    }
-    finish();
+/// Lines between the rows are call chains.
+std::vector<PerfRow> parse_rows(const Section& section, const RowShape& shape) {
+    std::vector<PerfRow> rows;
+    for (const auto line : join_broken_rows(section, shape))
+        if (auto row = parse_row(line, *section.columns, shape)) rows.push_back(std::move(*row));
     return rows;
 }
 
 /// Periods and counts of samples become percentages of what the header says is the whole, or of their sum.
-void make_percentages(std::vector<RawRow>& rows, const Section& section, bool periods) {
-    if (rows.empty() || rows.front().percent) return;
-    // With a separator perf may leave the sign out: "15.34" in a column of overheads is a percentage all the
-    // same.
-    if (!periods) return;
+void make_percentages(std::vector<PerfRow>& rows, double event_count) {
     double sum = 0;
-    for (const auto& raw : rows)
-        sum += raw.row.self;
-    const double whole = std::max(sum, section.event_count);
-    for (auto& raw : rows) {
-        raw.row.others.clear();  // their wholes are not known
-        raw.row.self = whole > 0 ? 100 * raw.row.self / whole : 0;
-        raw.row.children = raw.row.self;
+    for (const auto& row : rows)
+        sum += row.self;
+    const double whole = std::max(sum, event_count);
+    for (auto& row : rows) {
+        row.others.clear();  // their wholes are not known
+        row.self = whole > 0 ? 100 * row.self / whole : 0;
+        row.children = row.self;
     }
 }
 
-/// With -g address a frame is followed by where in it the call is: "f file.c:12", "f +118".
-std::size_t end_of_name(std::string_view frame) {
-    const auto blank = frame.rfind(' ');
-    if (blank == std::string_view::npos || blank == 0) return frame.size();
-    const auto place = frame.substr(blank + 1);
-    const auto mark = place[0] == '+' ? 0 : place.rfind(':');
-    if (mark == std::string_view::npos || mark + 1 == place.size()) return frame.size();
-    const bool number = place.find_first_not_of("0123456789", mark + 1) == std::string_view::npos;
-    return number ? blank : frame.size();
-}
-
-void drop_source_lines(std::vector<PerfChain>& chains, std::list<std::string>& restored) {
-    constexpr std::string_view kInlined = " (inlined)";
-    for (auto& chain : chains) {
-        for (auto& frame : chain.frames) {
-            const bool inlined =
-                frame.size() > kInlined.size() && frame.substr(frame.size() - kInlined.size()) == kInlined;
-            const auto name = inlined ? frame.substr(0, frame.size() - kInlined.size()) : frame;
-            const auto end = end_of_name(name);
-            if (end == name.size()) continue;
-            frame = inlined ? std::string_view(restored.emplace_back(std::string(name.substr(0, end)) +
-                                                                     std::string(kInlined)))
-                            : name.substr(0, end);
-        }
+/// A name as it was before perf replaced the commas in it by dots, as it does with -t ','. Demanglers put a
+/// blank behind a comma, and nothing else puts one behind a dot.
+std::string with_commas(std::string name) {
+    for (auto at = name.find('.'); at != std::string::npos; at = name.find('.', at + 1)) {
+        const std::string_view text(name);
+        if (text.substr(at + 1).starts_with(' ') || text.substr(0, at).ends_with("operator")) name[at] = ',';
     }
+    return name;
 }
 
 const Section* choose_section(const std::vector<Section>& sections) {
@@ -268,12 +228,6 @@ const Section* choose_section(const std::vector<Section>& sections) {
     });
     if (found == sections.end()) found = std::find_if(sections.begin(), sections.end(), usable);
     return found == sections.end() ? nullptr : &*found;
-}
-
-/// A sample count has an event count of another unit for its whole.
-Section without_count(Section section) {
-    section.event_count = 0;
-    return section;
 }
 
 bool begins_with_percentage(std::string_view line) {
@@ -292,8 +246,9 @@ tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origi
     if (titles != lines.end() && PerfColumns::is_hierarchy(*titles))
         return fail("{}: is a report in --hierarchy form; print it without that option", origin);
     if (titles != lines.end())
-        return fail("{}: the columns of the report run into each other; print it without -t or with -t ';'",
-                    origin);
+        return fail(
+            "{}: names may hold what separates the columns of the report; print it without -t or with -t ';'",
+            origin);
     if (std::any_of(lines.begin(), lines.end(), begins_with_percentage))
         return fail("{}: is a report without its column titles; print it without -q", origin);
     return fail("{}: is neither output of perf report --stdio nor a perf.data file", origin);
@@ -319,25 +274,15 @@ Result<PerfReport> report_of(const Section& section, std::string_view origin) {
 
     PerfReport report;
     report.event = section.event;
-    report.has_modules = shape->module.has_value();
-    report.has_children = shape->children.has_value() && *shape->children != shape->self;
-    auto rows = parse_rows(section, *shape);
-    const bool periods = section.columns->index_of("Period") == shape->self;
-    const bool samples = section.columns->index_of("Samples") == shape->self;
-    make_percentages(rows, samples ? without_count(section) : section, periods || samples);
-
-    ChainScale scale;
-    for (const auto& raw : rows)
-        scale.learn(raw.tree, raw.row.children);
-    for (auto& raw : rows) {
-        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, scale);
-        drop_source_lines(raw.row.chains, report.restored);
-        report.has_chains = report.has_chains || !raw.row.chains.empty();
-        if (auto symbol = restored_symbol(raw.row.symbol, section.columns->separator());
-            symbol != raw.row.symbol)
-            raw.row.symbol = report.restored.emplace_back(std::move(symbol));
-        report.rows.push_back(std::move(raw.row));
-    }
+    report.rows = parse_rows(section, *shape);
+    // The header's count is one of periods.
+    if (section.columns->index_of("Period") == shape->self)
+        make_percentages(report.rows, section.event_count);
+    else if (section.columns->index_of("Samples") == shape->self)
+        make_percentages(report.rows, 0);
+    if (section.columns->separator() == ',')
+        for (auto& row : report.rows)
+            row.symbol = report.restored.emplace_back(with_commas(std::string(row.symbol)));
     return report;
 }
 

@@ -1,9 +1,8 @@
 // Output of `perf report --stdio`, as rows. Every form except --hierarchy is read: columns in any
-// order, fixed widths or a separator (-t), with and without call chains.
+// order, fixed widths or a separator (-t). Call chains between the rows are passed over.
 #pragma once
 
 #include <list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +11,7 @@
 
 namespace rdam {
 
-/// A call chain of a row in the order in which it was printed, and its share of all samples. If perf cut a
-/// chain off (below its percent limit), this is the printed part, with the sum of the parts cut off.
-struct PerfChain {
-    std::vector<std::string_view> frames;
-    double percent = 0;
-};
-
-/// As PerfRow::self and children.
+/// What PerfRow::self and children are, of another event.
 struct PerfShare {
     double self = 0;
     double children = 0;
@@ -27,15 +19,14 @@ struct PerfShare {
 
 struct PerfRow {
     double self = 0;      ///< percent of all samples
-    double children = 0;  ///< percent, callees included; = self without a Children column
-    std::string_view
-        module;  ///< as printed: file name, path (-v), "[kernel.kallsyms]", "[unknown]"; may be empty
+    double children = 0;  ///< percent, callees included; equal to self without a Children column
+    /// As printed: file name, path (-v), "[kernel.kallsyms]", "[unknown]"; may be empty.
+    std::string_view module;
     std::string_view symbol;  ///< without the level mark
     char level = ' ';         ///< k kernel, . user, g u H guest and hypervisor; blank: not printed
-    std::string_view
-        source;  ///< `file.c:12` with --sort …,srcline; empty if perf does not know, or cut it off
+    /// `file.c:12` with --sort …,srcline; empty if perf does not know, or cut it off.
+    std::string_view source;
     std::vector<PerfShare> others;  ///< of the further events of a group that shares the table
-    std::vector<PerfChain> chains;
 };
 
 /// The innermost function outside the kernel of some samples in it.
@@ -56,12 +47,9 @@ struct PerfReport {
 
     std::string event;  ///< the event that the rows count; empty when the text does not say
     std::vector<std::string> other_events;  ///< further sections of the text, not read
-    bool has_children = false;
-    bool has_modules = false;
-    bool has_chains = false;
     std::vector<PerfRow> rows;
-    /// Known if each sample was read (perf.data); otherwise derived from the chains.
-    std::optional<std::vector<PerfKernelCaller>> kernel_callers;
+    /// Only of samples (perf_samples.h): the rows of a text do not tell them.
+    std::vector<PerfKernelCaller> kernel_callers;
     std::list<std::string> restored;  ///< names that are not literally in the text
 };
 
@@ -70,10 +58,6 @@ std::string without_colours(std::string_view text);
 
 /// Whether samples of this event stand for time.
 bool counts_time(std::string_view event);
-
-/// A symbol as it was before perf replaced each `separator` (of -t) in it by a dot: `a<b. c>` with a comma.
-/// Where a dot may be either, it becomes the glob `?`.
-std::string restored_symbol(std::string_view symbol, char separator);
 
 /// Of several events, reads the one that counts time (cpu-clock, task-clock, cycles), otherwise the first.
 /// Text that is no such report, or lacks the required columns, is an error that names `origin`.

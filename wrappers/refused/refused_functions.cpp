@@ -14,12 +14,8 @@
 namespace rdam {
 namespace {
 
-/// The libraries are asked like the program: which of the files is which the profile does not say.
 PlanRequest request_for(const HotReport& report) {
-    PlanRequest request;
-    for (const std::string& path : report.objects)
-        request.objects.push_back({path, {}, 0});
-    request.has_executable = false;
+    PlanRequest request = request_about(report.objects);
     request.record_arguments = false;
     return request;
 }

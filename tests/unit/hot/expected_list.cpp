@@ -35,13 +35,11 @@ std::string other_modules(const ExpectedList& a, const ExpectedList& b) {
 }  // namespace
 
 ExpectedList parse_expected(const std::string& text) {
-    const std::string limit = "# --min-percent ";
     ExpectedList list;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        if (line.rfind(limit, 0) == 0) list.min_percent = std::stod(line.substr(limit.size()));
         const auto comment = line.rfind("  # ");
-        if (line.empty() || line[0] == '#' || comment == std::string::npos) continue;
+        if (comment == std::string::npos) continue;
         list.percent[line.substr(0, comment)] = std::stod(line.substr(comment + 4));
     }
     return list;
@@ -69,8 +67,9 @@ std::string difference(const ExpectedList& expected, const ExpectedList& actual,
     all.insert(found.begin(), found.end());
     std::string text;
     for (const auto& [name, ignored] : all) {
-        const auto want = wanted.count(name) != 0 ? wanted[name] : expected.min_percent;
-        const auto have = found.count(name) != 0 ? found[name] : expected.min_percent;
+        constexpr double kLimit = 1;
+        const auto want = wanted.count(name) != 0 ? wanted[name] : kLimit;
+        const auto have = found.count(name) != 0 ? found[name] : kLimit;
         if (std::abs(want - have) > tolerance)
             text += fmt::format("{}: {} % expected, {} % found; ", name,
                                 wanted.count(name) != 0 ? wanted[name] : 0.0,

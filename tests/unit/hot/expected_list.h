@@ -1,5 +1,4 @@
-// Lists of functions with percentages, as `rdam hot` writes them and as the files of expected results hold
-// them.
+// Lists of functions with percentages, as `rdam hot` writes them.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +9,6 @@
 #include "wrappers/list/function_list.h"
 
 struct ExpectedList {
-    double min_percent = 1.0;               // a comment `# --min-percent 0.3` sets it
     std::map<std::string, double> percent;  // by the entry's text
 };
 

@@ -38,27 +38,14 @@ TEST_CASE("the flat reports of db_bench agree, whatever their columns") {
     CHECK(list_of("leveldb.flat.sort-symbol.txt").percent.count("__memcmp_evex_movbe") == 1);
 }
 
-TEST_CASE("kernel time below write and the futex calls of db_bench counts for them") {
+TEST_CASE("reports with call chains agree with those without, by the functions' own time") {
     if (absent()) return;
     const auto chains = list_of("leveldb.g.no-children.txt");
-    // The chains of 14.86 % _raw_spin_unlock_irqrestore and 14.77 % finish_task_switch end at 13.13 %
-    // and 13.92 %.
-    REQUIRE(chains.percent.count("libc.so.6:pthread_cond_signal@@GLIBC_2.3.2") == 1);
-    CHECK(chains.percent.at("libc.so.6:pthread_cond_signal@@GLIBC_2.3.2") ==
-          Approx(13.13 + 0.23).margin(0.06));
-    CHECK(chains.percent.at("libc.so.6:__futex_abstimed_wait_common") == Approx(13.92 + 0.47).margin(0.06));
-    CHECK(chains.percent.at("libc.so.6:__GI___libc_write") > 10);
-
-    const auto children = list_of("leveldb.g.children.gnone.txt");
-    CHECK(children.percent.at("libc.so.6:__GI___libc_write") == Approx(26.44).margin(0.06));
-    CHECK(children.percent.at("libc.so.6:__futex_abstimed_wait_common") == Approx(15.75).margin(0.06));
-    CHECK(children.percent.at("libc.so.6:pthread_cond_signal@@GLIBC_2.3.2") == Approx(14.25).margin(0.06));
-    for (const auto& list : {chains, children})
-        for (const auto& [entry, percent] : list.percent) {
-            INFO(entry);
-            CHECK(entry.find("0x") == std::string::npos);
-            CHECK(entry.find('[') == std::string::npos);
-        }
-    for (const auto& [entry, percent] : chains.percent)
-        CHECK(children.percent.count(entry) == 1);
+    REQUIRE_FALSE(chains.percent.empty());
+    CHECK(difference(chains, list_of("leveldb.g.children.gnone.txt"), 0.06).empty());
+    for (const auto& [entry, percent] : chains.percent) {
+        INFO(entry);
+        CHECK(entry.find("0x") == std::string::npos);
+        CHECK(entry.find('[') == std::string::npos);
+    }
 }

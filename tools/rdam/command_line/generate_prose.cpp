@@ -146,8 +146,9 @@ Prose hot_prose() {
              "A recording of the whole machine (perf record -a) has the samples of many processes: --process "
              "counts those of one, by its name or number.",
              "If call chains were recorded (perf record -g), time in the kernel is credited to the innermost "
-             "function of the program or its libraries. Sleeping threads are not sampled, so rdam hot adds "
-             "the functions in which the program can wait and marks them as such.",
+             "function of the program or its libraries; the text of a report does not tell which that is. "
+             "Sleeping threads are not sampled, so rdam hot adds the functions in which the program can wait "
+             "and marks them as such.",
              "A ~ marks a small function that waits for nothing, if recording a call would take longer than "
              "the call itself; rdam record then samples its calls. If the function calls others, it is "
              "marked only if recording it would take a tenth of the processor time. The comment gives its "
