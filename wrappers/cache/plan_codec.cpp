@@ -64,11 +64,6 @@ void fields(Archive& archive, FunctionPlan& function) {
 }
 
 template <class Archive>
-void fields(Archive& archive, ListEntry& entry) {
-    archive(entry.text, entry.scope, entry.name, entry.added_wait, entry.sampled);
-}
-
-template <class Archive>
 void fields(Archive& archive, Answer& answer) {
     archive(answer.entry, answer.verdict, answer.function, answer.reason, answer.unproven,
             answer.awaits_module, answer.nearest);
@@ -102,7 +97,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x364e414c504d4144;  // "DAMPLAN6"
+constexpr std::uint64_t kMagic = 0x374e414c504d4144;  // "DAMPLAN7"
 
 struct Head {
     std::uint64_t magic = kMagic;

@@ -19,8 +19,7 @@ struct PlanRecord {
     Plan plan;
 };
 
-/// All but ListEntry::origin. Integers are stored as they lie in memory: a file is read where it was written,
-/// by the same rdam.
+/// Integers are stored as they lie in memory: a file is read where it was written, by the same rdam.
 std::vector<std::uint8_t> encode(const PlanRecord& record);
 
 /// Any bytes at all: nothing where they are not what encode() returned, or say what no planner would (an

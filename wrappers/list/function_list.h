@@ -25,6 +25,13 @@ struct ListEntry {
     bool sampled = false;      ///< marked `~`: its calls are recorded in windows of time only
 };
 
+/// All of it, for an archive (wrappers/cache/byte_archive.h).
+template <class Archive>
+void fields(Archive& archive, ListEntry& entry) {
+    archive(entry.text, entry.scope, entry.name, entry.origin, entry.added_wait, entry.unless_found,
+            entry.sampled);
+}
+
 /// A scope of stars alone: libraries that are loaded later belong to it as well as those that are there.
 inline bool names_any_module(std::string_view scope) {
     return !scope.empty() && scope.find_first_not_of('*') == std::string_view::npos;

@@ -34,29 +34,6 @@ void fields(Archive& archive, AnswerInfo& answer) {
 }  // namespace rdam::trace
 
 namespace rdam::agent {
-namespace {
-
-/// The plans that are kept in files have another form of an entry.
-struct EntryText {
-    ListEntry* entry;
-};
-
-template <class Archive>
-void fields(Archive& archive, EntryText& text) {
-    ListEntry& entry = *text.entry;
-    archive(entry.text, entry.scope, entry.name, entry.origin, entry.added_wait, entry.unless_found,
-            entry.sampled);
-}
-
-template <class Archive>
-void fields_of_list(Archive& archive, std::vector<ListEntry>& list) {
-    for (ListEntry& entry : list) {
-        EntryText text{&entry};
-        archive(text);
-    }
-}
-
-}  // namespace
 
 template <class Archive>
 void fields(Archive& archive, KnownFunction& function) {
@@ -70,15 +47,12 @@ void fields(Archive& archive, AwaitedEntry& awaited) {
 
 template <class Archive>
 void fields(Archive& archive, Knowledge& knowledge) {
-    archive(knowledge.gone, knowledge.objects, knowledge.functions, knowledge.answers, knowledge.awaited,
-            knowledge.remarks);
+    archive(knowledge.list, knowledge.gone, knowledge.objects, knowledge.functions, knowledge.answers,
+            knowledge.awaited, knowledge.remarks);
 }
 
 std::vector<std::uint8_t> encode(Knowledge knowledge) {
     ByteWriter writer;
-    std::uint64_t entries = knowledge.list.size();
-    writer(entries);
-    fields_of_list(writer, knowledge.list);
     fields(writer, knowledge);
     return writer.take();
 }
@@ -86,15 +60,8 @@ std::vector<std::uint8_t> encode(Knowledge knowledge) {
 std::optional<std::vector<Knowledge>> decode_knowledge(std::span<const std::uint8_t> bytes) {
     std::vector<Knowledge> all;
     ByteReader reader{bytes};
-    while (reader.good() && !reader.at_end()) {
-        Knowledge& knowledge = all.emplace_back();
-        std::uint64_t entries = 0;
-        reader(entries);
-        if (entries > bytes.size()) return std::nullopt;
-        knowledge.list.resize(entries);
-        fields_of_list(reader, knowledge.list);
-        fields(reader, knowledge);
-    }
+    while (reader.good() && !reader.at_end())
+        fields(reader, all.emplace_back());
     if (!reader.good() || all.empty()) return std::nullopt;
     return all;
 }
