@@ -107,15 +107,12 @@ bool Processes::is_wanted(std::string_view command, std::int64_t pid, std::int64
 }
 
 std::string Processes::seen() const {
-    constexpr std::size_t kShown = 5;
     std::vector<std::pair<std::string, std::uint64_t>> all(samples_.begin(), samples_.end());
     std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second > b.second; });
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i)
-        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", all[i].first,
-                            counted(all[i].second, "sample", "samples"));
-    if (all.size() > kShown) text += fmt::format(" and {} more", all.size() - kShown);
-    return text;
+    std::vector<std::string> names;
+    for (const auto& [name, samples] : all)
+        names.push_back(fmt::format("{} ({})", name, counted(samples, "sample", "samples")));
+    return some_names(names);
 }
 
 }  // namespace rdam

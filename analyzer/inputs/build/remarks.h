@@ -22,16 +22,6 @@ inline void add_remark(std::vector<std::string>& remarks, std::uint64_t count, s
     if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
 }
 
-/// The first few names: "f, g and 3 more".
-inline std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 5;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
-        text += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kMost) text += fmt::format(" and {} more", grouped(names.size() - kMost));
-    return text;
-}
-
 /// The file is one that `rdam export` has written.
 inline void note_export(trace::TraceInfo& info) {
     info.remarks.emplace_back(

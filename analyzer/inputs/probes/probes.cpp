@@ -270,7 +270,7 @@ void add_remarks(const Survey& survey, const Readings& readings, Order order,
         if (event.partner.empty()) alone.push_back(name);
     if (!alone.empty())
         remarks.push_back(
-            fmt::format("Probes that are no half of a pair were passed over: {}.", some_of(alone)));
+            fmt::format("Probes that are no half of a pair were passed over: {}.", some_names(alone)));
     if (order == Order::any)
         remarks.emplace_back("The events were not in the order of time, and were sorted.");
     if (readings.has_lost)

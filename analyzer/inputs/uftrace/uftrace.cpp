@@ -137,10 +137,10 @@ class FolderReader {
     void remark_missing() {
         if (!missing_.empty())
             remark("The directory has no file of {} that task.txt names: {}.",
-                   counted(missing_.size(), "thread", "threads"), some_of(missing_));
+                   counted(missing_.size(), "thread", "threads"), some_names(missing_));
         if (!empty_.empty())
             remark("The files of {} that task.txt names are empty: {}.",
-                   counted(empty_.size(), "thread", "threads"), some_of(empty_));
+                   counted(empty_.size(), "thread", "threads"), some_names(empty_));
     }
 
     /// The file of a processor on which the program never was is empty, too.
@@ -156,16 +156,17 @@ class FolderReader {
         }
         const bool some = missing.size() < processors;
         if (!missing.empty() && (some || info_.switches))
-            remark("The directory has no {}: times off the processors are not complete.", some_of(missing));
+            remark("The directory has no {}: times off the processors are not complete.",
+                   some_names(missing));
         else if (!empty.empty() && empty.size() == processors)
-            remark("{} {} empty: times off the processors are not known.", some_of(empty),
+            remark("{} {} empty: times off the processors are not known.", some_names(empty),
                    empty.size() == 1 ? "is" : "are");
         else if (!empty.empty() && schedules.unpaired > 0 && schedules.lost == 0)
             remark(
                 "{} {} empty, although threads were on another processor {}: times off the processors are "
                 "not "
                 "complete.",
-                some_of(empty), empty.size() == 1 ? "is" : "are",
+                some_names(empty), empty.size() == 1 ? "is" : "are",
                 counted(schedules.unpaired, "time", "times"));
     }
 

@@ -79,7 +79,7 @@ TEST_CASE("what is to be said of many entries is said once") {
     CHECK(
         answer_of(plan) ==
         "rdam: 182 entries of the list are skipped: reads its return address, which would point into the "
-        "recorder: f0, f1, f2, f3, f4, … and 177 more (--verbose prints all)\n"
+        "recorder: f0, f1, f2, f3, f4 and 177 more (--verbose prints all)\n"
         "rdam: 'short': skipped libapp.so:short: shorter than the patch (3 of 5 bytes), without padding "
         "behind it\n"
         "rdam: 4 entries of the list are wrapped with a remark: inlined copies will not be seen: g0, g1, g2, "
@@ -140,7 +140,7 @@ TEST_CASE("what is not found is no news in what a script calls, and not the end 
 
 TEST_CASE("a long list of sampled functions is cut short") {
     CHECK(said_of(plan_of(5, 5)).find(": f1, f2, f3, f4, f5 (") != std::string::npos);
-    CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5, … and 4 more (") != std::string::npos);
+    CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5 and 4 more (") != std::string::npos);
 }
 
 TEST_CASE("what the budget did not suffice for is said") {

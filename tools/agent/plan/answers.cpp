@@ -1,6 +1,5 @@
 #include "tools/agent/plan/answers.h"
 
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,16 +51,6 @@ bool worth_saying(const Answer& answer, const Configuration& configuration) {
     if (answer.entry.added_wait) return false;
     // A script may start hundreds of programs: of those only what is missing.
     return answer.verdict != ListVerdict::wrapped || (configuration.top && !answer.reason.empty());
-}
-
-/// "a, b, c, d, e, … and 4 more".
-std::string some_names(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 5;
-    const std::size_t shown = std::min(kShown, names.size());
-    std::string text =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
-    if (names.size() > shown) text += fmt::format(", … and {} more", names.size() - shown);
-    return text;
 }
 
 std::string how_to_record_all(const Configuration& configuration) {

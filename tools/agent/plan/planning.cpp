@@ -63,6 +63,20 @@ trace::ParameterInfo describe(const Parameter& parameter) {
             .by_size = parameter.by_size};
 }
 
+trace::AnswerInfo describe(const Answer& answer) {
+    return {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)};
+}
+
+trace::ObjectInfo describe(const ProcessObject& object) {
+    return {object.path, object.build_id, object.base, object.end};
+}
+
+template <class To, class From>
+void describe_all(const std::vector<From>& from, std::vector<To>& to) {
+    for (const From& each : from)
+        to.push_back(describe(each));
+}
+
 trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescription& process) {
     trace::FunctionInfo info;
     info.name = function.name;
@@ -81,23 +95,9 @@ trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescript
     info.busy_waits = function.busy_waits;
     info.sampled = function.sampled;
     info.wait_of = function.wait_of;
-    for (const Parameter& parameter : function.parameters)
-        info.parameters.push_back(describe(parameter));
+    describe_all(function.parameters, info.parameters);
     if (function.result.has_value()) info.result.push_back(describe(*function.result));
     return info;
-}
-
-trace::AnswerInfo describe(const Answer& answer) {
-    return {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)};
-}
-
-void describe(const Plan& plan, const ProcessDescription& process, trace::TraceInfo& info) {
-    for (const ProcessObject& object : process.objects)
-        info.objects.push_back({object.path, object.build_id, object.base, object.end});
-    for (const FunctionPlan& function : plan.functions)
-        info.functions.push_back(describe(function, process));
-    for (const Answer& answer : plan.answers)
-        info.answers.push_back(describe(answer));
 }
 
 bool is_recorder(const std::string& path) {
@@ -120,13 +120,6 @@ std::vector<std::string> limit(Plan& plan) {
     plan.functions.resize(kMaxFunctions);
     return {
         fmt::format("{} of {}{}{} in a process", all - kMaxFunctions, all, trace::kTooMany, kMaxFunctions)};
-}
-
-std::vector<trace::AnswerInfo> describe(const std::vector<Answer>& answers) {
-    std::vector<trace::AnswerInfo> all;
-    for (const Answer& answer : answers)
-        all.push_back(describe(answer));
-    return all;
 }
 
 /// Under a shell that is recorded as well, what is typed next is another run.
@@ -199,7 +192,10 @@ Result<void> Planning::start() {
     Plan plan = plan_objects(0, false);
     remarks_ = limit(plan);
     info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
-    describe(plan, process_, info_);
+    describe_all(process_.objects, info_.objects);
+    for (const FunctionPlan& function : plan.functions)
+        info_.functions.push_back(describe(function, process_));
+    describe_all(plan.answers, info_.answers);
     note_copied_stacks(0, plan);
     await(plan);
     std::string message =
@@ -288,11 +284,8 @@ void Planning::learn(const Knowledge& knowledge) {
     list_.entries.insert(list_.entries.end(), knowledge.list.begin(), knowledge.list.end());
     unload(knowledge.gone);
     const auto first = static_cast<std::uint32_t>(info_.objects.size());
-    for (const trace::ObjectInfo& object : knowledge.objects) {
-        info_.objects.push_back(object);
-        process_.objects.push_back({object.path, object.build_id, object.base, object.end});
-        loaded_.push_back(true);
-    }
+    for (const trace::ObjectInfo& object : knowledge.objects)
+        add_object({object.path, object.build_id, object.base, object.end});
     for (const auto& [number, function] : knowledge.functions) {
         if (number >= kMaxFunctions || function.object >= knowledge.objects.size()) continue;
         const auto index = static_cast<std::uint32_t>(info_.functions.size());
@@ -317,12 +310,14 @@ void Planning::match_objects(const std::vector<ProcessObject>& current) {
     for (std::size_t i = 0; i < loaded_.size(); ++i)
         loaded_[i] = loaded_[i] && is_in(current, process_.objects[i]);
     const std::vector<ProcessObject> known = process_.objects;
-    for (const ProcessObject& object : current) {
-        if (is_in(known, object)) continue;
-        info_.objects.push_back({object.path, object.build_id, object.base, object.end});
-        process_.objects.push_back(object);
-        loaded_.push_back(true);
-    }
+    for (const ProcessObject& object : current)
+        if (!is_in(known, object)) add_object(object);
+}
+
+void Planning::add_object(const ProcessObject& object) {
+    info_.objects.push_back(describe(object));
+    process_.objects.push_back(object);
+    loaded_.push_back(true);
 }
 
 /// Lines for stderr.
@@ -487,9 +482,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     for (ProcessObject& object : change.added) {
         object.path = absolute_path(process_.pid, object.path, object.base);
         object.open_at = way_to(process_.pid, object.path, object.base, false);
-        info_.objects.push_back({object.path, object.build_id, object.base, object.end});
-        process_.objects.push_back(object);
-        loaded_.push_back(true);
+        add_object(object);
     }
     Plan plan = plan_objects(first, true);
     note_copied_stacks(first, plan);
@@ -505,7 +498,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
             {function.number, info_.functions[process_.numbers.function(function.number)]});
         news.functions.back().info.object -= static_cast<std::uint32_t>(first);
     }
-    news.answers = describe(plan.answers);
+    describe_all(plan.answers, news.answers);
     news.awaited = awaited();
     note_answers(news.answers);
     // A library that comes back is no news.

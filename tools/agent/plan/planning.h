@@ -64,6 +64,7 @@ class Planning {
     void learn(const Knowledge& knowledge);
     std::string note_replaced();
     void match_objects(const std::vector<ProcessObject>& current);
+    void add_object(const ProcessObject& object);
     std::uint32_t known_function(const FunctionPlan& function) const;
     std::optional<FunctionNumbers::Given> number_for(const FunctionPlan& function, const Unread& unread);
     void recycle(const FunctionsLeft& left);
