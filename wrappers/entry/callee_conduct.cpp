@@ -6,7 +6,6 @@
 #include <array>
 #include <bitset>
 
-#include "wrappers/entry/stack_rows.h"
 #include "wrappers/relocate/instruction.h"
 #include "wrappers/text/demangle.h"
 
@@ -75,9 +74,6 @@ bool is_cold(const ObjectFile& file, std::uint64_t address) {
 
 }  // namespace
 
-CalleeConduct::CalleeConduct(const ObjectFile& file)
-    : file_{file}, tables_{dwarf_getcfi_elf(file.image().handle())} {}
-
 /// A function that begins at `target`, outside of `function`.
 std::optional<CodeRange> CalleeConduct::other_function_at(const CodeRange& function,
                                                           std::uint64_t target) const {
@@ -127,10 +123,10 @@ CalleeConduct::Looked CalleeConduct::examine(const CodeRange& function) const {
                 continue;
             const bool by_rsp = operand.mem.base == ZYDIS_REGISTER_RSP;
             const bool by_rbp = operand.mem.base == ZYDIS_REGISTER_RBP;
-            if (!tables_ || (!by_rsp && !by_rbp) || operand.mem.disp.value < 0) continue;
+            if (!rows_.exist() || (!by_rsp && !by_rbp) || operand.mem.disp.value < 0) continue;
             // An index may run from what only looks like the stack's end (an array's, counted down).
             if (operand.mem.index != ZYDIS_REGISTER_NONE) continue;
-            if (!row.code.contains(address)) row = stack_row_at(tables_.get(), address);
+            if (!row.code.contains(address)) row = rows_.at(address);
             if (!row.known || row.base != (by_rsp ? kDwarfRsp : kDwarfRbp)) continue;
             const std::int64_t behind = operand.mem.disp.value - row.offset + operand.size / 8;
             if (behind > static_cast<std::int64_t>(result.conduct.stack_bytes))
@@ -192,6 +188,40 @@ bool CalleeConduct::suits_stack_frame(const CodeRange& function, std::uint64_t s
     if (conduct.pops_arguments || conduct.stack_bytes > stack_bytes) return false;
     if (!keeps_registers(function, kDeepestTailCall)) return false;
     return !conduct.jumps_anywhere || !has_spoiling_neighbours(function);
+}
+
+bool takes_flags(std::span<const std::uint8_t> body) {
+    constexpr ZydisAccessedFlagsMask kArithmetic = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF |
+                                                   ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
+    constexpr int kMost = 256;
+    ZydisAccessedFlagsMask set = 0;
+    std::uint64_t offset = 0;
+    for (int i = 0; i < kMost; ++i) {
+        const auto decoded = relocation::decode_at(body, static_cast<std::uint32_t>(offset));
+        if (!decoded.instruction) return true;
+        const relocation::Instruction& instruction = *decoded.instruction;
+        if (const ZydisAccessedFlags* flags = instruction.decoded.cpu_flags; flags != nullptr) {
+            if ((flags->tested & kArithmetic & ~set) != 0) return true;
+            set |= flags->modified | flags->set_0 | flags->set_1 | flags->undefined;
+        }
+        if ((set & kArithmetic) == kArithmetic) return false;
+        switch (instruction.flow) {
+            case relocation::Flow::jump:
+                offset = instruction.branch_target().value_or(body.size());
+                // On to another function, which is called as this one is.
+                if (offset >= body.size()) return false;
+                break;
+            case relocation::Flow::call:
+            case relocation::Flow::indirect_call:
+            case relocation::Flow::far_call:
+                return false;
+            case relocation::Flow::end:
+                return false;
+            default:
+                offset = instruction.end();
+        }
+    }
+    return true;
 }
 
 }  // namespace rdam

@@ -1,14 +1,13 @@
-// Whether a function's own code keeps what the System V convention promises its caller.
+// Whether a function's own code keeps to the System V convention.
 #pragma once
-
-#include <elfutils/libdw.h>
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "wrappers/entry/stack_rows.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {
@@ -28,7 +27,7 @@ struct Conduct {
 class CalleeConduct {
   public:
     /// `file` must outlive this.
-    explicit CalleeConduct(const ObjectFile& file);
+    explicit CalleeConduct(const ObjectFile& file) : file_{file}, rows_{file} {}
 
     /// A frame of the recorder's own, which keeps its address in rbp and has a copy of the arguments on the
     /// stack, is safe: the code keeps all registers that it must, returns as it should, and uses no more than
@@ -43,9 +42,6 @@ class CalleeConduct {
         Conduct conduct;
         std::vector<std::uint64_t> tail_calls;  // of functions in the same object
     };
-    struct End {
-        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
-    };
     const Looked& look_at(const CodeRange& function);
     Looked examine(const CodeRange& function) const;
     bool keeps_registers(const CodeRange& function, int depth);
@@ -53,9 +49,15 @@ class CalleeConduct {
     std::optional<CodeRange> other_function_at(const CodeRange& function, std::uint64_t target) const;
 
     const ObjectFile& file_;
-    std::unique_ptr<Dwarf_CFI, End> tables_;
+    StackRows rows_;
     std::map<std::uint64_t, Looked> looked_;  // by the function's first address
     std::map<std::uint64_t, bool> spoiling_;  // by block of code
 };
+
+/// Whether a function may be called with something in the flags of arithmetic. `body` is the code from its
+/// first instruction on. False: whatever they are, it does not matter, as in all code that keeps to the
+/// System V convention: it sets them before it looks at them. True: it looks at one first, or cannot be
+/// followed.
+bool takes_flags(std::span<const std::uint8_t> body);
 
 }  // namespace rdam

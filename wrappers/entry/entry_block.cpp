@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "wrappers/entry/stack_rows.h"
 #include "wrappers/relocate/instruction.h"
 
 namespace rdam {
@@ -336,16 +335,16 @@ class EntryBlock::Walk {
     bool lost_stores_ = false;
 };
 
-EntryBlock::EntryBlock(const ObjectFile& file, Dwarf_CFI* tables, const CodeRange& function)
-    : tables_{tables}, function_{function}, code_{file.code(function.begin, function.size())} {}
+EntryBlock::EntryBlock(const ObjectFile& file, const StackRows& rows, const CodeRange& function)
+    : rows_{rows}, function_{function}, code_{file.code(function.begin, function.size())} {}
 
 /// Where the stack pointer is once the frame is complete, if it is by it that the frame is found, and stays
 /// there: nothing is pushed for calls.
 std::optional<std::int64_t> EntryBlock::complete_stack(const Walk& walk) const {
     std::optional<std::int64_t> deepest;
-    if (tables_ == nullptr) return deepest;
+    if (!rows_.exist()) return deepest;
     for (std::uint64_t address = function_.begin; address < function_.end;) {
-        const StackRow row = stack_row_at(tables_, address);
+        const StackRow row = rows_.at(address);
         if (!row.known || row.base != kDwarfRsp || row.code.end <= address) return std::nullopt;
         deepest = std::min(deepest.value_or(0), -row.offset);
         address = row.code.end;
@@ -438,8 +437,5 @@ std::optional<PassedIn> EntryBlock::kept_in(unsigned dwarf_register, std::uint64
     if (value.kind != Value::Kind::argument || value.changed || value.bytes < size) return std::nullopt;
     return value.source;
 }
-
-EntryBlocks::EntryBlocks(const ObjectFile& file)
-    : file_{file}, tables_{dwarf_getcfi_elf(file.image().handle())} {}
 
 }  // namespace rdam

@@ -1,14 +1,12 @@
 // What the first instructions of a function do with what its caller has passed.
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "wrappers/entry/stack_rows.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {
@@ -43,8 +41,8 @@ struct FrameBytes {
 /// The instructions of one function up to its first branch, call or return, which all calls run through.
 class EntryBlock {
   public:
-    /// `file` and `tables` (its unwind tables; nullptr: none) must outlive this.
-    EntryBlock(const ObjectFile& file, Dwarf_CFI* tables, const CodeRange& function);
+    /// `file` and its `rows` must outlive this.
+    EntryBlock(const ObjectFile& file, const StackRows& rows, const CodeRange& function);
 
     /// What the code puts into each of these places before anything else. Places behind the return address
     /// are where the caller has put it. The places must be those of all parameters: what is read from one of
@@ -59,7 +57,7 @@ class EntryBlock {
     class Walk;
     std::optional<std::int64_t> complete_stack(const Walk& walk) const;
 
-    Dwarf_CFI* tables_;
+    const StackRows& rows_;
     CodeRange function_;
     std::span<const std::uint8_t> code_;
 };
@@ -68,15 +66,12 @@ class EntryBlock {
 class EntryBlocks {
   public:
     /// `file` must outlive this.
-    explicit EntryBlocks(const ObjectFile& file);
-    EntryBlock of(const CodeRange& function) const { return {file_, tables_.get(), function}; }
+    explicit EntryBlocks(const ObjectFile& file) : file_{file}, rows_{file} {}
+    EntryBlock of(const CodeRange& function) const { return {file_, rows_, function}; }
 
   private:
-    struct End {
-        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
-    };
     const ObjectFile& file_;
-    std::unique_ptr<Dwarf_CFI, End> tables_;
+    StackRows rows_;
 };
 
 }  // namespace rdam

@@ -2,7 +2,6 @@
 
 #include <Zydis/Zydis.h>
 
-#include "wrappers/entry/stack_rows.h"
 #include "wrappers/relocate/instruction.h"
 
 namespace rdam {
@@ -50,11 +49,8 @@ struct Instruction {
 
 }  // namespace
 
-ReturnAddressReads::ReturnAddressReads(const ObjectFile& file)
-    : file_{file}, tables_{dwarf_getcfi_elf(file.image().handle())} {}
-
 std::optional<std::uint64_t> ReturnAddressReads::first_in(const CodeRange& function) const {
-    if (!tables_) return std::nullopt;
+    if (!rows_.exist()) return std::nullopt;
     const auto body = file_.code(function.begin, function.size());
     StackRow row;
     std::uint64_t stack_moved = function.begin;  // behind the last instruction that moved the stack pointer
@@ -68,7 +64,7 @@ std::optional<std::uint64_t> ReturnAddressReads::first_in(const CodeRange& funct
         }
         const std::uint64_t address = function.begin + offset;
         if (instruction.is_worth_a_look()) {
-            if (!row.code.contains(address)) row = stack_row_at(tables_.get(), address);
+            if (!row.code.contains(address)) row = rows_.at(address);
             // Hand-written code may move the stack without telling the tables.
             const bool by_rsp = row.base == kDwarfRsp && stack_moved <= row.code.begin;
             const auto base = row.base == kDwarfRbp ? ZYDIS_REGISTER_RBP : ZYDIS_REGISTER_RSP;

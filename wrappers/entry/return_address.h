@@ -1,12 +1,10 @@
 // Functions that read their return address.
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
-#include <memory>
 #include <optional>
 
+#include "wrappers/entry/stack_rows.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {
@@ -18,18 +16,14 @@ namespace rdam {
 class ReturnAddressReads {
   public:
     /// `file` must outlive this.
-    explicit ReturnAddressReads(const ObjectFile& file);
+    explicit ReturnAddressReads(const ObjectFile& file) : file_{file}, rows_{file} {}
 
     /// The offset in the function of the first such instruction.
     std::optional<std::uint64_t> first_in(const CodeRange& function) const;
 
   private:
-    struct End {
-        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
-    };
-
     const ObjectFile& file_;
-    std::unique_ptr<Dwarf_CFI, End> tables_;
+    StackRows rows_;
 };
 
 }  // namespace rdam

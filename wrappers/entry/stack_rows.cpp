@@ -6,10 +6,10 @@
 
 namespace rdam {
 
-StackRow stack_row_at(Dwarf_CFI* tables, std::uint64_t address) {
+StackRow StackRows::at(std::uint64_t address) const {
     StackRow row;
     Dwarf_Frame* frame = nullptr;
-    if (dwarf_cfi_addrframe(tables, address, &frame) != 0) return row;
+    if (dwarf_cfi_addrframe(tables_.get(), address, &frame) != 0) return row;
     Dwarf_Op* operations = nullptr;
     std::size_t count = 0;
     dwarf_frame_info(frame, &row.code.begin, &row.code.end, nullptr);

@@ -4,8 +4,9 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <memory>
 
-#include "wrappers/object/frame_table.h"
+#include "wrappers/object/object_file.h"
 
 namespace rdam {
 
@@ -21,6 +22,21 @@ struct StackRow {
     bool known = false;
 };
 
-StackRow stack_row_at(Dwarf_CFI* tables, std::uint64_t address);
+/// The unwind tables of one object. Thread-compatible.
+class StackRows {
+  public:
+    /// `file` must outlive this.
+    explicit StackRows(const ObjectFile& file) : tables_{dwarf_getcfi_elf(file.image().handle())} {}
+
+    /// Whether the object has such tables; at() is for those that have.
+    bool exist() const { return tables_ != nullptr; }
+    StackRow at(std::uint64_t address) const;
+
+  private:
+    struct End {
+        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
+    };
+    std::unique_ptr<Dwarf_CFI, End> tables_;
+};
 
 }  // namespace rdam

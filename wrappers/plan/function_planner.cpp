@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "wrappers/dwarf/inlined_copies.h"
-#include "wrappers/entry/entry_flags.h"
 #include "wrappers/entry/wait_sites.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/prototype/dwarf_prototype.h"

@@ -11,11 +11,11 @@
 
 #include "wrappers/lookup/entry_resolver.h"
 #include "wrappers/lookup/folded_names.h"
-#include "wrappers/lookup/nearest_names.h"
 #include "wrappers/lookup/region_names.h"
 #include "wrappers/plan/function_planner.h"
 #include "wrappers/text/demangle.h"
 #include "wrappers/text/name_text.h"
+#include "wrappers/text/similar_names.h"
 
 namespace rdam {
 namespace {
@@ -24,6 +24,31 @@ using Key = std::pair<std::size_t, std::uint64_t>;  // object, address
 
 Key key_of(const Candidate& candidate) {
     return {candidate.object, candidate.address};
+}
+
+/// Up to three names ("module:name") of functions in `where`, the likeliest first (SimilarNames). Looks at a
+/// bounded number of names.
+std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objects,
+                                       const std::vector<std::size_t>& where) {
+    constexpr std::size_t kMaxDemangled = 30000;
+    SimilarNames similar{wanted};
+    std::size_t demangled = 0;
+    for (const std::size_t index : where) {
+        const ObjectFile* file = objects.file(index);
+        if (file == nullptr || !objects.why_excluded(index).empty()) continue;
+        std::string_view previous;
+        for (const Symbol& symbol : file->symbols()) {
+            if (!symbol.is_code() || symbol.name == previous) continue;
+            previous = symbol.name;
+            std::string name{symbol.name};
+            if (looks_mangled(symbol.name)) {
+                if (++demangled > kMaxDemangled) continue;
+                name = display_name(symbol.name);
+            }
+            similar.consider(name, objects.module_name(index) + ":" + name);
+        }
+    }
+    return similar.names();
 }
 
 class PlanMaker {

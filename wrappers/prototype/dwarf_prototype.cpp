@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "wrappers/prototype/entry_places.h"
+#include "wrappers/prototype/locations.h"
 #include "wrappers/prototype/type_layout.h"
 #include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
@@ -54,13 +54,6 @@ void collect_parameters(Dwarf_Die parent, ParameterList& list) {
         if (tag == DW_TAG_unspecified_parameters) list.variadic = true;
         if (tag == DW_TAG_GNU_formal_parameter_pack) collect_parameters(child, list);
     } while (dwarf_siblingof(&child, &child) == 0);
-}
-
-std::string_view text_attribute(Dwarf_Die die, unsigned name) {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return {};
-    const char* text = dwarf_formstring(&attribute);
-    return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
 bool has_flag(Dwarf_Die die, unsigned name) {

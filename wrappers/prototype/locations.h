@@ -1,4 +1,5 @@
-// DWARF locations of parameters: where debug information says that they are.
+// DWARF locations of parameters: where debug information says that they are, against where the System V
+// convention puts them.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -6,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+
+#include "wrappers/prototype/calling_convention.h"
 
 namespace rdam {
 
@@ -29,5 +32,18 @@ std::optional<unsigned> register_of(const Dwarf_Op& operation);
 
 /// The register whose value is the parameter's address.
 std::optional<unsigned> address_register_of(const Dwarf_Op& operation);
+
+enum class EntryEvidence : std::uint8_t {
+    agrees,
+    silent,       ///< no location there, a constant, or one that cannot be followed
+    contradicts,  ///< in another register, or elsewhere on the stack
+};
+
+/// What the location of `parameter` at the first instruction of `function` says about `place`. A slot in the
+/// function's own frame agrees: in code that is not optimized, parameters are stored there, unchanged. clang
+/// passes parameters in any register (`preserve_none`), gcc does not, but may say early that they are where
+/// they will be.
+EntryEvidence evidence_at_entry(Dwarf_Die function, Dwarf_Die parameter, std::uint64_t first_instruction,
+                                const ArgumentPlace& place, bool is_llvm);
 
 }  // namespace rdam

@@ -21,17 +21,10 @@ constexpr unsigned kRspNumber = 7;
 constexpr unsigned kGnuBias = 0x2305;  // DW_AT_GNU_bias
 constexpr int kDeepestRange = 16;
 
-std::string_view name_of_die(Dwarf_Die die) {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(&die, DW_AT_name, &attribute) == nullptr) return {};
-    const char* text = dwarf_formstring(&attribute);
-    return text == nullptr ? std::string_view{} : std::string_view{text};
-}
-
 /// Numbers that stand for others: Ada's fixed-point types in the encoding of older GNATs, Pascal's
 /// fixed-point money.
 bool is_scaled(Dwarf_Die type) {
-    const std::string_view name = name_of_die(type);
+    const std::string_view name = text_attribute(type, DW_AT_name);
     return name.find("___X") != std::string_view::npos || name == "CURRENCY" || name == "Currency";
 }
 
@@ -227,7 +220,7 @@ class ClaimReader {
 
     ParameterClaim read(Dwarf_Die parameter) const {
         ParameterClaim claim;
-        claim.name = name_of_die(parameter);
+        claim.name = text_attribute(parameter, DW_AT_name);
         Dwarf_Die type;
         const bool typed = type_of(parameter, type);
         if (typed) {

@@ -307,4 +307,11 @@ Classification classify(const PeeledType& type) {
     return Classifier{}.take(type);
 }
 
+std::string_view text_attribute(Dwarf_Die die, unsigned name) {
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return {};
+    const char* text = dwarf_formstring(&attribute);
+    return text == nullptr ? std::string_view{} : std::string_view{text};
+}
+
 }  // namespace rdam

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace rdam {
 
@@ -36,5 +37,8 @@ Classification classify(const PeeledType& type);
 
 /// An unsigned attribute of the DIE itself or of its origin.
 std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die die, unsigned name);
+
+/// Likewise a text; empty: it has none.
+std::string_view text_attribute(Dwarf_Die die, unsigned name);
 
 }  // namespace rdam

@@ -7,7 +7,7 @@
 
 #include "libprobe/format/plan.h"
 #include "wrappers/relocate/instruction.h"
-#include "wrappers/relocate/moved_step.h"
+#include "wrappers/relocate/relocate.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::relocation {

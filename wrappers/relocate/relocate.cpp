@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "wrappers/relocate/branch_scan.h"
 #include "wrappers/relocate/emitter.h"
 #include "wrappers/relocate/instruction.h"
 #include "wrappers/relocate/padding.h"
@@ -15,11 +14,85 @@ using relocation::Decoded;
 using relocation::DecodeError;
 using relocation::Flow;
 using relocation::Instruction;
-using relocation::Reference;
-using relocation::ReferenceKind;
 
 /// Offsets are 32 bits wide.
 constexpr std::size_t kMaxBody = std::size_t{1} << 31;
+
+enum class ReferenceKind : std::uint8_t { jump, call, address };
+
+/// An instruction of the function that names one of its first bytes.
+struct Reference {
+    std::uint32_t source = 0;      ///< offset of the instruction
+    std::uint32_t source_end = 0;  ///< offset behind it
+    std::uint32_t target = 0;      ///< offset referred to, < head
+    ReferenceKind kind = ReferenceKind::jump;
+};
+
+class Scan {
+  public:
+    Scan(std::span<const std::uint8_t> body, std::uint32_t head)
+        : body_(body), head_(std::min<std::uint64_t>(head, body.size())), visited_(body.size()) {}
+
+    std::vector<Reference> run() {
+        sweep(0);
+        while (!starts_.empty()) {
+            const std::uint32_t start = starts_.back();
+            starts_.pop_back();
+            sweep(start);
+        }
+        std::sort(found_.begin(), found_.end(),
+                  [](const Reference& a, const Reference& b) { return a.source < b.source; });
+        return std::move(found_);
+    }
+
+  private:
+    void sweep(std::uint32_t offset) {
+        while (offset < body_.size() && !visited_[offset]) {
+            visited_[offset] = true;
+            const Decoded decoded = relocation::decode_at(body_, offset);
+            if (decoded.instruction) note(*decoded.instruction);
+            offset += decoded.instruction ? decoded.instruction->decoded.length : 1U;
+        }
+    }
+
+    void note(const Instruction& instruction) {
+        if (const auto target = instruction.branch_target(); target && *target < body_.size()) {
+            const bool is_call = instruction.flow == Flow::call;
+            add(instruction, *target, is_call ? ReferenceKind::call : ReferenceKind::jump);
+            if (!visited_[*target]) starts_.push_back(static_cast<std::uint32_t>(*target));
+        }
+        if (const auto target = instruction.memory_target(); target && !is_harmless(instruction, *target))
+            add(instruction, *target, ReferenceKind::address);
+    }
+
+    /// Position-independent code of the large model begins with the address of its own `lea`: a base to add
+    /// to.
+    static bool is_harmless(const Instruction& instruction, std::uint64_t target) {
+        const bool is_base =
+            instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA && target == instruction.offset;
+        return is_base || instruction.is_nop();
+    }
+
+    void add(const Instruction& instruction, std::uint64_t target, ReferenceKind kind) {
+        if (target < head_)
+            found_.push_back(
+                {instruction.offset, instruction.end(), static_cast<std::uint32_t>(target), kind});
+    }
+
+    std::span<const std::uint8_t> body_;
+    std::uint64_t head_;
+    std::vector<bool> visited_;
+    std::vector<std::uint32_t> starts_;
+    std::vector<Reference> found_;
+};
+
+/// Every direct reference from within `body` to its first `head` bytes, by ascending source. Decodes linearly
+/// from the first byte, steps over what is no instruction, and decodes once more from every branch target
+/// that the sweep had taken for the middle of an instruction (data between the code puts a sweep out of
+/// step). Jumps through tables and registers are invisible here.
+std::vector<Reference> references_to_head(std::span<const std::uint8_t> body, std::uint32_t head) {
+    return Scan(body, head).run();
+}
 
 /// Why the region cannot be moved. Where it would do to move the instruction that jumps back as well,
 /// `extend_to` is the offset behind it.
@@ -131,7 +204,7 @@ struct Task {
 /// small loop back to the first instruction is moved as a whole; if that fails, the reason is that of the
 /// shortest run.
 Result<Region> choose_region(const Task& task) {
-    const auto references = relocation::references_to_head(task.body, plan::kMaxMoved);
+    const auto references = references_to_head(task.body, plan::kMaxMoved);
     std::optional<Error> first_reason;
     std::uint32_t at_least = task.patch_size;
     for (;;) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "libprobe/format/plan.h"
-#include "wrappers/relocate/moved_step.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -18,6 +17,15 @@ inline constexpr std::size_t kMaxMovedCode = 320;
 
 /// Bytes of the short jump at the entry of a function whose 5-byte jump is in the padding before it.
 inline constexpr std::uint32_t kShortPatchSize = 2;
+
+/// Which original instruction a piece of moved code stands for: from `code` on, up to the next step's, the
+/// moved code does what the original instruction does, and is in that one's frame.
+struct MovedStep {
+    std::uint32_t code = 0;  ///< offset in the moved code
+    /// Offset of the instruction from the entry; of the last jump, where it goes.
+    std::uint32_t original = 0;
+    std::uint32_t pushed = 0;  ///< bytes by which its stack is deeper than where the instruction begins
+};
 
 /// The moved prologue of one function: executing `code` (after its fix-ups) from the first byte on does what
 /// the original entry did, and ends with a jump to the first instruction that was not moved. No address in

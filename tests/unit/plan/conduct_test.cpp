@@ -5,7 +5,6 @@
 
 #include "tests/unit/catch.h"
 #include "wrappers/entry/callee_conduct.h"
-#include "wrappers/entry/entry_flags.h"
 #include "wrappers/object/object_file.h"
 
 namespace {
