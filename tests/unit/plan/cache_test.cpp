@@ -212,7 +212,7 @@ TEST_CASE("an IFUNC's choice is asked for anew") {
     CHECK_FALSE(folder.is_known(folder.request));
 }
 
-TEST_CASE("a damaged plan is none") {
+TEST_CASE("a damaged plan is none, nor one of an older form: both are made anew") {
     const Folder folder;
     folder.keep_marked(folder.request);
     const std::string good = text_of(folder.kept_file());
@@ -225,9 +225,14 @@ TEST_CASE("a damaged plan is none") {
         damaged[at] ^= 0x10;
         CHECK_FALSE(rdam::decode(damaged).has_value());
     }
-    write_text(folder.kept_file(), good.substr(0, good.size() / 2));
-    CHECK_FALSE(folder.is_known(folder.request));
-    CHECK(rdam::decode(*folder.store().load(plan_key(folder.request, kCatalogue))).has_value());
+    std::string older = good;
+    --older[7];  // the form's number, at the end of its mark
+    for (const std::string& useless : {good.substr(0, good.size() / 2), older}) {
+        write_text(folder.kept_file(), useless);
+        CHECK_FALSE(folder.is_known(folder.request));
+        CHECK(rdam::decode(*folder.store().load(plan_key(folder.request, kCatalogue))).has_value());
+        folder.keep_marked(folder.request);
+    }
 }
 
 TEST_CASE("a plan that no planner makes is none, whatever its checksum") {
