@@ -1,9 +1,7 @@
 // The tables of figures: what they promise of every output.
 #include "analyzer/output/fields.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "analyzer/output/json/json.h"
 #include "analyzer/output/symbols.h"
@@ -22,25 +20,6 @@ Recording recorded() {
     return recording;
 }
 
-std::string json_page() {
-    std::ifstream file{RDAM_DOCS "/json.md"};
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-template <class Row>
-void check_documented(output::Fields<Row> fields, const std::string& page) {
-    REQUIRE(!page.empty());
-    for (const output::Field<Row>& field : fields) {
-        if (field.key.empty()) continue;
-        INFO(field.key);
-        const bool described = page.find("`" + std::string{field.key} + "`") != std::string::npos;
-        // `rdam_all_low` and so on have a sentence for all.
-        CHECK((described || field.key.ends_with("_low") || field.key.ends_with("_high")));
-    }
-}
-
 }  // namespace
 
 TEST_CASE("every field of a function is in the JSON, and every title above a column of the text",
@@ -55,17 +34,6 @@ TEST_CASE("every field of a function is in the JSON, and every title above a col
         if (!field.key.empty()) CHECK(json.at("functions").at(0).contains(std::string{field.key}));
         if (!field.title.empty()) CHECK(text.find(" " + std::string{field.title}) != std::string::npos);
     }
-}
-
-TEST_CASE("docs/json.md describes every figure", "[fields]") {
-    const std::string page = json_page();
-    check_documented(output::function_fields(), page);
-    check_documented(output::thread_fields(), page);
-    check_documented(output::sequence_fields(), page);
-    check_documented(output::pattern_fields(), page);
-    check_documented(output::overall_fields(), page);
-    check_documented(output::process_fields(), page);
-    check_documented(output::compared_fields(), page);
 }
 
 TEST_CASE("a figure that is not known is a dash in tables", "[fields]") {

@@ -1,170 +1,17 @@
 // What people and programs read. Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 
-#include "analyzer/output/json/json.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/text/text.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/comparison.h"
 #include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/golden.h"
-#include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/programs.h"
 #include "tests/unit/catch.h"
-#include "wrappers/plan/planner.h"
 
 namespace rdam::test {
-namespace {
-
-constexpr std::uint32_t kWorker = 0, kLock = 1, kWait = 2;
-
-/// A made-up program with sources: 0x1000 lies in worker, 0x2000 in a function that was inlined into main.
-class MadeUpSymbols : public output::Symbols {
-  public:
-    std::vector<output::StackFrame> frames(std::uint64_t address) override {
-        if (address == 0x1000) {
-            return {{.function = "worker", .file = "app.c", .line = 42, .module = "app", .offset = 0x1000}};
-        }
-        if (address == 0x2000) {
-            return {{.function = "start", .file = "app.c", .line = 7, .inlined = true, .module = "app"},
-                    {.function = "main", .file = "app.c", .line = 12, .module = "app"}};
-        }
-        return {{.module = "libc.so.6", .offset = address}};
-    }
-};
-
-void contend(ThreadRecording& thread, std::uint64_t number) {
-    std::uint64_t now = 1000;
-    for (std::uint64_t i = 0; i < 100; ++i) {
-        const std::uint64_t mutex = i % 2 == 0 ? 0x7f00 : 0x7f80;
-        const std::uint64_t waited = number == 1 && i % 10 == 0 ? 20000 + i * 100 : 0;
-        thread.enter(now + 100, kWorker, {0}, 0x2000)
-            .enter(now + 500, kLock, {mutex}, 0x1000, i == 0 ? 1 : 0);
-        now += 540;
-        if (waited > 0) thread.enter(now, kWait, {mutex}, 0x4000).leave(now + waited, kWait);
-        now += waited + 60 + i % 7;
-        thread.leave(now, kLock);
-        now += 300 + (number + 1) * i;
-        thread.leave(now, kWorker);
-    }
-}
-
-/// Two threads that take a lock; the second one waits for it now and then.
-Recording contended_program() {
-    Recording recording{3, 1};
-    trace::TraceInfo& info = recording.info;
-    info.process.command = {"./app", "-t", "2", "two words"};
-    info.process.rdam_version = "0.1.0";
-    info.clock.probe_ticks = 40;
-    info.clock.probe_inner_ticks = 20;
-    const char* names[] = {"worker", "pthread_mutex_lock", "__lll_lock_wait"};
-    for (std::size_t f = 0; f < 3; ++f)
-        info.functions[f].name = names[f];
-    info.functions[kLock].module = info.functions[kWait].module = "libc.so.6";
-    trace::ParameterInfo& mutex = info.functions[kLock].parameters[0];
-    mutex.name = "mutex";
-    mutex.kind = static_cast<std::uint8_t>(ValueKind::pointer);
-    mutex.key = true;
-    info.stacks = {{.function = kLock, .caller = 0x1000, .frames = {0x1000, 0x2000, 0x3000}}};
-    for (std::uint64_t t = 0; t < 2; ++t)
-        contend(recording.thread(1000, 1001000), t);
-    return recording;
-}
-
-/// With a budget for overhead: `parse` is called often and soon sampled, and calls `next_token`; `log` is
-/// rare; `recover` may have been called where nobody looked.
-Recording program_with_budget(std::uint8_t rate, std::uint64_t switched_off) {
-    constexpr std::uint32_t kParse = 0, kToken = 1, kLog = 2;
-    Recording recording{4};
-    trace::TraceInfo& info = recording.info;
-    info.process.max_overhead = 0.1;
-    info.clock.probe_ticks = 40;
-    info.clock.probe_inner_ticks = 20;
-    const char* names[] = {"parse", "next_token", "log", "recover"};
-    for (std::size_t f = 0; f < 4; ++f)
-        info.functions[f].name = names[f];
-    info.functions[kToken].switched_off = switched_off;
-    for (std::uint64_t number = 0; number < 2; ++number) {
-        ThreadRecording& thread = recording.thread(1000, 1001000);
-        std::uint64_t now = 1000;
-        for (std::uint64_t i = 0; i < 100; ++i) {
-            const bool late = i >= 60;
-            thread.tree(late ? rate : std::uint8_t{0}).enter(now, kParse, {}, 0x2000);
-            const std::uint64_t disturbed = i % 9 == number ? 3000 : i % 5;
-            if (switched_off == 0 || now < switched_off) thread.call(now + 100, kToken, 200 + disturbed);
-            now += 500 + disturbed;
-            thread.leave(now, kParse);
-            now += late ? (std::uint64_t{500} << rate) : 500;
-            if (i % 50 == 0) thread.tree(0).call(now, kLog, 400 + i);
-            now += 500;
-        }
-    }
-    return recording;
-}
-
-/// `step` is called from six places; at one of them it is disturbed, at another a little.
-Recording program_with_callers() {
-    constexpr std::uint64_t kPlaces[] = {0x1000, 0x2000, 0x4000, 0x5000, 0x6000, 0x7000};
-    Recording recording{1};
-    recording.info.functions[0].name = "step";
-    recording.info.stacks = {{.function = 0, .caller = 0x1000, .frames = {0x1000, 0x2000}},
-                             {.function = 0, .caller = 0x1000, .frames = {0x1000, 0x3000}, .truncated = true},
-                             {.function = 0, .caller = 0x2000, .frames = {0x2000, 0x3000}}};
-    ThreadRecording& thread = recording.thread(1000, 1001000);
-    std::uint64_t now = 1000;
-    for (std::uint64_t i = 0; i < 240; ++i) {
-        const std::uint64_t place = i % 6;
-        const std::uint32_t stack = i % 60 == 0 ? 1 + (i == 60) : i == 1 ? 3 : 0;
-        const std::uint64_t disturbed = place == 0 ? 900 + i : place == 2 ? 100 : place == 3 ? 5 : 0;
-        thread.enter(now, 0, {}, kPlaces[place], stack).leave(now + 200 + disturbed, 0);
-        now += 3000;
-    }
-    return recording;
-}
-
-/// Everything that can go wrong, and names that mean harm.
-Recording troubled_program() {
-    Recording recording{3};
-    trace::TraceInfo& info = recording.info;
-    info.process.command = {"./evil\x1b[2J", "\xff\xfe"};
-    info.process.clean_end = false;
-    info.dropped = 1234;
-    info.functions[0].name = "a\x1b]0;title\x07";
-    info.functions[1].name = "b\u202egnp.exe";
-    info.functions[1].module = "lib\xff.so";
-    info.answers.resize(3);
-    info.answers[0].entry = "nosuch";
-    info.answers[0].verdict = static_cast<std::uint8_t>(ListVerdict::not_found);
-    info.answers[0].reason = "nearest: no_such\r\n";
-    info.answers[1].entry = "memcpy";
-    info.answers[1].verdict = static_cast<std::uint8_t>(ListVerdict::refused);
-    info.answers[1].function = "libc.so.6:memcpy";
-    info.answers[1].reason = "shorter than the patch";
-    info.answers[2].entry = "a";
-    info.answers[2].verdict = static_cast<std::uint8_t>(ListVerdict::wrapped);
-    info.remarks = {"Remark \x1b[31mof the recorder."};
-    ThreadRecording& thread = recording.thread(1000, 0);
-    info.threads[0].name = "\x9bthread";
-    info.threads[0].unwritten = 1;
-    thread.leave(1000, 1).enter(1010, 0).enter(1020, 1).leave(1100, 0);
-    thread.enter(1200, 0, {}, 0x1b).leave(1190, 0).enter(1300, 1).gap().enter(1400, 1);
-    thread.pause(1500, 1400).tail_enter(1510, 0);
-    return recording;
-}
-
-std::string text_of(const score::Report& report, const output::TextOptions& options = {}) {
-    MadeUpSymbols symbols;
-    return output::to_text(report, symbols, options);
-}
-
-std::string json_of(const score::Report& report, const output::JsonOptions& options = {}) {
-    MadeUpSymbols symbols;
-    return output::to_json(report, symbols, options);
-}
-
-}  // namespace
 
 TEST_CASE("the table of a contended program", "[output][golden]") {
     const score::Report report = analyze(contended_program());
@@ -173,7 +20,6 @@ TEST_CASE("the table of a contended program", "[output][golden]") {
     check_golden("contended-folded.txt",
                  text_of(analyze(contended_program(), {.sequences = {.deep_keys = true}}),
                          {.top = 1, .sequences = true}));
-    check_golden("contended.json", json_of(report));
 }
 
 TEST_CASE("durations as histograms", "[output][golden]") {
@@ -186,22 +32,16 @@ TEST_CASE("durations as histograms", "[output][golden]") {
         CHECK(calls == row.outermost);
     }
     check_golden("contended-histogram.txt", text_of(report, {.histogram = true, .width = 130}));
-    CHECK(json_of(report).find("\"bars\": [") != std::string::npos);
-    CHECK(json_of(analyze(contended_program())).find("\"bars\"") == std::string::npos);
 }
 
 TEST_CASE("patterns stand behind the functions, with their reservations", "[output][golden]") {
     score::Settings settings;
     settings.patterns = true;
-    const score::Report report = analyze(contended_program(), settings);
-    check_golden("patterns.txt", text_of(report));
-    check_golden("patterns.json", json_of(report));
+    check_golden("patterns.txt", text_of(analyze(contended_program(), settings)));
 }
 
 TEST_CASE("callers stand by what they carry, each with its stacks", "[output][golden]") {
-    const score::Report report = analyze(program_with_callers());
-    check_golden("callers.txt", text_of(report));
-    check_golden("callers.json", json_of(report));
+    check_golden("callers.txt", text_of(analyze(program_with_callers())));
 }
 
 TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
@@ -209,16 +49,12 @@ TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
     report.damage = {
         .bad_header = true, .no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
     check_golden("troubled.txt", text_of(report, {.threads = true}));
-    check_golden("troubled.json", json_of(report));
 }
 
 TEST_CASE("what a budget for overhead left out is said", "[output][golden]") {
     const score::Report sampled = analyze(program_with_budget(3, 0));
     check_golden("sampled.txt", text_of(sampled, {.threads = true, .sequences = true}));
-    check_golden("sampled.json", json_of(sampled));
-    const score::Report switched_off = analyze(program_with_budget(0, 50000));
-    check_golden("switched-off.txt", text_of(switched_off));
-    check_golden("switched-off.json", json_of(switched_off));
+    check_golden("switched-off.txt", text_of(analyze(program_with_budget(0, 50000))));
     check_golden("sampled-switched-off.txt", text_of(analyze(program_with_budget(3, 50000))));
 }
 
@@ -226,7 +62,6 @@ TEST_CASE("a program that called nothing", "[output][golden]") {
     Recording recording{2};
     recording.thread(1000, 2000);
     check_golden("nothing.txt", text_of(analyze(recording)));
-    check_golden("nothing.json", json_of(analyze(recording)));
 }
 
 TEST_CASE("with what calls were compared is said if it is not the usual", "[output]") {
@@ -244,9 +79,6 @@ TEST_CASE("with what calls were compared is said if it is not the usual", "[outp
     CHECK(text.find("\ncalls compared with percentile 1 of their thread; rules: my\\nrdam.toml; keys: "
                     "pthread_mutex_lock:mutex; ignored: __lll_lock_wait; deep keys\n") != std::string::npos);
     CHECK(text.find("took longer than percentile 1 of their thread; look at") != std::string::npos);
-    CHECK(nlohmann::json::parse(json_of(report))["trace"]["comparison"] == nlohmann::json::parse(R"({
-        "baseline": "p1", "keys": ["pthread_mutex_lock:mutex"], "no_keys": [], "split_by_context": [],
-        "ignore": ["__lll_lock_wait"], "deep_keys": true, "fold_loops": false, "rules_file": "my\nrdam.toml"})"));
 }
 
 TEST_CASE("long lists of rules are cut short in a line, and several traces' are joined", "[output]") {
@@ -273,39 +105,6 @@ TEST_CASE("nothing from a trace reaches the terminal as a control character", "[
         CHECK(text.find("\x1b]") == std::string::npos);
         CHECK(text.find("\u202e") == std::string::npos);
     }
-}
-
-TEST_CASE("JSON says where a function's calls ran", "[output]") {
-    score::Report report = analyze(contended_program());
-    const auto function = [&] { return nlohmann::json::parse(json_of(report))["functions"][0]; };
-    CHECK_FALSE(function().contains("processors"));
-    // What the sample stands for is twice as much.
-    report.functions[0].outermost = 16;
-    report.functions[0].lost_ns = 2000;
-    score::Sample& sample = report.functions[0].sample;
-    const auto add_call = [&](double lost_ns, double weight, std::uint16_t enter_cpu,
-                              std::uint16_t leave_cpu) {
-        score::ScoredCall call{{.weight = weight, .enter_cpu = enter_cpu, .leave_cpu = leave_cpu}};
-        call.lost_ns = lost_ns;
-        sample.calls.push_back(call);
-    };
-    add_call(100, 2, trace::kNoCpu, 0);
-    CHECK_FALSE(function().contains("processors"));
-    add_call(50, 4, 1, 1);
-    add_call(500, 1, 2, 1);
-    add_call(100, 1, 1, 0);
-    CHECK(function()["processors"] == nlohmann::json::parse(R"([
-        {"processor": 2, "calls": 2, "lost_ns": 1000.0, "share": 0.5},
-        {"processor": 1, "calls": 10, "lost_ns": 600.0, "share": 0.3}])"));
-    CHECK(function()["migrations"] ==
-          nlohmann::json::parse(R"({"calls": 4, "lost_ns": 1200.0, "share": 0.6})"));
-    report.process.nodes = {{0, {0, 1}}, {3, {2}}};
-    CHECK(function()["processors"][0]["node"] == 3);
-    CHECK(function()["processors"][1]["node"] == 0);
-    CHECK(function()["migrations"]["between_nodes"] ==
-          nlohmann::json::parse(R"({"calls": 2, "lost_ns": 1000.0, "share": 0.5})"));
-    CHECK(nlohmann::json::parse(json_of(report))["trace"]["nodes"] ==
-          nlohmann::json::parse(R"([{"node": 0, "processors": [0, 1]}, {"node": 3, "processors": [2]}])"));
 }
 
 TEST_CASE("what left calls without an end is told as it may be with their recorder", "[output]") {
@@ -371,40 +170,9 @@ TEST_CASE("a hint has a long name of C++ as its line has room for", "[output]") 
     CHECK(text.find("another thread is inside app:run<…>() then\n") != std::string::npos);
 }
 
-TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {
-    score::Report report = analyze(contended_program());
-    report.functions[0].rdam = std::numeric_limits<double>::quiet_NaN();
-    report.functions[0].min_ns = std::numeric_limits<double>::infinity();
-    const std::string text = json_of(report);
-    CHECK(text.find("NaN") == std::string::npos);
-    CHECK(text.find("null") == std::string::npos);
-    const auto json = nlohmann::json::parse(text);
-    const auto has = [](const nlohmann::json& object, std::initializer_list<const char*> keys) {
-        for (const char* key : keys) {
-            INFO(key);
-            CHECK(object.contains(key));
-        }
-    };
-    has(json, {"trace", "threads", "functions"});
-    has(json["trace"], {"command", "duration_ns", "events", "dropped", "probe_cost_ns", "perturbation"});
-    has(json["threads"][0], {"tid", "name", "duration_ns", "events"});
-    const auto& function = json["functions"][0];
-    has(function,
-        {"name", "module", "rdam", "rdam_all", "rdam_self", "rdam_flat", "occurrences", "min_ns", "median_ns",
-         "p99_ns", "max_ns", "lost_ns", "lower_bound", "threads", "sequences", "stacks", "hints"});
-    has(function["threads"][0], {"tid", "rdam", "occurrences", "lost_ns"});
-    CHECK_FALSE(json.contains("patterns"));
-    has(function["sequences"][0], {"id", "name", "rdam", "occurrences", "min_ns", "lost_ns"});
-    for (const auto& each : json["functions"]) {
-        for (const auto& stack : each["stacks"])
-            has(stack, {"count", "frames"});
-    }
-}
-
 TEST_CASE("only the top functions are shown when asked for", "[output]") {
     const score::Report report = analyze(contended_program());
     REQUIRE(report.functions.size() == 3);
-    CHECK(nlohmann::json::parse(json_of(report, {.top = 2}))["functions"].size() == 2);
     CHECK(text_of(report, {.top = 2}).find("… 1 more (--top 0 shows all)") != std::string::npos);
     CHECK(text_of(report, {.top = 0}).find("more (--top") == std::string::npos);
 }
