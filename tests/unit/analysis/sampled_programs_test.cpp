@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "tests/unit/analysis/deviations.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/catch.h"
 
@@ -70,30 +71,6 @@ Recording sample(const Recording& whole, const std::vector<std::vector<TreeEvent
     return recording;
 }
 
-/// Estimates of one number, in standard errors off the truth.
-class Deviations {
-  public:
-    void add(double estimate, double truth, double error) {
-        REQUIRE(error > 0);
-        const double off = (estimate - truth) / error;
-        CHECK(std::abs(off) < 6);
-        within_ += std::abs(off) <= 2 ? 1 : 0;
-        sum_ += estimate - truth;
-        squares_ += (estimate - truth) * (estimate - truth);
-        ++count_;
-    }
-    /// `slack`: of the mean deviation, in standard deviations.
-    void check(double slack) const {
-        CHECK(within_ >= 0.90 * count_);
-        CHECK(within_ <= 0.99 * count_);
-        const double deviation = std::sqrt(squares_ / count_);
-        CHECK(std::abs(sum_ / count_) <= deviation * (4 / std::sqrt(count_) + slack));
-    }
-
-  private:
-    double count_ = 0, within_ = 0, sum_ = 0, squares_ = 0;
-};
-
 struct FunctionDeviations {
     Deviations occurrences, mean;
     double largest_variation = 0;  ///< of the estimated counts
@@ -128,7 +105,7 @@ void check_estimates(unsigned rate, int events) {
     CHECK(functions.size() == 4);
     for (const auto& [name, function] : functions) {
         CAPTURE(rate, name);
-        function.occurrences.check(0);
+        function.occurrences.check();
         // A ratio of estimates has a bias, of at most so much: Hartley and Ross, Nature 174 (1954) 270.
         function.mean.check(function.largest_variation);
     }

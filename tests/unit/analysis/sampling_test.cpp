@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/score/statistics/distribution.h"
+#include "tests/unit/analysis/deviations.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 
@@ -85,34 +85,6 @@ Recording sample(const std::vector<SampledTree>& trees, std::uint64_t seed) {
     return recording;
 }
 
-/// Of one number over all samples.
-class Errors {
-  public:
-    void add(double estimate, double truth, double error) {
-        REQUIRE(error > 0);
-        const double z = (estimate - truth) / error;
-        CHECK(std::abs(z) < 6);
-        within_ += std::abs(z) <= 2 ? 1 : 0;
-        sum_ += estimate - truth;
-        squares_ += (estimate - truth) * (estimate - truth);
-        ++count_;
-    }
-    double within() const {
-        return within_ / count_;
-    }  ///< two standard errors: 95 % of a normal distribution
-    /// Mean deviation, in its own standard errors.
-    double bias() const { return sum_ / count_ / std::sqrt(squares_ / count_ / count_); }
-
-  private:
-    double count_ = 0, within_ = 0, sum_ = 0, squares_ = 0;
-};
-
-void check(const Errors& errors) {
-    CHECK(errors.within() >= 0.90);
-    CHECK(errors.within() <= 0.99);
-    CHECK(std::abs(errors.bias()) < 4);
-}
-
 const std::vector<SampledTree>& trees() {
     static const std::vector<SampledTree> all = population();
     return all;
@@ -149,18 +121,31 @@ TEST_CASE("what a difference is beyond chance", "[sampling]") {
     CHECK(score::beyond_chance(0, 0) == 0);
 }
 
-TEST_CASE("counts are estimated without bias and within their standard error", "[sampling]") {
+TEST_CASE(
+    "lost time is estimated within its standard error, each sequence's against its own least, and scores are "
+    "bounds",
+    "[sampling]") {
     const score::Report truth = analyze(whole(trees()));
-    std::map<std::string, Errors> errors;
+    CHECK(row(truth, "b").sequences.size() == 4);
+    std::map<std::string, Deviations> lost;
+    std::map<std::string, int> above;
+    std::map<std::string, double> highest;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         const score::Report report = analyze(sample(trees(), seed));
-        for (const char* name : {"a", "b", "c", "e"}) {
-            const score::FunctionRow& estimated = row(report, name);
-            CHECK(estimated.sampled);
-            CHECK(estimated.lower_bound);
-            CHECK(estimated.recorded < row(truth, name).occurrences);
-            errors[name].add(static_cast<double>(estimated.occurrences),
-                             static_cast<double>(row(truth, name).occurrences), estimated.occurrences_error);
+        for (const char* name : {"a", "b", "c"}) {
+            const score::FunctionRow &all = row(truth, name), &found = row(report, name);
+            std::map<std::uint64_t, double> least;
+            for (const score::SequenceRow& sequence : found.sequences)
+                least[sequence.id] = sequence.min_ns;
+            double expected = 0;
+            for (const score::SequenceRow& sequence : all.sequences)
+                expected += sequence.lost_ns - static_cast<double>(sequence.occurrences) *
+                                                   (least.at(sequence.id) - sequence.min_ns);
+            lost[name].add(found.lost_ns, expected, found.lost_error_ns);
+            CHECK(found.sampled);
+            CHECK(found.rdam <= all.rdam + 2 * found.rdam_error);
+            above[name] += found.rdam > all.rdam ? 1 : 0;
+            highest[name] = std::max(highest[name], found.rdam);
         }
         const score::FunctionRow& certain = row(report, "d");
         CHECK_FALSE(certain.sampled);
@@ -168,82 +153,12 @@ TEST_CASE("counts are estimated without bias and within their standard error", "
         CHECK(certain.occurrences_error == 0);
         CHECK(certain.lost_ns == row(truth, "d").lost_ns);
     }
-    for (const auto& [name, each] : errors) {
+    for (const auto& [name, each] : lost) {
         CAPTURE(name);
-        check(each);
-    }
-}
-
-TEST_CASE("means are estimated within their standard error", "[sampling]") {
-    const score::Report truth = analyze(whole(trees()));
-    std::map<std::string, Errors> errors;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        const score::Report report = analyze(sample(trees(), seed));
-        for (const char* name : {"a", "b", "c"})
-            errors[name].add(row(report, name).mean_ns, row(truth, name).mean_ns,
-                             row(report, name).mean_error_ns);
-    }
-    for (const auto& [name, each] : errors) {
-        CAPTURE(name);
-        check(each);
-    }
-}
-
-TEST_CASE("lost time is estimated within its standard error, against the least of the sample", "[sampling]") {
-    const score::Report truth = analyze(whole(trees()));
-    std::map<std::string, Errors> errors;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        const score::Report report = analyze(sample(trees(), seed));
-        // Functions whose calls are all one sequence.
-        for (const char* name : {"a", "c"}) {
-            const score::FunctionRow& all = row(truth, name);
-            const auto calls = static_cast<double>(all.occurrences);
-            errors[name].add(row(report, name).lost_ns, calls * (all.mean_ns - row(report, name).min_ns),
-                             row(report, name).lost_error_ns);
-        }
-    }
-    for (const auto& [name, each] : errors) {
-        CAPTURE(name);
-        check(each);
-    }
-}
-
-TEST_CASE("lost time of several sequences is estimated, each against its own least", "[sampling]") {
-    const score::FunctionRow all = row(analyze(whole(trees())), "b");
-    REQUIRE(all.sequences.size() == 4);
-    Errors errors;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        const score::FunctionRow found = row(analyze(sample(trees(), seed)), "b");
-        std::map<std::uint64_t, double> least;
-        for (const score::SequenceRow& sequence : found.sequences)
-            least[sequence.id] = sequence.min_ns;
-        double truth = 0;
-        for (const score::SequenceRow& sequence : all.sequences)
-            truth += sequence.lost_ns -
-                     static_cast<double>(sequence.occurrences) * (least.at(sequence.id) - sequence.min_ns);
-        errors.add(found.lost_ns, truth, found.lost_error_ns);
-    }
-    check(errors);
-}
-
-TEST_CASE("the score of a sample is below that of the whole", "[sampling]") {
-    const score::Report truth = analyze(whole(trees()));
-    for (const char* name : {"a", "b", "c"}) {
-        CAPTURE(name);
-        const double score = row(truth, name).rdam;
-        REQUIRE(score > 0.01);
-        int above = 0;
-        double highest = 0;
-        for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-            const score::Report report = analyze(sample(trees(), seed));
-            const score::FunctionRow& estimated = row(report, name);
-            CHECK(estimated.rdam <= score + 2 * estimated.rdam_error);
-            above += estimated.rdam > score ? 1 : 0;
-            highest = std::max(highest, estimated.rdam);
-        }
-        CHECK(above <= kSeeds * 4 / 100);
+        each.check();
+        CHECK(above[name] <= kSeeds * 4 / 100);
         // A bound that is worth something: within the error of the whole's.
-        CHECK(highest > 0.8 * score);
+        CHECK(highest[name] > 0.8 * row(truth, name).rdam);
     }
 }
 
