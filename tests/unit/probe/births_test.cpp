@@ -1,39 +1,17 @@
 // What the agent does for fork children of its process that stand where no starter can be reached.
 #include "tools/agent/births.h"
 
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <utility>
 
 #include "tests/unit/catch.h"
+#include "tests/unit/probe/fresh_memory.h"
 #include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {
 namespace {
-
-constexpr std::size_t kSize = shm::kChunksOffset + shm::kChunkSize;
-
-SharedMemory map_memory() {
-    const int fd = memfd_create("rdam", MFD_CLOEXEC);
-    REQUIRE(fd >= 0);
-    REQUIRE(ftruncate(fd, static_cast<off_t>(kSize)) == 0);
-    void* const memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REQUIRE(memory != MAP_FAILED);
-    auto& control = *static_cast<shm::Control*>(memory);
-    control.magic = shm::kMagic;
-    control.version = shm::kVersion;
-    control.size = kSize;
-    control.chunks = 1;
-    control.pid = static_cast<std::uint32_t>(getpid());
-    munmap(memory, kSize);
-    auto shared = SharedMemory::map(fd);
-    close(fd);
-    REQUIRE(shared);
-    return std::move(*shared);
-}
 
 TEST_CASE("the numbers of a task are read from its status, the innermost last") {
     using Numbers = std::vector<std::uint32_t>;
@@ -53,7 +31,7 @@ TEST_CASE("in its own namespace a process has the same numbers everywhere") {
 }
 
 TEST_CASE("the kernel says that an agent was killed, and the agent that it has ended") {
-    const SharedMemory shared = map_memory();
+    const SharedMemory shared = test::fresh_memory(1, static_cast<std::uint32_t>(getpid()));
     const shm::Births& page = shm::births_of(shared.control());
     const pid_t agent = fork();
     REQUIRE(agent >= 0);
@@ -75,7 +53,7 @@ TEST_CASE("the kernel says that an agent was killed, and the agent that it has e
 }
 
 TEST_CASE("whoever asks for an agent is answered, and believed in nothing") {
-    const SharedMemory shared = map_memory();
+    const SharedMemory shared = test::fresh_memory(1, static_cast<std::uint32_t>(getpid()));
     shm::Births& page = shm::births_of(shared.control());
     Births births(shared);
     shm::Birth& birth = page.children[3];

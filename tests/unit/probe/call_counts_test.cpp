@@ -14,6 +14,7 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/clock/clock.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/probe/fresh_memory.h"
 #include "tools/agent/memory/call_counts.h"
 #include "tools/agent/memory/shared_memory.h"
 
@@ -42,7 +43,7 @@ namespace {
 /// The memory of a process with `functions` functions, seen by its agent, and nothing counted yet.
 class Process {
   public:
-    explicit Process(std::size_t functions) : shared_(map()) {
+    explicit Process(std::size_t functions) : shared_(test::fresh_memory()) {
         info.functions.resize(functions);
         for (std::uint32_t i = 0; i < functions; ++i)
             numbers.set(i, i);
@@ -61,23 +62,6 @@ class Process {
     agent::FunctionNumbers numbers;
 
   private:
-    static agent::SharedMemory map() {
-        constexpr std::uint64_t kSize = shm::kChunksOffset + shm::kChunkSize;
-        const int fd = memfd_create("calls", MFD_CLOEXEC);
-        REQUIRE(ftruncate(fd, kSize) == 0);
-        auto* control = static_cast<shm::Control*>(
-            mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0));
-        control->magic = shm::kMagic;
-        control->version = shm::kVersion;
-        control->size = kSize;
-        control->chunks = 1;
-        munmap(control, kSize);
-        auto shared = agent::SharedMemory::map(fd);
-        close(fd);
-        REQUIRE(shared);
-        return std::move(*shared);
-    }
-
     agent::SharedMemory shared_;
 };
 

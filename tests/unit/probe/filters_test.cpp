@@ -2,9 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <utility>
-
 #include "tests/unit/catch.h"
+#include "tests/unit/probe/fresh_memory.h"
 #include "tools/agent/memory/ready_chunks.h"
 #include "tools/agent/process/filter_watch.h"
 
@@ -12,25 +11,6 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::uint32_t kChunks = 300;
-
-SharedMemory map() {
-    const std::size_t size = shm::kChunksOffset + std::size_t{kChunks} * shm::kChunkSize;
-    const int fd = memfd_create("test", MFD_CLOEXEC);
-    REQUIRE(fd >= 0);
-    REQUIRE(ftruncate(fd, static_cast<off_t>(size)) == 0);
-    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REQUIRE(memory != MAP_FAILED);
-    auto& control = *static_cast<shm::Control*>(memory);
-    control.magic = shm::kMagic;
-    control.version = shm::kVersion;
-    control.size = size;
-    control.chunks = kChunks;
-    munmap(memory, size);
-    auto shared = SharedMemory::map(fd);
-    close(fd);
-    REQUIRE(shared);
-    return std::move(*shared);
-}
 
 TEST_CASE("the number of filters is read from /proc/PID/status") {
     CHECK(parse_filters("Name:\ta\nSeccomp:\t0\nSeccomp_filters:\t0\n") == 0);
@@ -47,7 +27,7 @@ TEST_CASE("a process without a new filter has no more") {
 }
 
 TEST_CASE("chunks have memory ahead of threads under a filter, and no others") {
-    const SharedMemory shared = map();
+    const SharedMemory shared = test::fresh_memory(kChunks);
     shm::Control& control = shared.control();
     ReadyChunks ready(shared);
     ready.look();

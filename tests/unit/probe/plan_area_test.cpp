@@ -1,34 +1,13 @@
 // What the process reads of a plan.
 #include "tools/agent/plan/plan_area.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 
 #include "tests/unit/catch.h"
+#include "tests/unit/probe/fresh_memory.h"
 
 namespace rdam::agent {
 namespace {
-
-/// Shared memory without chunks, as a process that has just started makes it.
-SharedMemory fresh_memory() {
-    constexpr std::uint64_t kSize = shm::kChunksOffset + shm::kChunkSize;
-    const int fd = memfd_create("plan_area_test", MFD_CLOEXEC);
-    REQUIRE(fd >= 0);
-    REQUIRE(ftruncate(fd, kSize) == 0);
-    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REQUIRE(memory != MAP_FAILED);
-    auto* control = static_cast<shm::Control*>(memory);
-    control->magic = shm::kMagic;
-    control->version = shm::kVersion;
-    control->size = kSize;
-    munmap(memory, kSize);
-    auto shared = SharedMemory::map(fd);
-    close(fd);
-    REQUIRE(shared.has_value());
-    return std::move(*shared);
-}
 
 std::vector<shm::PlannedFunction> functions_in(const SharedMemory& shared) {
     const auto area = shared.plan_area();
@@ -42,7 +21,7 @@ std::vector<shm::PlannedFunction> functions_in(const SharedMemory& shared) {
 }  // namespace
 
 TEST_CASE("the process is told which functions are sampled") {
-    const SharedMemory shared = fresh_memory();
+    const SharedMemory shared = test::fresh_memory();
     ProcessDescription process;
     process.objects.push_back({"/usr/bin/app", {}, 0x10000, 0x20000});
     FunctionPlan every;

@@ -1,8 +1,5 @@
 #include "tests/unit/trace/files.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
 
@@ -107,24 +104,6 @@ TraceInfo info_of_one_function() {
     info.threads.resize(1);
     info.stacks.resize(1);
     return info;
-}
-
-MemoryFile::MemoryFile(const Bytes& content)
-    : fd_(memfd_create("trace", MFD_CLOEXEC)), path_("/proc/self/fd/" + std::to_string(fd_)) {
-    REQUIRE(fd_ >= 0);
-    REQUIRE(pwrite(fd_, content.data(), content.size(), 0) == static_cast<ssize_t>(content.size()));
-}
-
-MemoryFile::~MemoryFile() {
-    close(fd_);
-}
-
-void MemoryFile::set(std::size_t at, std::uint8_t byte) {
-    REQUIRE(pwrite(fd_, &byte, 1, static_cast<off_t>(at)) == 1);
-}
-
-void MemoryFile::truncate(std::size_t size) {
-    REQUIRE(ftruncate(fd_, static_cast<off_t>(size)) == 0);
 }
 
 }  // namespace rdam::trace::testing

@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/format.h"
+#include "tests/unit/memory_file.h"
 
 namespace rdam::trace::testing {
 
@@ -39,23 +40,6 @@ struct EventChunk {
 /// One function with a parameter and a result, one thread.
 TraceInfo info_of_one_function();
 
-/// An unlinked file with the given content. Reads and changes are by position.
-class MemoryFile {
-  public:
-    explicit MemoryFile(const Bytes& content);
-    ~MemoryFile();
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    MemoryFile(MemoryFile&&) = delete;
-    MemoryFile& operator=(MemoryFile&&) = delete;
-
-    const std::string& path() const { return path_; }
-    void set(std::size_t at, std::uint8_t byte);
-    void truncate(std::size_t size);
-
-  private:
-    int fd_;
-    std::string path_;
-};
+using test::MemoryFile;
 
 }  // namespace rdam::trace::testing
