@@ -8,7 +8,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case, agents_of
@@ -74,37 +73,32 @@ class SubreaperCase(Case):
 
     def starter_of(self, process: int) -> int:
         """That of the run whose first process it is."""
-        for _ in range(100):
+        def found() -> int | None:
             for number in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
-                try:
+                with contextlib.suppress(OSError):
                     title = pathlib.Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")[0]
                     parent = pathlib.Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[1]
-                except OSError:
-                    continue
-                if title == b"rdam-starter" and int(parent) in agents_of(process):
-                    return number
-            time.sleep(0.02)
-        self.fail("there is no starter")
+                    if title == b"rdam-starter" and int(parent) in agents_of(process):
+                        return number
+            return None
+
+        return self.until(found, "there is no starter")
 
     def await_end(self, process: int):
-        for _ in range(100):
+        def ended() -> bool:
             try:
-                if ") Z " in pathlib.Path(f"/proc/{process}/stat").read_text():
-                    return
+                return ") Z " in pathlib.Path(f"/proc/{process}/stat").read_text()
             except OSError:
-                return
-            time.sleep(0.05)
-        self.fail("the starter has stayed")
+                return True
+
+        self.until(ended, "the starter has stayed")
 
     def await_end_of_starters(self, maker: int):
         """Of that process, a zombie: nothing shows whose a starter is, so of all that began after it; and its agent's, which makes it."""
         since = int(pathlib.Path(f"/proc/{maker}/stat").read_text().rsplit(")", 1)[1].split()[19])
         self.await_end(maker)
-        for _ in range(500):
-            time.sleep(0.02)
-            if not any(self.is_starter_since(number, since) for number in os.listdir("/proc") if number.isdigit()):
-                return
-        self.fail("the starter has stayed")
+        self.until(lambda: not any(self.is_starter_since(number, since) for number in os.listdir("/proc") if number.isdigit()),
+                   "the starter has stayed")
 
     def is_starter_since(self, number: str, since: int) -> bool:
         try:
@@ -121,23 +115,6 @@ class SubreaperCase(Case):
         os.kill(starter, signal.SIGKILL)
         self.await_end(starter)
 
-    def await_agents(self):
-        """Of children that were killed the trace is finished a moment later."""
-        for _ in range(200):
-            if not self.agents_here():
-                return
-            time.sleep(0.05)
-        self.fail("agents have stayed")
-
-    def agents_here(self) -> list[str]:
-        found = []
-        for process in pathlib.Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                title = (process / "cmdline").read_bytes().split(b"\0")[0]
-                if title.endswith(b"/rdam-agent") and os.path.realpath(process / "cwd") == os.path.realpath(self.folder):
-                    found.append(process.name)
-        return found
-
 
 class Subreaper(SubreaperCase):
     def test_children_end(self):
@@ -147,8 +124,7 @@ class Subreaper(SubreaperCase):
                 self.assertEqual(said, "3 own, 0 strangers, 1")
                 self.await_agents()
                 self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
-                for trace in self.folder.glob("trace*.bin"):
-                    trace.unlink()
+                self.forget()
 
     def test_children_that_become_other_programs(self):
         self.assertEqual(self.finish(self.start(how="exec"))[0], "3 own, 0 strangers, 1")
@@ -221,10 +197,6 @@ class LeftAlone(SubreaperCase):
             with self.subTest(how=how):
                 self.check(why, self.start(how=how, **options), lines=lines)
                 self.forget()
-
-    def forget(self):
-        for trace in self.folder.glob("trace*.bin"):
-            trace.unlink()
 
     def check_executed(self, *command, adopter=None, executed=(), **options):
         """A fork child's agent is started where its parent began; what the child executes has to ask by itself."""
@@ -341,8 +313,7 @@ class LeftAlone(SubreaperCase):
                 program = self.start(how="kill", change=change, when="last")
                 self.kill_starter(program)
                 self.check("", program, lines=0, calls=[1] + self.CHILDREN * [1000])
-                for trace in self.folder.glob("trace*.bin"):
-                    trace.unlink()
+                self.forget()
 
     def test_recorded_by_the_command(self):
         done = subprocess.run([RDAM, "record", "-f", "work", "--", PROGRAMS / "subreaper", "exec", "3", PROGRAMS / "counts", "mounts"],

@@ -12,9 +12,8 @@ ATTEMPTS = 5  # what else runs on the machine disturbs as well
 
 class Alone(Case):
     def record(self, function: str, threads: int, name: str, *command):
-        done = self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", function, "-o", name, "--", MICROBENCH, command[0],
-                                  "--threads", threads, *command[1:])
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", function, "-o", name, "--", MICROBENCH, command[0],
+                                          "--threads", threads, *command[1:]))
 
     def first_hint(self, function: str, *command) -> dict:
         self.record(function, 1, "one.bin", *command)

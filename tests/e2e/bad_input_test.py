@@ -4,7 +4,6 @@
 import os
 import pathlib
 import shutil
-import subprocess
 import unittest
 
 from harness import PROGRAMS, RDAM, Case
@@ -32,8 +31,7 @@ class Traces(Case):
         self.rdam("record", "-f", "step,work", "--", PROGRAMS / "counts", "2", "20000")
         whole = (self.folder / "trace.bin").read_bytes()
         (self.folder / "cut.bin").write_bytes(whole[: len(whole) * 2 // 3])
-        done = self.rdam("analyze", "cut.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "cut.bin"))
         self.assertRegex(done.stdout.decode(), "(?i)note: .*(cut|end|index|incomplete)")
         whole_calls, cut_calls = self.counts("trace.bin")["work"], self.counts("cut.bin").get("work", 0)
         self.assertEqual(whole_calls, 40000)
@@ -138,8 +136,7 @@ class Programs(Case):
     def test_go(self):
         path = self.compiled("go")
         (self.folder / "note").write_bytes(b"\xff Go buildinf:" + bytes(32))
-        done = self.run_in_folder("objcopy", "--add-section", f".go.buildinfo={self.folder}/note", path)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("objcopy", "--add-section", f".go.buildinfo={self.folder}/note", path))
         self.assert_one_line(self.record(path), 1, "Go")
 
 
@@ -148,26 +145,6 @@ class Outputs(Case):
         done = self.rdam("record", "-o", "no/such/folder/trace.bin", "-f", "work", "--", PROGRAMS / "counts")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
         self.assertIn("no/such/folder", done.stderr.decode())
-
-    def test_full_disk(self):
-        if os.geteuid() != 0:
-            self.skipTest("mounting a small file system takes root")
-        disk = self.folder / "disk"
-        disk.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], stderr=subprocess.PIPE, check=False)
-        if mounted.returncode != 0:
-            self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
-        try:
-            done = self.rdam("record", "-o", disk / "trace.bin", "-f", "step,work", "--", PROGRAMS / "counts", "2", "400000")
-            self.assertEqual(done.returncode, 3, done.stderr.decode())
-            self.assertRegex(done.stderr.decode(), "events could not be written")
-            report = self.analyze(disk / "trace.bin")
-            self.assertGreater(report["trace"]["dropped"], 0)
-            self.assertGreater(report["trace"]["events"], 1000)
-            # Of 400000 × (1 + 3) calls in each of 2 threads every event was either kept or counted.
-            self.assertEqual(report["trace"]["events"] + report["trace"]["dropped"] >= 2 * 2 * 4 * 400000, True)
-        finally:
-            subprocess.run(["umount", disk], check=True)
 
     def test_no_escape_sequence_reaches_the_terminal(self):
         name = "evil\x1b]0;owned\x07\x1b[31m\u202e\x9b31m"

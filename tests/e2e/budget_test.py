@@ -101,14 +101,12 @@ class Budget(Case):
         self.assertIn("windows_cover", report["functions"][0])
         self.check_counts(truth, report)
         child = next(self.folder.glob("trace.*.bin"))
-        done = self.rdam("analyze", "--json", child)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", child))
         self.assertEqual([(f["name"], f["occurrences"]) for f in json.loads(done.stdout)["functions"]], [("leaf", 50)])
 
     def test_within_the_budget_everything_is_recorded(self):
-        done = self.rdam("record", "-o", "trace.bin", "--max-overhead", "100000%", "-f", ",".join(FUNCTIONS), "--",
-                         PROGRAMS / "sampled", "2000")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-o", "trace.bin", "--max-overhead", "100000%", "-f", ",".join(FUNCTIONS), "--",
+                                        PROGRAMS / "sampled", "2000"))
         words = done.stdout.split()[1:]
         self.assertEqual(self.counts(), {n.decode(): int(c) for n, c in zip(words[::2], words[1::2], strict=True)})
 
@@ -142,9 +140,8 @@ class Waits(Case):
 
     def record(self, kind: str, *options) -> tuple[dict[str, int], dict]:
         """What the program has measured itself, and the report."""
-        done = self.rdam("record", *options, "-o", "trace.bin", "-f", self.LOCKS[kind], "--", PROGRAMS / "waits", kind, "1000",
-                         env={"RDAM_MAX_OVERHEAD": ""})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", *options, "-o", "trace.bin", "-f", self.LOCKS[kind], "--", PROGRAMS / "waits", kind, "1000",
+                                        env={"RDAM_MAX_OVERHEAD": ""}))
         self.assertIn(b"1 function was sampled in windows", done.stderr)
         self.assertIn(f"the waits of {self.LOCKS[kind]} are recorded".encode(), done.stderr)
         words = done.stdout.split()

@@ -33,8 +33,7 @@ class Recorded(Case):
     def instructions(self, trace="trace.bin") -> dict[str, list[int]] | None:
         """Of each call, by function; None: there is no such column."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "columns"
-        done = self.rdam("export", "--columns", folder, trace)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--columns", folder, trace))
         contents = json.loads((folder / "columns.json").read_text())
         column = contents["tables"]["calls"]["columns"].get("instructions")
         if column is None:
@@ -50,8 +49,7 @@ class Here(Recorded):
     """The recorder as it is, on whatever this machine has."""
 
     def record(self, *options):
-        done = self.rdam("record", *options, "-f", "known_loop", "--", COUNTED, "loop", "40")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", *options, "-f", "known_loop", "--", COUNTED, "loop", "40"))
         report = self.analyze()
         self.assertEqual(report["functions"][0]["occurrences"], 40)
         return done.stderr.decode(), report["trace"]
@@ -104,9 +102,8 @@ class Counted(Recorded):
     """A counter that is moved by the program."""
 
     def record(self, functions: str, *command, **variables):
-        done = self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions,
-                                                 "RDAM_COUNTERS": "instructions", **variables})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions,
+                                                                "RDAM_COUNTERS": "instructions", **variables}))
         return done
 
     def test_a_call_has_its_own_instructions_without_those_of_the_probes(self):
@@ -164,8 +161,7 @@ class Counted(Recorded):
         own = ("outer", "inner", "100 rows", "loop's rest")
         without = {name: count for name, count in self.counts().items() if name in own}
         (self.folder / "trace.bin").unlink()
-        done = self.run_in_folder(PROGRAMS / "regions", env={"LD_PRELOAD": LIBRDAM, "RDAM_COUNTERS": "instructions"})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder(PROGRAMS / "regions", env={"LD_PRELOAD": LIBRDAM, "RDAM_COUNTERS": "instructions"}))
         self.assertEqual({name: count for name, count in self.counts().items() if name in own}, without)
         counts = self.instructions()
         self.assertEqual({name: len(counts[name]) for name in ("outer", "inner")}, {"outer": 1000, "inner": 1000})

@@ -15,8 +15,7 @@ KINDS = ["independent", "rare", "heavy", "short_bursts", "bursts", "rare_bursts"
 
 class Coverage(Case):
     def test_short(self):
-        done = self.run_in_folder(COVERAGE, "--build", BUILD, "--programs", len(KINDS), "--recordings", 2, "--calls", 2000)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(COVERAGE, "--build", BUILD, "--programs", len(KINDS), "--recordings", 2, "--calls", 2000))
         text = done.stdout.decode()
         rows = re.findall(r"^(\w+) +(\d\.\d{3}) +(\d\.\d{3}) +(\d\.\d{3}) +(\d)/2$", text, re.MULTILINE)
         self.assertEqual([row[0] for row in rows], KINDS, text)

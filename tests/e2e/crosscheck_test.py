@@ -40,8 +40,7 @@ class CrossCheck(Case):
         shutil.copy2(PROGRAMS / "crosscheck", self.folder / "app")
 
     def record(self):
-        done = self.rdam("record", "-f", FUNCTIONS, "--", "./app")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", FUNCTIONS, "--", "./app"))
 
     def check(self, *files: str) -> dict:
         causes = self.analyze("trace.bin", *[word for file in files for word in ("--causes", file)])["causes"]
@@ -65,8 +64,7 @@ class CrossCheck(Case):
         binaries = self.folder / "bin"
         binaries.mkdir()
         (binaries / "rdam").symlink_to(RDAM)
-        done = self.run_in_folder("sh", "-e", "-c", commands, env={"PATH": f"{binaries}:{os.environ['PATH']}"})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder("sh", "-e", "-c", commands, env={"PATH": f"{binaries}:{os.environ['PATH']}"}))
         found = verdicts_in(done.stdout.decode())
         self.assertEqual(found, verdicts_in(shown), done.stdout.decode())
         self.assertEqual(found, {"locked_update": VERDICTS[0], "naps": VERDICTS[1], "races": VERDICTS[2],
@@ -76,11 +74,9 @@ class CrossCheck(Case):
         self.need("valgrind")
         self.record()
         for tool, options in {"drd": ["--exclusive-threshold=1"], "helgrind": []}.items():
-            done = self.run_in_folder("valgrind", f"--tool={tool}", "--xml=yes", f"--xml-file={tool}.xml", *options, "./app")
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.succeeded(self.run_in_folder("valgrind", f"--tool={tool}", "--xml=yes", f"--xml-file={tool}.xml", *options, "./app"))
         for name, option in {"callgrind.out": "--dump-instr=yes", "branches.out": "--branch-sim=yes"}.items():
-            done = self.run_in_folder("valgrind", "--tool=callgrind", "--cache-sim=yes", option, f"--callgrind-out-file={name}", "./app")
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.succeeded(self.run_in_folder("valgrind", "--tool=callgrind", "--cache-sim=yes", option, f"--callgrind-out-file={name}", "./app"))
         causes = self.check("drd.xml", "callgrind.out")
         self.assertEqual(causes["labels"][:3], ["conflicts", "held locks", "Ir"])
         self.assertEqual(self.verdicts(causes), {"locked_update": "agree", "naps": "effect_only", "races": "cause_only",
@@ -102,8 +98,7 @@ class CrossCheck(Case):
         if done.returncode != 0 or not (self.folder / "perf.data").exists():
             self.skipTest(f"perf cannot record here: {done.stderr.decode().strip().splitlines()[-1:]}")
         self.assert_one_line(self.rdam("analyze", "--causes", "perf.data"), 1, "perf report --stdio -i perf.data")
-        report = self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data")
-        self.assertEqual(report.returncode, 0, report.stderr.decode())
+        report = self.succeeded(self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data"))
         causes = self.check(self.write("perf.txt", report.stdout.decode()))
         self.assertEqual([(r["tool"], r["disturbs"]) for r in causes["reports"]], [("perf report", False)])
         self.assertIn("cpu-clock", causes["labels"][0])
@@ -116,14 +111,12 @@ class CrossCheck(Case):
         done = self.run_in_folder("perf", "record", "-q", "-e", "cpu-clock", "-o", "perf.data", "./app")
         if done.returncode != 0 or not (self.folder / "perf.data").exists():
             self.skipTest(f"perf cannot record here: {done.stderr.decode().strip().splitlines()[-1:]}")
-        done = self.rdam("record", "-f", "bake", "--", "./app")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "bake", "--", "./app"))
         hot = line_of("/* hot */", SOURCE.with_name("hot_loop.c"))
         self.assertNotIn("the inner loop of bake around", self.rdam("analyze", "trace.bin").stdout.decode())
         for sort in ("symbol,srcline", "dso,symbol,srcline"):
             with self.subTest(sort):
-                report = self.run_in_folder("perf", "report", "--stdio", "--sort", sort, "-i", "perf.data")
-                self.assertEqual(report.returncode, 0, report.stderr.decode())
+                report = self.succeeded(self.run_in_folder("perf", "report", "--stdio", "--sort", sort, "-i", "perf.data"))
                 self.write("perf.txt", report.stdout.decode())
                 # How far behind the instruction perf sees a sample is the machine's: the loop's own line may have more of them.
                 shares = re.findall(r"(\d+\.\d+)%.* bake .*hot_loop\.c:(\d+)", report.stdout.decode())
@@ -146,8 +139,7 @@ class CrossCheck(Case):
         if done.returncode != 0 or not (self.folder / "perf.data").exists():
             self.skipTest(f"perf cannot record here: {done.stderr.decode().strip().splitlines()[-1:]}")
         self.record()
-        report = self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data")
-        self.assertEqual(report.returncode, 0, report.stderr.decode())
+        report = self.succeeded(self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data"))
         causes = self.check(self.write("perf.txt", report.stdout.decode()))
         self.assertEqual([(r["label"], r["disturbs"]) for r in causes["reports"]], [("cpu-clock", False), ("page-faults", True)])
 
@@ -212,9 +204,8 @@ class CrossCheck(Case):
 
     def test_causes_may_come_from_a_pipe(self):
         self.record()
-        done = self.rdam("analyze", "--json", "--causes", "-", "trace.bin", stdin=None,
-                         input=(ROOT / "tests/unit/causes/samples/c2c.txt").read_bytes())
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", "--causes", "-", "trace.bin", stdin=None,
+                                        input=(ROOT / "tests/unit/causes/samples/c2c.txt").read_bytes()))
         self.assertEqual(json.loads(done.stdout)["causes"]["reports"][0]["file"], "standard input")
 
 

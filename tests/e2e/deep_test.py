@@ -21,10 +21,8 @@ class Deep(Case):
     def record(self, way: str, *options: str, thread_stack: int = 0) -> tuple[str, int]:
         """What the program prints, which is what it prints alone; its depth."""
         command = [DEEP, way, *([str(thread_stack)] if thread_stack else [])]
-        plain = self.run_in_folder(*command, preexec_fn=limit_stack)
-        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
-        done = self.rdam("record", "-f", FUNCTIONS[way] + ",handled", *options, "--", *command, preexec_fn=limit_stack)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        plain = self.succeeded(self.run_in_folder(*command, preexec_fn=limit_stack))
+        done = self.succeeded(self.rdam("record", "-f", FUNCTIONS[way] + ",handled", *options, "--", *command, preexec_fn=limit_stack))
         # A frame more or less: where a stack begins is chosen at random, to 16 bytes.
         depth, with_recorder = (int(re.search(rb"depth (\d+)", run.stdout)[1]) for run in (plain, done))
         self.assertGreater(depth, 500)

@@ -13,12 +13,7 @@ EVERY_CALL = ("marked", "rip_load", "rip_compare", "short_jcc", "near_jcc", "sho
 
 class Recorded(Case):
     def record(self, *functions: str, program="entries", status=6):
-        plain = self.run_in_folder(PROGRAMS / program)
-        self.assertEqual(plain.returncode, status)
-        done = self.rdam("record", "-v", "-f", ",".join(functions), "--", PROGRAMS / program)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
-        self.assertEqual(done.stdout, plain.stdout, done.stderr.decode())
-        return done.stderr.decode()
+        return self.unchanged(",".join(functions), PROGRAMS / program, status=status, options=["-v"]).stderr.decode()
 
 
 class Entries(Recorded):

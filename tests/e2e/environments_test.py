@@ -68,12 +68,9 @@ class Memory(Case):
             for options in ((), ("--stack-period", "1"), ("--max-overhead", "100000%")):
                 with self.subTest((size, options)):
                     command = (PROGRAMS / "tight", "thread", str(size))
-                    plain = self.run_in_folder(*command)
-                    self.assertEqual(plain.returncode, 4)
                     # What the recorder asks of libc is not the program's call.
                     functions = ",".join(self.COUNTS) + ",pthread_attr_setstacksize,pthread_attr_getstack"
-                    done = self.rdam("record", "-f", functions, *options, "--", *command)
-                    self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+                    self.unchanged(functions, *command, status=4, options=options)
                     self.assertEqual(self.counts(), {**self.COUNTS, "pthread_attr_setstacksize": 1})
 
     def grows_by(self, plain, done) -> int:
@@ -105,17 +102,12 @@ class Memory(Case):
 
     def test_detached_threads_alive_at_the_end(self):
         command = (PROGRAMS / "tight", "detached", "20")
-        plain = self.run_in_folder(*command)
-        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
-        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.unchanged(",".join(self.COUNTS), *command, status=4)
         self.assertEqual(self.counts(), {name: 20 * count for name, count in self.COUNTS.items()})
 
     def test_all_descriptors_closed(self):
         command = (PROGRAMS / "tight", "closed")
-        plain = self.run_in_folder(*command)
-        self.assertEqual(plain.returncode, 4)
-        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
-        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.unchanged(",".join(self.COUNTS), *command, status=4)
         self.assertEqual([self.counts(trace) for trace in self.traces()], [self.COUNTS] * 2)
 
 
@@ -232,8 +224,7 @@ class Namespaces(Case):
         threads = calls[2000]["threads"]
         self.assertEqual(len({thread["tid"] for thread in threads} - {1, 2, 3}), 2)
         self.assertEqual(sorted(thread["name"] for thread in threads), ["inner", "nests"])
-        for trace in self.folder.glob("trace*.bin"):
-            trace.unlink()
+        self.forget()
 
     def test_by_the_command(self):
         self.check("return", 4, RDAM, "record", "-f", "work", "--")

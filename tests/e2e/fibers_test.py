@@ -33,8 +33,7 @@ print("done")
 class Fibers(Case):
     def recorded(self, functions: str, *command) -> list[int]:
         """The durations that the program has measured."""
-        done = self.rdam("record", "-f", functions, "--", *command)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", functions, "--", *command))
         return sorted(int(line) for line in done.stdout.split())
 
     def step(self, report: dict) -> dict:
@@ -233,8 +232,7 @@ class NeverScored(Case):
         (self.folder / "program.c").write_text(source)
         self.need("gcc")
         self.assertEqual(self.run_in_folder("gcc", "-O1", "-g", "-fno-inline", "-o", "program", "program.c").returncode, 0)
-        done = self.rdam("record", "-f", "last", "--", "./program")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "last", "--", "./program"))
         report = self.analyze()
         last = next(f for f in report["functions"] if f["name"] == "last")
         self.assertEqual(last["occurrences"], 1)

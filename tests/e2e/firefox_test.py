@@ -2,12 +2,10 @@
 """rdam export --format firefox: the profile's tables, and what they say against other formats of the same trace. viewers_test.py opens it."""
 
 import collections
-import csv
-import io
 import json
 import unittest
 
-from harness import PROGRAMS, Case
+from exports import Exports
 
 # Version 61 of the processed format: the columns of each table.
 SHARED = {
@@ -26,22 +24,10 @@ INTERVAL = 1  # a marker's phase
 WEIGHTS = {"lost": "lost time", "time": "time", "calls": "calls"}  # speedscope's profiles of the same
 
 
-class Firefox(Case):
-    def record(self, program, *arguments, functions="*"):
-        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / program, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-
-    def export(self, name, *options) -> str:
-        done = self.rdam("export", "--format", name, *options, "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done.stdout.decode()
-
-    def rows(self) -> list[dict]:
-        return list(csv.DictReader(io.StringIO(self.export("csv"), newline="")))
-
+class Firefox(Exports):
     def profile(self, *options) -> dict:
         """One that has been checked."""
-        text = self.export("firefox", *options)
+        text = self.export("firefox", *options).decode()
         self.assertTrue(text.replace("\n", "").isprintable())
         profile = json.loads(text)
         self.check(profile)

@@ -2,8 +2,6 @@
 """rdam export --format: each format in its own reader, call by call against the columns of the same trace."""
 
 import collections
-import csv
-import io
 import json
 import os
 import pathlib
@@ -13,7 +11,8 @@ import subprocess
 import sys
 import unittest
 
-from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
+from exports import Exports
+from harness import CACHE, RDAM, TIMEOUT
 from pythons import MODULE, python_with
 
 os.environ["RDAM_PROGRAM"] = RDAM
@@ -28,18 +27,9 @@ FORMATS = ("csv", "json", "perfetto", "firefox", "paje", "folded", "speedscope")
 READ_PERFETTO = pathlib.Path(__file__).with_name("read_perfetto.py")
 
 
-class Formats(Case):
+class Formats(Exports):
     def record(self, program="orders", *arguments, functions="serve,parse,store", options=()):
-        done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / program, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-
-    def export(self, name, *options) -> bytes:
-        done = self.rdam("export", "--format", name, *options, "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done.stdout
-
-    def rows(self, *options) -> list[dict]:
-        return list(csv.DictReader(io.StringIO(self.export("csv", *options).decode(), newline="")))
+        super().record(program, *arguments, functions=functions, options=options)
 
     def perfetto(self, *options) -> dict:
         python = python_with("perfetto")
@@ -51,8 +41,7 @@ class Formats(Case):
         return json.loads(done.stdout)
 
     def columns(self):
-        done = self.rdam("export", "--columns", "columns", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--columns", "columns", "trace.bin"))
         return rdam.open(self.folder / "columns").calls
 
     def test_that_nothing_is_there_is_said(self):
@@ -175,8 +164,7 @@ class Formats(Case):
             events.append({"ph": "X", "name": "work", "cat": "locks", "pid": 1, "tid": 1, "ts": begin, "dur": length})
             begin += length + 3
         (self.folder / "trace.bin").write_text(json.dumps({"traceEvents": events}))
-        done = self.rdam("export", "--format", "perfetto", "--arrows", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("export", "--format", "perfetto", "--arrows", "trace.bin"))
         count = int(re.search(rb": ([\d,]+) arrows?\n", done.stderr)[1].replace(b",", b""))
         self.assertLessEqual(count, 200)
         ends = collections.defaultdict(list)

@@ -122,8 +122,7 @@ class Launchers(Case):
 
     def test_a_launcher_that_starts_nothing_has_the_name_itself(self):
         for said in ("rdam: trace.bin: dash: ", ", replacing the trace of an earlier run"):
-            done = self.rdam("record", "-f", "write", "--", "dash", "-c", "echo first; exec true")
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            done = self.succeeded(self.rdam("record", "-f", "write", "--", "dash", "-c", "echo first; exec true"))
             self.assertEqual(self.traces(), ["trace.bin"])
             self.assertIn(said, done.stderr.decode())
 
@@ -143,8 +142,7 @@ class Launchers(Case):
                                                        "no trace was written")
                 done = self.rdam("record", "-f", "wrok", "-o", "x-%p.bin", "--", *launcher, "/bin/true")
                 self.assertEqual(done.returncode, 1, done.stderr.decode())
-        done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 0 || true")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 0 || true"))
         self.assertIn("no wrapped function was called", done.stderr.decode())
 
 
@@ -295,8 +293,7 @@ class Pipes(Case):
 
     def test_somebody_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
-        done = self.run_in_folder("bash", "-c", f"{RDAM} analyze --rules <(sleep 3; echo 'threshold = 0.5')")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder("bash", "-c", f"{RDAM} analyze --rules <(sleep 3; echo 'threshold = 0.5')"))
         self.assertIn("look at scores from 0.50.", done.stdout.decode())
 
 
@@ -314,8 +311,7 @@ class Names(Case):
             if "--diff" in options:
                 shutil.copy(self.folder / "trace.bin", self.folder / "other.bin")
                 options, traces = ("--diff",), ["trace.bin", "other.bin"]
-            done = self.rdam("analyze", "--json", *options, *traces)
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            done = self.succeeded(self.rdam("analyze", "--json", *options, *traces))
             text = done.stdout.decode()
             self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
             self.assertIn(name, json.dumps(json.loads(text), ensure_ascii=False))
@@ -334,15 +330,13 @@ class Names(Case):
         if subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-o", "perf.data", "--", "./co\nu\x1b[31m\tnts", "1", "100000000"],
                           cwd=self.folder, capture_output=True, check=False).returncode != 3:
             self.skipTest("perf cannot record here")
-        done = self.rdam("hot", "--no-waits", "perf.data")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("hot", "--no-waits", "perf.data"))
         self.assertRegex(done.stdout.decode(), r"(?m)^~?work  # ")
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
 
     def test_a_list_is_text(self):
         (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
-        done = self.rdam("hot", "--no-waits", "report.txt")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("hot", "--no-waits", "report.txt"))
         self.assertEqual(done.stdout.decode(), "app:größe  # 30.0 %\n")
         self.assertEqual(done.stderr.decode().count("its name cannot be written in a list"), 2)
 

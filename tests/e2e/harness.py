@@ -82,14 +82,24 @@ class Case(unittest.TestCase):
     def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:
         return self.run_in_folder(RDAM, *arguments, **options)
 
+    def succeeded(self, done: subprocess.CompletedProcess) -> subprocess.CompletedProcess:
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done
+
     def interrupted(self, *command, writing: str, way=signal.SIGINT) -> int:
         """The status of rdam, to which the signal was sent as soon as files of this pattern were there."""
         running = subprocess.Popen([RDAM, *command], cwd=self.folder, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + TIMEOUT
-        while running.poll() is None and not list(self.folder.glob(writing)) and time.monotonic() < until:
-            time.sleep(0.002)
+        self.until(lambda: running.poll() is not None or list(self.folder.glob(writing)), "nothing was written")
         running.send_signal(way)
         return running.wait(TIMEOUT)
+
+    def unchanged(self, functions: str, *command, status=0, options=(), **more) -> subprocess.CompletedProcess:
+        """Records a command, which ends with this status and prints what it prints without the recorder."""
+        plain = self.run_in_folder(*command, **more)
+        self.assertEqual(plain.returncode, status, plain.stderr.decode())
+        done = self.rdam("record", *options, "-f", functions, "--", *command, **more)
+        self.assertEqual((done.returncode, done.stdout), (status, plain.stdout), done.stderr.decode())
+        return done
 
     def preload(self, functions: str, *command, **variables) -> subprocess.CompletedProcess:
         return self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})
@@ -102,9 +112,7 @@ class Case(unittest.TestCase):
             self.skipTest("no seccomp filter can be set here")
 
     def analyze(self, trace="trace.bin", *options) -> dict:
-        done = self.rdam("analyze", "--json", "--top", "0", *options, trace)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return json.loads(done.stdout)
+        return json.loads(self.succeeded(self.rdam("analyze", "--json", "--top", "0", *options, trace)).stdout)
 
     def counts(self, trace="trace.bin", *options) -> dict[str, int]:
         return {f["name"]: f["occurrences"] for f in self.analyze(trace, *options)["functions"]}
@@ -112,12 +120,31 @@ class Case(unittest.TestCase):
     def traces(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("trace*.bin"))
 
+    def forget(self):
+        """Removes the traces that were recorded so far."""
+        for name in self.traces():
+            (self.folder / name).unlink()
+
+    def agents_here(self) -> list[int]:
+        """The agents of programs that were started in this folder."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                title = (process / "cmdline").read_bytes().split(b"\0")[0]
+                if title.endswith(b"/rdam-agent") and os.path.realpath(process / "cwd") == os.path.realpath(self.folder):
+                    found.append(int(process.name))
+        return found
+
+    def await_agents(self):
+        """Of processes that were killed the trace is finished a moment later."""
+        self.until(lambda: not self.agents_here(), "agents have stayed")
+
     def until(self, what, message: str):
         """What `what` returns as soon as that is something. Fails with the message if it takes too long."""
         end = time.monotonic() + TIMEOUT
         while not (found := what()):
             self.assertLess(time.monotonic(), end, message)
-            time.sleep(0.01)
+            time.sleep(0.002)
         return found
 
     def skipTest(self, reason):

@@ -21,13 +21,11 @@ def taken_by_others(report: dict) -> float:
 class Planted(Case):
     def record(self, cause: Cause):
         # What else runs on the machine shall not interfere; where that is not allowed nice goes on all the same.
-        done = self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", cause.functions, "-o", "trace.bin", "--",
-                                  PROGRAMS / "planted", cause.name, cause.calls)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", cause.functions, "-o", "trace.bin", "--",
+                                          PROGRAMS / "planted", cause.name, cause.calls))
 
     def report(self, *options) -> dict:
-        done = self.rdam("analyze", "--json", *options, "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", *options, "trace.bin"))
         return json.loads(done.stdout)
 
     def hints(self, cause: Cause) -> tuple[bool, list[str], dict]:

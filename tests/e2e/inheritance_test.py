@@ -5,7 +5,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, TIMEOUT, Case
@@ -32,19 +31,6 @@ class Inherits(Case):
         self.await_agents()
         self.assertEqual(self.work(), expected, done.stderr.decode())
         self.assertNotIn("no wrapped function", done.stderr.decode())
-
-    def await_agents(self):
-        for _ in range(200):
-            if not any(self.is_here(process) for process in pathlib.Path("/proc").glob("[0-9]*")):
-                return
-            time.sleep(0.02)
-        self.fail("agents have stayed")
-
-    def is_here(self, process: pathlib.Path) -> bool:
-        try:
-            return b"rdam-agent\0" in (process / "cmdline").read_bytes() and os.path.realpath(process / "cwd") == str(self.folder)
-        except OSError:
-            return False
 
 
 class Environment(Inherits):

@@ -167,15 +167,13 @@ class Languages(Case):
         done = self.run_in_folder("perf", "record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", "perf.data", "--", "./tree", "300000")
         if done.returncode != 0:
             self.skipTest("perf cannot sample here: " + done.stderr.decode().strip().splitlines()[-1])
-        done = self.rdam("hot", "perf.data", "--min-percent", "0.3")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("hot", "perf.data", "--min-percent", "0.3"))
         # perf prints camlTree__total_314 as Tree.total_314, and the first function of a unit as its code's beginning.
         self.assertNotRegex(done.stdout.decode(), r"camlTree|Tree\.|camlStdlib|Stdlib\.")
         self.assertRegex(done.stderr.decode(), r"left out: tree:\S*Tree\S+ \([0-9.]+ %.*\): rdam record would skip it: is OCaml code")
         # What is left is recorded.
         (self.folder / "hot.txt").write_bytes(done.stdout)
-        done = self.rdam("record", "-f", "hot.txt", "--", "./tree", "1000")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "hot.txt", "--", "./tree", "1000"))
         self.assertNotIn("is OCaml code", done.stderr.decode())
 
 

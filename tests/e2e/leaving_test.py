@@ -16,10 +16,7 @@ class Leaving(Case):
         for program in programs:
             with self.subTest(program):
                 command = (PROGRAMS / program, *way)
-                plain = self.run_in_folder(*command)
-                self.assertEqual(plain.returncode, status, plain.stderr.decode())
-                done = self.rdam("record", "-o", program + ".bin", "-f", ",".join(expected), "--", *command)
-                self.assertEqual((done.returncode, done.stdout), (status, plain.stdout), done.stderr.decode())
+                self.unchanged(",".join(expected), *command, status=status, options=("-o", program + ".bin"))
                 report = self.analyze(program + ".bin")
                 self.assertEqual({f["name"]: f["occurrences"] for f in report["functions"] if f["occurrences"] > 0}, expected)
                 self.assertEqual(report["trace"]["dropped"], 0)

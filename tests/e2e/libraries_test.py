@@ -18,12 +18,7 @@ CALLS = 11 * ROUNDS
 
 class Libraries(Case):
     def record(self, *arguments, functions="libplugin.so:plugin_work,libplugin.so:inner,malloc", library=PLUGIN):
-        command = (PROGRAMS / "loads", library, str(ROUNDS), *arguments)
-        plain = self.run_in_folder(*command)
-        self.assertEqual(plain.returncode, 0, plain.stdout)
-        done = self.rdam("record", "-f", functions, "--", *command)
-        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
-        return done
+        return self.unchanged(functions, PROGRAMS / "loads", library, str(ROUNDS), *arguments)
 
     def total(self, name: str, trace="trace.bin") -> int:
         return sum(f["occurrences"] for f in self.analyze(trace)["functions"] if f["name"] == name)
@@ -107,11 +102,7 @@ class Libraries(Case):
         header = pathlib.Path(__file__).parents[2] / "libprobe/format/events.h"
         most = int(re.search(r"#define RDAM_MAX_FUNCTIONS (\d+)", header.read_text()).group(1))
         copies = 2 * most // 100 + 20
-        command = (PROGRAMS / "queries", HUNDRED, str(copies), *arguments)
-        plain = self.run_in_folder(*command)
-        self.assertEqual(plain.returncode, 0, plain.stdout)
-        done = self.rdam("record", "-f", "query_*.so:fn_*", "--", *command)
-        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        done = self.unchanged("query_*.so:fn_*", PROGRAMS / "queries", HUNDRED, str(copies), *arguments)
         self.assertNotIn("skipped", done.stderr.decode())
         return copies
 
@@ -154,8 +145,7 @@ class Nameless(Case):
                 trace.unlink()
 
     def test_a_library_named_by_a_descriptor(self):
-        done = self.rdam("record", "-f", "*:plugin_work", "--", PROGRAMS / "nameless", "library", PROGRAMS / "libplugin.so")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "*:plugin_work", "--", PROGRAMS / "nameless", "library", PROGRAMS / "libplugin.so"))
         # Its constructor calls once.
         self.assertEqual(self.counts(), {"plugin_work": 11})
 

@@ -31,8 +31,7 @@ def flags_of(process: int, link: str) -> list[int]:
 
 class Io(Options):
     def point(self, *arguments) -> dict:
-        done = self.run_in_folder(MICROBENCH, "io", *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(MICROBENCH, "io", *arguments))
         return json.loads(done.stdout)
 
     def check_direct(self, link: str, *options):

@@ -34,8 +34,7 @@ class Options(Case):
 
     def run_recorded(self, functions: str, *arguments, **options):
         (self.folder / "trace.bin").unlink(missing_ok=True)
-        done = self.rdam("record", *self.RECORD, "-f", functions, "-o", "trace.bin", "--", MICROBENCH, *arguments, **options)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", *self.RECORD, "-f", functions, "-o", "trace.bin", "--", MICROBENCH, *arguments, **options))
 
     def given(self, trace: rdam.Trace, function: str, parameter: str, threads: int) -> list[list[int]]:
         """What the calls of each thread got, in the order in which the threads were started."""

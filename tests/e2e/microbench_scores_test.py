@@ -39,17 +39,15 @@ class Scores(Case):
     def score(self, benchmark: str, options: str) -> float:
         operation = PROGRAMS[benchmark].operation
         (self.folder / "trace.bin").unlink(missing_ok=True)
-        done = self.rdam("record", "-f", operation, "-o", "trace.bin", "--", MICROBENCH, benchmark, *options.split(),
-                         preexec_fn=before_others)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", operation, "-o", "trace.bin", "--", MICROBENCH, benchmark, *options.split(),
+                                 preexec_fn=before_others))
         row, = self.analyze()["functions"]
         self.assertEqual((row["name"], row["lower_bound"]), (operation, False))
         return row["rdam"]
 
     def mean_ns(self, options: str) -> float:
         """Of the program itself, by its own clock."""
-        done = self.run_in_folder(MICROBENCH, "falsesharing", "--self-timed", *options.split(), preexec_fn=before_others)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(MICROBENCH, "falsesharing", "--self-timed", *options.split(), preexec_fn=before_others))
         return json.loads(done.stdout)["mean_ns"]
 
     def cost_of_sharing(self, program: Program) -> float:

@@ -98,8 +98,7 @@ class Microbench(Case):
         path = os.pathsep.join([str(pathlib.Path(program).parent) for program in (RDAM, MICROBENCH)] + [os.environ["PATH"]])
         outputs = []
         for command in commands:
-            done = self.run_in_folder("sh", "-e", "-c", command, env={"PATH": path})
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            done = self.succeeded(self.run_in_folder("sh", "-e", "-c", command, env={"PATH": path}))
             outputs.append(done.stdout.decode())
         self.assertEqual([output.count('"mean_ns"') for output in outputs], [4, 1, 0])
         self.assertEqual(re.findall('"operation":"(.*?)"', outputs[0]), ["shared_increment", "shared_store"] * 2)

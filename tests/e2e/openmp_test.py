@@ -32,10 +32,7 @@ class OpenMP(Case):
         built = self.run_in_folder(compiler, "-O1", "-g", "-fopenmp", "-w", "-o", "program", SOURCE)
         if built.returncode != 0:
             self.skipTest(f"{compiler} cannot build a program with OpenMP here: {built.stderr.decode().strip()[-200:]}")
-        plain = self.run_in_folder("./program")
-        self.assertEqual((plain.returncode, plain.stdout), (0, RESULT), plain.stderr.decode())
-        done = self.rdam("record", "-f", functions, "--", "./program")
-        self.assertEqual((done.returncode, done.stdout), (0, RESULT), done.stderr.decode())
+        self.assertEqual(self.unchanged(functions, "./program").stdout, RESULT)
         counts = self.counts()
         self.assertEqual({name: counts.get(name) for name in expected}, expected)
         report = self.analyze()
@@ -55,8 +52,7 @@ class OpenMP(Case):
         built = self.run_in_folder(compiler, "-O2", "-fopenmp", "-w", "-o", "program", MULTIGRID)
         if built.returncode != 0:
             self.skipTest(f"{compiler} cannot build a program with OpenMP here: {built.stderr.decode().strip()[-200:]}")
-        done = self.rdam("record", "-f", f"relax,{body},{region}", "--", "./program")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", f"relax,{body},{region}", "--", "./program"))
         functions = {f["name"]: f for f in self.analyze("trace.bin", "--threshold", "0")["functions"]}
         self.assertEqual(functions["relax"]["occurrences"], 60 * 7 * 2)
         self.assertEqual(functions[region]["occurrences"], 60 * 7)
@@ -86,8 +82,7 @@ class OpenMP(Case):
         built = self.run_in_folder("clang", "-O1", "-g", "-fopenmp", "-w", "-o", "program", "locks.c")
         if built.returncode != 0:
             self.skipTest(f"clang cannot build a program with OpenMP here: {built.stderr.decode().strip()[-200:]}")
-        done = self.rdam("record", "-v", "-f", "libomp.so.5:omp_*,libomp.so.5:GOMP_*", "--", "./program")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-v", "-f", "libomp.so.5:omp_*,libomp.so.5:GOMP_*", "--", "./program"))
         self.assertNotIn("reads its return address", done.stderr.decode())
         self.assertEqual(self.counts()["omp_set_lock"], 12000)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Whose file a trace becomes: nothing that is no trace is lost, and what is missing is said."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -8,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from harness import LIBRDAM, NO_BUDGET, PROGRAMS, RDAM, Case
@@ -18,17 +18,6 @@ FORKS = PROGRAMS / "forks"
 BUSY = PROGRAMS / "busy"
 PRECIOUS = b"precious"
 STATUS = 3  # of COUNTS
-DEADLINE_SECONDS = 60
-
-
-def until(found):
-    """What `found` returns as soon as that is something."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < deadline:
-        if result := found():
-            return result
-        time.sleep(0.02)
-    raise AssertionError("it never came to that")
 
 
 class Outputs(Case):
@@ -44,15 +33,11 @@ class Outputs(Case):
 
     def agent_in_folder(self) -> int | None:
         """The agent of a program that runs in our folder and has opened its trace."""
-        for process in pathlib.Path("/proc").iterdir():
-            try:
-                words = (process / "cmdline").read_bytes().split(b"\0")
-                if words[0].endswith(b"rdam-agent") and os.path.realpath(process / "cwd") == os.path.realpath(self.folder):
-                    for descriptor in (process / "fd").iterdir():
-                        if os.readlink(descriptor).endswith(".bin") and descriptor.stat().st_size > 100_000:
-                            return int(process.name)
-            except OSError:
-                continue
+        for agent in self.agents_here():
+            with contextlib.suppress(OSError):
+                for descriptor in pathlib.Path(f"/proc/{agent}/fd").iterdir():
+                    if os.readlink(descriptor).endswith(".bin") and descriptor.stat().st_size > 100_000:
+                        return agent
         return None
 
 
@@ -158,7 +143,7 @@ class Names(Outputs):
 class AtTheSameTime(Outputs):
     def test_two_recordings_with_one_name(self):
         long = self.start(RDAM, "record", "-f", "constant_work", "--", BUSY, "1", "100000000")
-        until(self.agent_in_folder)
+        self.until(self.agent_in_folder, "no agent has opened the trace")
         done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
         self.assertEqual(done.returncode, STATUS, done.stderr.decode())
         other, = re.findall(r"another recording is writing trace.bin: this one goes to (trace-\d+\.bin)", done.stderr.decode())
@@ -189,7 +174,7 @@ class AtTheSameTime(Outputs):
 class KilledAgent(Outputs):
     def test_what_is_missing_is_said(self):
         run = self.start(RDAM, "record", "-f", "constant_work", "--", BUSY, "1", "20000000")
-        os.kill(until(self.agent_in_folder), signal.SIGKILL)
+        os.kill(self.until(self.agent_in_folder, "no agent has opened the trace"), signal.SIGKILL)
         text = run.communicate()[1].decode()
         self.assertEqual(run.returncode, 1, text)
         said = re.search(r"rdam: trace.bin: rdam-agent was killed: the trace has about ([\d,]+) events up to then", text)
@@ -201,7 +186,7 @@ class KilledAgent(Outputs):
 
     def test_without_rdam_record(self):
         run = self.start(BUSY, "1", "20000000", LD_PRELOAD=LIBRDAM, RDAM_FUNCTIONS="constant_work")
-        os.kill(until(self.agent_in_folder), signal.SIGKILL)
+        os.kill(self.until(self.agent_in_folder, "no agent has opened the trace"), signal.SIGKILL)
         text = run.communicate()[1].decode()
         self.assertEqual(run.returncode, 0, text)
         self.assertIn("rdam-agent ended before the trace was finished", text)

@@ -81,8 +81,7 @@ class Values(Case):
         return calls
 
     def recorded(self, printed: Printed) -> dict[str, list[dict[str, str]]]:
-        done = self.rdam("export", "--format", "csv", "--overwrite", "trace.bin", "-o", "trace.csv")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--format", "csv", "--overwrite", "trace.bin", "-o", "trace.csv"))
         calls = collections.defaultdict(list)
         with open(self.folder / "trace.csv", newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
@@ -98,8 +97,7 @@ class Values(Case):
         compared = 0
         for options in printed.options:
             with self.subTest(options):
-                done = self.run_in_folder("sh", "-c", printed.build.format(options))
-                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.succeeded(self.run_in_folder("sh", "-c", printed.build.format(options)))
                 plain = self.run_in_folder("./program")
                 done = self.rdam("record", "-v", "-f", printed.functions, "--", "./program")
                 self.assertEqual((done.returncode, plain.returncode), (0, 0), done.stderr.decode())

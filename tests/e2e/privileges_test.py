@@ -40,9 +40,7 @@ class Drops(Case):
         return errors.decode()
 
     def await_rights(self, agent: int, expected) -> None:
-        deadline = time.monotonic() + 30
-        while rights(agent) != expected and time.monotonic() < deadline:
-            time.sleep(0.02)
+        self.until(lambda: rights(agent) == expected, f"the agent's rights never are {expected}")
         for task in pathlib.Path(f"/proc/{agent}/task").iterdir():
             self.assertEqual(rights(int(task.name)), expected)
 

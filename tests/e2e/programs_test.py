@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import unittest
 
 from harness import LIBRDAM, Case
@@ -129,9 +128,7 @@ class Servers(Recorded):
         with open(self.folder / "log", "wb") as log, subprocess.Popen([str(word) for word in command], cwd=self.folder,
                                                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables) as process:
             try:
-                deadline = time.monotonic() + 60
-                while not is_ready() and process.poll() is None and time.monotonic() < deadline:
-                    time.sleep(0.05)
+                self.until(lambda: is_ready() or process.poll() is not None, "the server is not ready")
                 self.assertIsNone(process.poll(), (self.folder / "log").read_text())
                 yield process
                 process.terminate()

@@ -93,8 +93,7 @@ RESTS = {50: 250, 1: 250, 31: 250, 61: 250, 91: 250, 21: 250}
 
 class Regions(Case):
     def check(self, program: str, expected: dict[str, int], *arguments):
-        plain = self.run_in_folder(PROGRAMS / program, *arguments)
-        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        plain = self.succeeded(self.run_in_folder(PROGRAMS / program, *arguments))
         done = self.rdam("record", "--", PROGRAMS / program, *arguments)
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
         self.assertEqual(self.regions("trace.bin"), expected)
@@ -162,8 +161,7 @@ class Regions(Case):
         self.assertEqual(self.regions(child), {"outer": 500, "inner": 500, "100 rows": 11, "loop's rest": 1})
 
     def test_the_rest_of_a_loop_is_compared_with_rests_of_as_many_iterations(self):
-        done = self.rdam("record", "-f", "region:100 rows", "--", PROGRAMS / "loops")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "region:100 rows", "--", PROGRAMS / "loops"))
         expected = {"100 rows": 750}
         for iterations, count in RESTS.items():
             expected["100 rows[loop's rest" + (f" ×{iterations}]" if iterations > 1 else "]")] = count
@@ -215,8 +213,7 @@ class Regions(Case):
         self.compile("names.f90", FORTRAN, "gfortran", "-std=f2018", "-Wall", "-Wextra", "-fopenmp", "-g", "-o", "names",
                      INCLUDE / "rdam/rdam.f90", "names.f90")
         self.assertEqual(self.run_in_folder("./names").returncode, 0)
-        done = self.rdam("record", "-f", "region:scalars", "--", "./names")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "region:scalars", "--", "./names"))
         expected = {"scalars": (100, 4), "variable": (100, 5), "none": (100, 1), "array": (100, 2), "words": (100, 3)}
         self.assertEqual(self.regions("trace.bin"), {name: calls for name, (calls, _) in expected.items()})
         for name, (_, values) in expected.items():
@@ -229,8 +226,7 @@ class Regions(Case):
         for kind in ([], ["-fdefault-integer-8"]):
             self.compile("kinds.f90", FORTRAN_VALUES, "gfortran", "-Wall", "-Wextra", "-Wno-conversion", *kind, "-o", "kinds",
                          INCLUDE / "rdam/rdam.f90", "kinds.f90")
-            done = self.rdam("record", "-f", "region:logical", "--", "./kinds")
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.succeeded(self.rdam("record", "-f", "region:logical", "--", "./kinds"))
             for name, values in FORTRAN_EXPECTED.items():
                 function = next(f for f in self.analyze("trace.bin", "--key", f"{name}:*")["functions"] if f["name"] == name)
                 words = (", ".join(f"value{i}={value}" for i, value in enumerate(given)) for given in ([0] * len(values), values))
@@ -239,8 +235,7 @@ class Regions(Case):
     def record_long_function(self, program, *arguments) -> dict:
         """The report; its `functions` by name."""
         (self.folder / "trace.bin").unlink(missing_ok=True)
-        done = self.rdam("record", "-f", "solve", "-o", "trace.bin", "--", program, *arguments, preexec_fn=before_others)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "solve", "-o", "trace.bin", "--", program, *arguments, preexec_fn=before_others))
         report = self.analyze()
         return report | {"functions": {f["name"]: f for f in report["functions"]}}
 

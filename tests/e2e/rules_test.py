@@ -42,8 +42,7 @@ class Rules(Case):
 
     def report(self, *options, trace="trace.bin") -> tuple[list, list[str]]:
         """What is said of the functions, and on stderr."""
-        done = self.rdam("analyze", "--json", "--top", "0", *options, trace)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", "--top", "0", *options, trace))
         return json.loads(done.stdout)["functions"], done.stderr.decode().splitlines()
 
     def sequences(self, *options, name="deliver") -> list[int]:
@@ -83,8 +82,7 @@ class Context(Rules):
         self.assertEqual(ids[0], ids[1])
 
     def test_columns_and_python_agree(self):
-        done = self.rdam("export", "--columns", "columns", "--split-by-context", "deliver", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--columns", "columns", "--split-by-context", "deliver", "trace.bin"))
         names, ids = self.names_and_ids("--split-by-context", "deliver")
         for trace in (rdam.open(self.folder / "columns"), rdam.open(self.folder / "trace.bin", split_by_context="deliver")):
             with trace:
@@ -211,8 +209,7 @@ class SeveralTraces(Rules):
 
     def test_the_same_rules_for_all(self):
         self.rules('ignore = ["drive", "nobody"]\n')
-        done = self.rdam("analyze", "--json", "trace.bin", "again.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", "trace.bin", "again.bin"))
         self.assertEqual([f["name"] for f in json.loads(done.stdout)["functions"]], ["deliver"])
         said = ["rdam: rules: rdam.toml",
                 "rdam: rdam.toml: ignore: nobody: the trace has no such function; it has drive, deliver; this rule is ignored"]
@@ -236,8 +233,7 @@ class SeveralTraces(Rules):
 class Columns(Rules):
     def test_an_export_follows_the_same_rules(self):
         self.rules('ignore = ["drive"]\nsplit-by-context = ["deliver"]\n')
-        done = self.rdam("export", "--columns", "columns", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("export", "--columns", "columns", "trace.bin"))
         self.assertEqual(done.stderr.decode().splitlines(), ["rdam: rules: rdam.toml", "rdam: columns: 60 calls of 2 sequences"])
         with rdam.open(self.folder / "columns") as trace:
             self.assertEqual(trace.info["settings"]["rules"], str(self.folder / "rdam.toml"))
@@ -267,8 +263,7 @@ class Page(Rules):
                 self.rules(text)
             if kind != "sh":
                 continue
-            done = self.run_in_folder("sh", "-ec", text, env=env)
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            done = self.succeeded(self.run_in_folder("sh", "-ec", text, env=env))
             run += 1
             if next_kind == "text":
                 self.assertEqual(self.sequences_in(output), self.sequences_in((done.stderr + done.stdout).decode()), text)

@@ -4,7 +4,6 @@
 import os
 import re
 import signal
-import time
 import unittest
 
 from harness import PROGRAMS, RDAM, Case, agents_of
@@ -22,10 +21,7 @@ class Outliving(Case):
     def end(self, pids):
         """Lets the children go on to their end, and their recorders."""
         (self.folder / "go").touch()
-        deadline = time.monotonic() + 60
-        while any(agents_of(pid) for pid in pids):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        self.until(lambda: not any(agents_of(pid) for pid in pids), "recorders have stayed")
 
     def check(self, children: int, *program_calls, output="x.bin", name="x.{}.bin") -> str:
         said = self.record(children, *program_calls, output=output)
@@ -75,10 +71,7 @@ class Outliving(Case):
             while ! test -e ready; do sleep 0.05; done"""
         self.run_in_folder("sh", "-c", f"echo work | '{RDAM}' record -f - -- sh -c \"$0\"", command, env={"TMPDIR": str(kept)})
         os.kill(int((self.folder / "waits").read_text()), signal.SIGTERM)
-        deadline = time.monotonic() + 60
-        while not self.traces():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        self.until(self.traces, "no trace was written")
         self.assertEqual(self.counts(), {"work": 10})
         self.assertEqual(len(list(kept.iterdir())), 1)
         self.run_in_folder("sh", "-c", f"echo work | '{RDAM}' record -f - -- '{COUNTS}' 1 10", env={"TMPDIR": str(kept)})

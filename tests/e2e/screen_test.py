@@ -26,8 +26,7 @@ class OnScreen(Case):
         # A run of milliseconds that was preempted once may have another function first.
         for _ in range(10):
             (self.folder / "trace.bin").unlink(missing_ok=True)
-            done = self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM, *self.ARGUMENTS)
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM, *self.ARGUMENTS))
             report = json.loads(self.rdam("analyze", "--json", "trace.bin").stdout)
             if report["functions"][0]["name"] == self.FUNCTIONS.split(",")[0]:
                 break
@@ -54,8 +53,7 @@ class OnScreen(Case):
         return re.search(r"score [≥!°]?([01]\.\d{3}) ", screen.text())[1]
 
     def analyzed(self, *options) -> dict[str, str]:
-        done = self.rdam("analyze", "--json", "--top", "0", *options, "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", "--top", "0", *options, "trace.bin"))
         return {f["name"]: f"{f['rdam']:.3f}" for f in json.loads(done.stdout)["functions"]}
 
 
@@ -128,6 +126,7 @@ class Feedback(OnScreen):
         # Asked, for there is something to lose.
         screen.press("q", "Quit without saving the rules? y/n")
         screen.press("n", "unsaved", without=["y/n"])
+        screen.press("w\x15nowhere/rdam.toml" + ENTER, "nowhere/rdam.toml: cannot be written")
         screen.press("w\x15mine.toml", "write the rules to: mine.toml")
         screen.press(ENTER, "written: mine.toml")
         self.leave(screen)
@@ -143,17 +142,6 @@ class Feedback(OnScreen):
         self.leave(screen)
         self.assertNotIn("p50", (self.folder / "mine.toml").read_text())
 
-    def test_ignored_functions_come_back(self):
-        screen = self.open("--ignore", "drive", expect=("deliver", "1 ignored"))
-        screen.press("i", "no calls to wrapped functions are left", "2 ignored")
-        screen.press("I", "Ignored functions", "depots:drive", "depots:deliver")
-        screen.press(ENTER, "is no longer ignored")
-        screen.press(ENTER, "none")
-        screen.press(ESCAPE, "depots:drive", "depots:deliver", without=["ignored ("])
-        screen.press("u", "1 ignored")
-        self.leave(screen, "qy")
-        self.assertFalse((self.folder / "rdam.toml").exists())
-
     def test_finding_and_sorting(self):
         screen = self.open()
         screen.press("/RIV", "functions with: RIV")
@@ -163,17 +151,6 @@ class Feedback(OnScreen):
         screen.press("?", "Keys", "undo the last change")
         screen.press("?", "depots:deliver")
         self.leave(screen)
-
-    def test_rules_that_nobody_has_read_are_not_replaced_unasked(self):
-        (self.folder / "rdam.toml").write_text('ignore = ["drive"]\n')
-        screen = self.open("--no-rules", expect=("depots:drive",))
-        screen.press("f", "loops are folded")
-        screen.press("w" + ENTER, "exists and was not read: replace its rules? y/n")
-        screen.press("n", "unsaved")
-        self.assertEqual((self.folder / "rdam.toml").read_text(), 'ignore = ["drive"]\n')
-        screen.press("w\x15nowhere/rdam.toml" + ENTER, "nowhere/rdam.toml: cannot be written")
-        self.leave(screen, "qy")
-
 
 class Planted(OnScreen):
     """Work that is proportional to the second of three parameters, in many calls."""

@@ -142,8 +142,7 @@ class Launchers(Sentences):
 
     def test_a_utility_has_the_name_if_nothing_else_is_recorded(self):
         for command in (["dirname", "/a/b"], ["sh", "-c", "dirname /a/b; exit 0"]):
-            done = self.rdam("record", "-f", "write", "-o", "one.bin", "--", *command)
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            done = self.succeeded(self.rdam("record", "-f", "write", "-o", "one.bin", "--", *command))
             self.assertIn("rdam: one.bin: dirname: ", done.stderr.decode())
             self.assertEqual([path.name for path in self.folder.glob("*.bin")], ["one.bin"])
             (self.folder / "one.bin").unlink()
@@ -213,9 +212,8 @@ class Places(Sentences):
                 (root / place).parent.mkdir(parents=True)
                 shutil.copy(file, root / place)
             with self.subTest(name):
-                done = self.run_in_folder(root / "tools/rdam/rdam", "record", "-f", "work", "--", "sh", "-c", f"{COUNTS} 1 10; exit 0",
-                                          env={"TMPDIR": str(self.folder)})
-                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.succeeded(self.run_in_folder(root / "tools/rdam/rdam", "record", "-f", "work", "--", "sh", "-c", f"{COUNTS} 1 10; exit 0",
+                                                  env={"TMPDIR": str(self.folder)}))
                 self.assertEqual(self.counts(), {"work": 10})
                 self.assertEqual(list(self.folder.glob("rdam-preload-*")), [])
 

@@ -17,8 +17,7 @@ class Signals(Case):
             for options in ((), ("--no-args",), ("--stack-period", "1")):
                 with self.subTest((functions, options)):
                     calls = 40_000 if options else 3_000_000
-                    done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / "signals", str(calls))
-                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    done = self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / "signals", str(calls)))
                     entered, often = done.stdout.split()
                     if not options:
                         self.assertEqual(often, b"1")
@@ -31,8 +30,7 @@ class Signals(Case):
 
     def test_handlers_in_threads_that_are_ending(self):
         """Behind the thread's last destructor, too, a handler may call what is wrapped."""
-        done = self.rdam("record", "-o", "trace.bin", "-f", "work", "--", PROGRAMS / "signals", "ending", "3000")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "work", "--", PROGRAMS / "signals", "ending", "3000"))
         report = self.analyze()
         self.assertEqual((report["functions"][0]["occurrences"], report["trace"]["dropped"]), (int(done.stdout.split()[0]), 0))
 
@@ -97,9 +95,7 @@ class Killed(Case):
                 with said.open("wb") as stderr, \
                      subprocess.Popen([PROGRAMS / "signals", "kept", counter], cwd=self.folder, stderr=stderr,
                                       env={**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work", "RDAM_OUTPUT": "killed.bin"}) as program:
-                    deadline = time.monotonic() + 60
-                    while (not counter.exists() or not any(counter.read_bytes()[:8])) and time.monotonic() < deadline:
-                        time.sleep(0.005)
+                    self.until(lambda: counter.exists() and any(counter.read_bytes()[:8]), "no call has returned")  # noqa: B023
                     time.sleep(pause)
                     program.kill()
                     program.wait()

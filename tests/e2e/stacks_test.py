@@ -46,14 +46,12 @@ class Stacks(Case):
         self.need("g++")
         (self.folder / "shop.cpp").write_text(SOURCE)
         path = self.folder / "shop"
-        done = self.run_in_folder("g++", "-O2", "-g", *options, "shop.cpp", "-o", path)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("g++", "-O2", "-g", *options, "shop.cpp", "-o", path))
         return path
 
     def recorded(self, *options: str) -> pathlib.Path:
         path = self.compiled(*options)
-        done = self.rdam("record", "-f", "shop::price*", "--", path)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "shop::price*", "--", path))
         return path
 
     def price(self) -> dict:
@@ -92,8 +90,7 @@ class Stacks(Case):
         path = self.recorded()
         other = SOURCE.replace("order.lines * 3", "order.lines * 5")
         (self.folder / "shop.cpp").write_text(other)
-        done = self.run_in_folder("g++", "-O1", "-g", "shop.cpp", "-o", path)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("g++", "-O1", "-g", "shop.cpp", "-o", path))
         [note] = self.notes()
         self.assertRegex(note, rf"^{re.escape(str(path))}: is not the file that was recorded \(build-id \w+, recorded \w+\)")
         self.without_lines()
@@ -128,10 +125,8 @@ class Stacks(Case):
             #[inline(never)] fn keep(value: u64) -> u64 { unsafe { std::ptr::read_volatile(&value) } }
             fn main() { for i in 0..10 { crate::keep(shelf::Board.load(i)); } }
         """)
-        done = self.run_in_folder("rustc", "-O", "-g", "shelf.rs")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        done = self.rdam("record", "-f", "shelf::shelf::weigh*", "--", self.folder / "shelf")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.run_in_folder("rustc", "-O", "-g", "shelf.rs"))
+        self.succeeded(self.rdam("record", "-f", "shelf::shelf::weigh*", "--", self.folder / "shelf"))
         [weigh] = self.analyze()["functions"]
         self.assertRegex(weigh["callers"][0]["frames"][0], r"^(<?shelf::shelf::Board>?::)load at .*shelf\.rs:\d+$")
 

@@ -123,10 +123,6 @@ class TwoUsers(Case):
     def calls(self) -> list[int]:
         return sorted(self.counts(path.name)["work"] for path in self.folder.glob("trace*.bin"))
 
-    def forget(self):
-        for trace in self.folder.glob("trace*.bin"):
-            trace.unlink()
-
 
 class Connections(TwoUsers):
     def starters(self) -> list[str]:

@@ -21,8 +21,7 @@ SWITCHES = PROGRAMS / "switches"
 
 class Switches(Case):
     def record(self, *arguments, switches="on"):
-        done = self.rdam("record", f"--switches={switches}", "-f", "nap,burn", "--", SWITCHES, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", f"--switches={switches}", "-f", "nap,burn", "--", SWITCHES, *arguments))
         return done
 
     def known(self, trace="trace.bin") -> dict:
@@ -35,8 +34,7 @@ class Switches(Case):
         return report
 
     def threads(self, trace="trace.bin") -> list[dict]:
-        done = self.run_in_folder(os.environ["OFF_CPU_CALLS"], trace)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(os.environ["OFF_CPU_CALLS"], trace))
         threads = json.loads(done.stdout)
         for thread in threads:
             last = 0
@@ -69,8 +67,7 @@ class Switches(Case):
     def test_the_columns_have_the_intervals(self):
         self.record("sleeps", "20", "0")
         self.known()
-        done = self.rdam("export", "--columns", "columns", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--columns", "columns", "trace.bin"))
         trace = rdam.open(self.folder / "columns")
         off = trace.off_cpu
         tids = trace.threads["tid"][off["thread"]].tolist()
@@ -82,8 +79,7 @@ class Switches(Case):
             blocked = (off["out"] >= start) & (off["out"] < behind) & ~off["preempted"]
             self.assertTrue(blocked.any(), start)
         self.record("sleeps", "2", "0", switches="off")
-        done = self.rdam("export", "--columns", "without", "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.succeeded(self.rdam("export", "--columns", "without", "trace.bin"))
         self.assertIsNone(rdam.open(self.folder / "without").off_cpu)
         self.assertFalse((self.folder / "without" / "off_cpu").exists())
 
@@ -133,8 +129,7 @@ class Switches(Case):
     def test_every_clock(self):
         for clock in ("rdtscp", "unfenced", "rdtsc", "monotonic"):
             with self.subTest(clock):
-                done = self.rdam("record", "--clock", clock, "-f", "nap", "--", SWITCHES, "sleeps", "10", "10")
-                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.succeeded(self.rdam("record", "--clock", clock, "-f", "nap", "--", SWITCHES, "sleeps", "10", "10"))
                 self.known()
                 for thread in self.threads():
                     self.assert_naps(thread, 10)

@@ -38,8 +38,7 @@ print(calls)
 
 class Untouched(Case):
     def check(self, functions: str, *command) -> dict[str, int]:
-        plain = self.run_in_folder(*command)
-        self.assertEqual(plain.returncode, 0, plain.stderr)
+        plain = self.succeeded(self.run_in_folder(*command))
         done = self.rdam("record", "-f", functions, "--", *command)
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
         return self.counts()
@@ -85,8 +84,7 @@ class Walks(Case):
     """A handler that walks the stack, behind every instruction of calls and of their probes."""
 
     def check(self, program: str, *options: str):
-        plain = self.run_in_folder(PROGRAMS / program)
-        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        plain = self.succeeded(self.run_in_folder(PROGRAMS / program))
         done = self.rdam("record", *options, "-o", "trace.bin", "-f", "leafy,tiny,upper", "--", PROGRAMS / program)
         said = done.stderr.decode()
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), said)

@@ -2,13 +2,11 @@
 """rdam export --format: Perfetto's page and speedscope's show what is in the files, asked in the pages themselves."""
 
 import collections
-import csv
-import io
 import json
 import unittest
 
 import browser
-from harness import PROGRAMS, Case
+from exports import Exports
 from viewer_pages import SPEEDSCOPE, Viewer, perfetto
 
 QUERY = """
@@ -21,23 +19,11 @@ app.trace.engine.query(sql).then((result) => {
 """
 
 
-class ViewerPages(Case):
+class ViewerPages(Exports):
     def setUp(self):
         super().setUp()
         if reason := browser.missing():
             self.skipTest(reason)
-
-    def record(self, program, *arguments, functions="*"):
-        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / program, *arguments)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-
-    def export(self, name, *options) -> bytes:
-        done = self.rdam("export", "--format", name, *options, "trace.bin")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done.stdout
-
-    def rows(self) -> list[dict]:
-        return list(csv.DictReader(io.StringIO(self.export("csv").decode(), newline="")))
 
     def view(self, page, content: bytes, place: str) -> Viewer:
         (self.folder / "exported").write_bytes(content)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Functions whose calls are sampled in windows of time: marked ones, and what is too hot for a budget."""
 
+import functools
 import signal
 import subprocess
-import time
 import unittest
 
 from harness import PROGRAMS, Case
@@ -17,16 +17,18 @@ def counts_of(line: bytes) -> dict[str, int]:
     return {name: int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
 
 
+@functools.cache
+def plainly(*arguments: str) -> bytes:
+    """What the program prints without the recorder: each of its runs takes seconds."""
+    return subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, check=False).stdout
+
+
 class Windows(Case):
     def record(self, functions, *arguments, options=(), status=0):
         """What the program prints, with and without the recorder the same."""
-        begin = time.monotonic()
-        plain = subprocess.run([PROGRAM, *arguments], capture_output=True, check=status == 0)
-        middle = time.monotonic()
         done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAM, *arguments)
-        self.assertEqual((done.returncode, done.stdout), (status, plain.stdout), done.stderr.decode())
-        print(f"{arguments[0]} {options}: plain {middle - begin:.2f} s, recorded {time.monotonic() - middle:.2f} s")
-        return plain.stdout.splitlines()
+        self.assertEqual((done.returncode, done.stdout), (status, plainly(*arguments)), done.stderr.decode())
+        return done.stdout.splitlines()
 
     def functions(self, trace="trace.bin", *options):
         report = self.analyze(trace, *options)
@@ -138,8 +140,7 @@ class Windows(Case):
 
     def test_a_child_records_its_first_call_although_its_parents_gates_may_be_closed(self):
         for _ in range(5):
-            done = self.rdam("record", "-o", "trace.bin", "-f", "~libplugin.so:inner", "--", PROGRAMS / "loads", PLUGIN, "50", "fork")
-            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "~libplugin.so:inner", "--", PROGRAMS / "loads", PLUGIN, "50", "fork"))
             child = next(self.folder.glob("trace.*.bin"))
             self.assertGreater(self.functions(child)["inner"]["recorded"], 0)
             child.unlink()
@@ -167,8 +168,7 @@ class Windows(Case):
         self.assertGreater(self.functions("trace.bin", "--since", f"{late:.0f}ns")["other"]["recorded"], 0)
 
     def test_without_rdam_record_and_with_the_monotonic_clock(self):
-        done = self.preload("~leaf,slow", PROGRAM, "marked", "10000000", "1", RDAM_CLOCK="monotonic")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.succeeded(self.preload("~leaf,slow", PROGRAM, "marked", "10000000", "1", RDAM_CLOCK="monotonic"))
         truth = counts_of(done.stdout)
         found = self.functions()
         self.check_complete(found["slow"], truth["slow"])
