@@ -12,68 +12,25 @@ import unittest
 import xml.etree.ElementTree
 from unittest import mock
 
+import numpy
+
 from harness import Case
 from made_up import MACHINE, PLACE, made_up
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SOURCE_ROOT"]) / "tools"))
-from reproduction import benchmarks, machine, measure, page, periods, plan, sequences, statistics, summary, sweep, text  # noqa: E402
-from reproduction.journal import Journal, key_of  # noqa: E402
-from reproduction.trouble import Trouble  # noqa: E402
+from reproduction import Trouble, benchmarks, machine, measure, plan, report, results, sequences, session, units  # noqa: E402
+from reproduction.journal import Journal  # noqa: E402
 
-CONTROLS = sum(2 if control.delayed else 1 for one in benchmarks.SWEEPS for control in one.controls)
+CONTROLS = sum(len(one.control_points()) for one in benchmarks.SWEEPS)
+LOCK = benchmarks.SWEEPS[0]
 
 
-class Statistics(unittest.TestCase):
-    def test_pearson_of_known_data(self):
-        # Anscombe's quartet: four very different sets with the same ρ.
+class Correlation(unittest.TestCase):
+    def test_of_known_data_and_where_there_is_none(self):
+        # Anscombe's quartet: very different sets with the same ρ.
         xs = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]
-        first = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
-        second = [9.14, 8.14, 8.74, 8.77, 9.26, 8.10, 6.13, 3.10, 9.13, 7.26, 4.74]
-        self.assertAlmostEqual(statistics.pearson(xs, first), 0.81642, places=5)
-        self.assertAlmostEqual(statistics.pearson(xs, second), 0.81624, places=5)
-
-    def test_pearson_of_lines_and_scales(self):
-        xs = [1.0, 2.0, 4.0, 8.0]
-        self.assertAlmostEqual(statistics.pearson(xs, [3 * x + 1e9 for x in xs]), 1, places=6)
-        self.assertAlmostEqual(statistics.pearson(xs, [-x for x in xs]), -1)
-        self.assertAlmostEqual(statistics.pearson([x * 1e-200 for x in xs], [x * 1e12 for x in xs]), 1)
-
-    def test_pearson_where_there_is_none(self):
-        self.assertIsNone(statistics.pearson([], []))
-        self.assertIsNone(statistics.pearson([1], [2]))
-        self.assertIsNone(statistics.pearson([1, 2, 3], [5, 5, 5]))
-        self.assertIsNone(statistics.pearson([7, 7], [1, 2]))
-        self.assertRaises(ValueError, statistics.pearson, [1, 2], [1])
-
-    def test_medians(self):
-        self.assertEqual(statistics.median([3, 1, 2]), 2)
-        self.assertEqual(statistics.median([4, 1, 2, 3]), 2.5)
-        self.assertIsNone(statistics.median([]))
-
-    def test_variation_and_span(self):
-        self.assertAlmostEqual(statistics.variation([2, 4, 4, 4, 5, 5, 7, 9]), math.sqrt(32 / 7) / 5)
-        self.assertEqual(statistics.variation([0, 0, 0]), 0)
-        self.assertIsNone(statistics.variation([1]))
-        self.assertEqual(statistics.span([2, 8, 4]), 4)
-        self.assertIsNone(statistics.span([0, 1]))
-        self.assertIsNone(statistics.span([]))
-
-    def test_interval_of_a_median_is_that_of_the_tables(self):
-        # The ranks that tables of order statistics give for 95 %.
-        for count, (low, high) in {6: (1, 6), 9: (2, 8), 15: (4, 12), 30: (10, 21)}.items():
-            values = list(range(1, count + 1))
-            random.Random(count).shuffle(values)
-            self.assertEqual(statistics.median_interval(values), (low, high), count)
-        for count in range(6):
-            self.assertIsNone(statistics.median_interval([1.0] * count))
-
-    def test_interval_covers_the_median_as_often_as_it_says(self):
-        numbers = random.Random(1)
-        covered = 0
-        for _ in range(2000):
-            low, high = statistics.median_interval([numbers.random() for _ in range(9)])
-            covered += low <= 0.5 <= high
-        self.assertGreater(covered / 2000, 0.94)
+        self.assertAlmostEqual(results.pearson(xs, [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]), 0.81642, places=5)
+        self.assertEqual([results.pearson(*both) for both in (([1], [2]), ([1, 2, 3], [5, 5, 5]), ([7, 7], [1, 2]))], [None] * 3)
 
 
 class Plans(unittest.TestCase):
@@ -101,14 +58,11 @@ class Plans(unittest.TestCase):
         full, quick = ({task.group for task in plan.tasks(plan.Extent(benchmarks.NAMES, quick), {})} for quick in (False, True))
         self.assertEqual(full, quick)
 
-    def test_no_cost_is_of_threads_that_end_early(self):
-        self.assertEqual([cost for cost in benchmarks.COSTS if "--together" in cost.options], [])
-
     def test_seconds_of_different_calls_are_no_cost(self):
         said = iter(('{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 10}',
                      '{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 11}'))
         programs = mock.Mock(rdam="rdam", microbench="bench")
-        settings = {"benchmark": "lock", "operation": "f", "threads": 2, "iterations": 5, "options": []}
+        settings = {"benchmark": "lock", "operation": "f", "delay_ns": 1, "threads": 2, "iterations": 5, "options": []}
         with mock.patch.object(measure, "run", lambda *_: next(said)):
             timed = measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
             self.assertEqual(timed, {"plain_s": 2.0, "recorded_s": 1.0, "calls": 10})
@@ -116,8 +70,8 @@ class Plans(unittest.TestCase):
                 measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
 
     def test_links_with_an_obstacle_are_not_measured(self):
-        groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {"1 Gb/s": "no root"}) if task.kind == "network"}
-        self.assertEqual(groups, {f"network {link}, {clients} clients" for link in ("100 Mb/s", "loopback") for clients in (1, 2)})
+        groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {}, {"1 Gb/s": "no root"}) if task.kind == "network"}
+        self.assertEqual(groups, {f"network of {link}, {clients}" for link in ("100 Mb/s", "loopback") for clients in ("1 client", "2 clients")})
 
 
 class Interrupted(Exception):
@@ -138,19 +92,11 @@ class Resuming(Case):
             return made_up(task)
 
         try:
-            return sweep.measure_all(plan.tasks(extent or self.extent, {}), place, journal, measure), done
+            return session.measure_all(plan.tasks(extent or self.extent, place), journal, measure), done
         except Interrupted:
             return -1, done
         finally:
             journal.close()
-
-    def test_goes_on_where_it_was(self):
-        everything = [(task.group, task.round) for task in plan.tasks(self.extent, {})]
-        _, first = self.measured(interrupt_after=7)
-        before, second = self.measured(interrupt_after=10)
-        before, third = self.measured()
-        self.assertEqual((before, first + second + third), (17, everything))
-        self.assertEqual(self.measured(), (len(everything), []))
 
     def test_half_a_line_is_measured_again(self):
         path = self.folder / "measurements.jsonl"
@@ -176,114 +122,98 @@ class Resuming(Case):
         before, done = self.measured(extent=plan.Extent(("lock", "io"), rounds=3, iterations=60))
         self.assertEqual((before, len(done), {number for _, number in done}), (count, count // 2, {2}))
 
-    def test_two_runs_at_once_are_refused(self):
-        journal = Journal(self.folder / "measurements.jsonl")
-        with self.assertRaisesRegex(Trouble, "measurements.jsonl: another run"):
-            Journal(self.folder / "measurements.jsonl")
-        journal.close()
-        Journal(self.folder / "measurements.jsonl").close()
-
-    def test_another_file_is_refused(self):
-        (self.folder / "measurements.jsonl").write_text("delay,mean\n1,2\n")
-        with self.assertRaisesRegex(Trouble, "measurements.jsonl: .* --output"):
-            Journal(self.folder / "measurements.jsonl")
-
     def test_parts_of_a_run_are_told(self):
         self.measured({**PLACE, "programs": "another build"})  # no part of what is asked about below
         self.measured(interrupt_after=3)
         self.measured()
         journal = Journal(self.folder / "measurements.jsonl")
         self.addCleanup(journal.close)
-        parts = sweep.sessions(plan.tasks(self.extent, {}), PLACE, journal)
+        parts = session.parts_of(plan.tasks(self.extent, PLACE), journal)
         self.assertEqual(["load_end" in part for part in parts], [False, True])
         told = "\n".join(machine.uncontrolled(MACHINE, parts, [30.2, 131.4]))
         self.assertIn(": 30, 131 ns", told)
         self.assertIn("it was interrupted", told)
         self.assertIn("virtual machine (a host)", told)
-        self.assertRegex(periods.spoken(parts), r"^in 2 parts \(\d+ s\), from [-\d]+ [:\d]+ to [-: \d]+ \(interrupted\), from [-\d]+ [:\d]+ to "
+        self.assertRegex(session.when(parts), r"^in 2 parts \(\d+ s\), from [-\d]+ [:\d]+ to [-: \d]+ \(interrupted\), from [-\d]+ [:\d]+ to "
                                                 r"[-: \d]+ UTC$")
 
     def test_when_it_was_measured(self):
         parts = [{"start": "2026-01-02T23:59:00+00:00", "load_start": 0, "end": "2026-01-03T01:00:01+00:00", "load_end": 0},
                  {"start": "2026-01-03T02:00:00+00:00", "load_start": 0}]
-        self.assertEqual(periods.spoken(parts[:1]), "from 2026-01-02 23:59:00 to 2026-01-03 01:00:01 UTC (1 h 1 min 1 s)")
-        self.assertEqual(periods.spoken(parts), "in 2 parts (how long is not known), from 2026-01-02 23:59:00 to 2026-01-03 01:00:01, from "
+        self.assertEqual(session.when(parts[:1]), "from 2026-01-02 23:59:00 to 2026-01-03 01:00:01 UTC (1 h 1 min 1 s)")
+        self.assertEqual(session.when(parts), "in 2 parts (how long is not known), from 2026-01-02 23:59:00 to 2026-01-03 01:00:01, from "
                                                 "2026-01-03 02:00:00 until it was interrupted UTC")
-        self.assertEqual(periods.length([{**parts[1], "end": "2026-01-03T02:07:43+00:00"}] * 2), "15 min 26 s")
+        self.assertEqual(session.length([{**parts[1], "end": "2026-01-03T02:07:43+00:00"}] * 2), "15 min 26 s")
 
     def test_a_revision_is_of_the_sources_and_not_of_the_programs(self):
         for revisions, told in ((["", ""], "The revision of the sources is not known."),
                                 (["ab-dirty", "ab-dirty"], "at revision ab, with uncommitted changes; whether"),
                                 (["ab", "cd-dirty"], "at revision ab, without uncommitted changes; then cd, with uncommitted changes; whether")):
-            self.assertIn(told, page.sources([{"revision": revision} for revision in revisions]))
+            self.assertIn(told, report.sources([{"revision": revision} for revision in revisions]))
 
     def test_keys_do_not_depend_on_order(self):
-        self.assertEqual(key_of({"a": 1, "b": [2]}), key_of({"b": [2], "a": 1}))
-        self.assertNotEqual(key_of({"a": 1}), key_of({"a": 2}))
+        keys = [plan.Task("score", "g", 0, settings).key for settings in ({"a": 1, "b": [2]}, {"b": [2], "a": 1}, {"a": 2, "b": [2]})]
+        self.assertEqual(keys[0], keys[1])
+        self.assertNotEqual(keys[0], keys[2])
 
 
-def results_of(extent: plan.Extent, folder: pathlib.Path, measure=made_up, obstacles=None) -> summary.Results:
+def results_of(extent: plan.Extent, folder: pathlib.Path, measure=made_up, obstacles=None) -> results.Results:
     folder.mkdir(exist_ok=True)
     journal = Journal(folder / "made_up.jsonl")
     try:
-        sweep.measure_all(plan.tasks(extent, obstacles or {}), PLACE, journal, measure)
-        return summary.gather(extent, journal, PLACE, obstacles or {})
+        tasks = plan.tasks(extent, PLACE, obstacles or {})
+        session.measure_all(tasks, journal, measure)
+        return results.gather(extent, tasks, journal, obstacles or {})
     finally:
         journal.close()
+
+
+def about(extent: plan.Extent) -> report.About:
+    part = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd", "end": "2026-01-02T03:11:05+00:00", "load_end": 0.5}
+    return report.About(MACHINE, ["Nothing was controlled."], [part], "rdam 1.2.3", "fedc", extent)
+
+
+def printed(found: results.Results) -> str:
+    """On the terminal."""
+    return report.plain(report.compose(found, False, about(plan.Extent(benchmarks.NAMES)), "folder"))
 
 
 class Summaries(Case):
     extent = plan.Extent(benchmarks.NAMES, rounds=7, iterations=10)
 
     def test_figures(self):
-        results = results_of(self.extent, self.folder)
-        for result in results.sweeps:
+        found = results_of(self.extent, self.folder)
+        for result in found.sweeps:
             self.assertAlmostEqual(result.rho, 1, places=9)
             self.assertEqual(result.series("min_ns"), [43] * len(result.points))
             self.assertEqual(result.minimum_variation, 0)
-        self.assertEqual(results.failures(), [])
-        self.assertAlmostEqual(results.costs[0].ratio, 1.2)
-        self.assertEqual(results.costs[0].interval, (2.1 / 2, 2.7 / 2))
-
-    def test_a_rho_below_the_thesis_s_and_a_control_that_lost(self):
-        def worse(task):
-            result = made_up(task)
-            if task.group.startswith("lock private locks "):
-                result["rdam"] = 0.06  # at both delays; of the least nothing is demanded
-            elif re.fullmatch(r"lock \d+ ns", task.group):
-                result["rdam"] = random.Random(task.group).random()
-            return result
-
-        failures = results_of(self.extent, self.folder, worse).failures()
-        self.assertEqual(len(failures), 2, failures)
-        self.assertRegex(failures[0], r"^lock: ρ -?0\.\d+ is below the thesis's 0.97$")
-        self.assertIn("lock, private locks", failures[1])
+        self.assertEqual(found.failures(), [])
+        self.assertAlmostEqual(found.costs[0].ratio.value, 1.2)
+        self.assertEqual((found.costs[0].ratio.low, found.costs[0].ratio.high), (2.1 / 2, 2.7 / 2))
 
     def test_a_program_that_has_no_delay_is_one_control(self):
         tasks = plan.tasks(plan.Extent(("falsesharing",), rounds=1), {})
         alone = [task.settings for task in tasks if task.kind == "score" and task.settings["threads"] == 1]
         self.assertEqual(len(alone), 1, "only every second thread is delayed")
-        results = results_of(plan.Extent(("falsesharing",), rounds=1), self.folder)
-        self.assertEqual([(one.control.name, one.bounded) for one in results.sweeps[0].controls],
+        found = results_of(plan.Extent(("falsesharing",), rounds=1), self.folder)
+        self.assertEqual([(one.control.name, one.bounded) for one in found.sweeps[0].controls],
                          [("counters padded", False), ("counters padded", True), ("one thread", True)])
-        self.assertIn("control, one thread, any: ", text.report(results, []))
+        self.assertRegex(printed(found), r"\n  falsesharing, one thread +any ")
 
     def test_all_controls_are_counted(self):
         def high(task):
             return {**made_up(task), "rdam": 0.07} if task.group in ("lock one thread 10000 ns", "io one thread 1000000 ns") else made_up(task)
 
-        results = results_of(self.extent, self.folder, high)
-        said = (f"Of {CONTROLS} controls, at all delays, {CONTROLS - 2} are below 0.05 and 2 are not: lock, one thread, 10.0 µs (0.070); "
-                "io, one thread, 1.00 ms (0.070).")
-        self.assertEqual(text.controls_in_short(results.sweeps), said)
-        self.assertIn(said, text.report(results, []))
-        self.assertIn("are below 0.05 and 0 are not.", text.controls_in_short(results_of(self.extent, self.folder / "low").sweeps))
+        found = results_of(self.extent, self.folder, high)
+        self.assertEqual(report.controls_in_short(found.sweeps), f"Of {CONTROLS} controls, at all delays, {CONTROLS - 2} are below 0.05 and 2 are "
+                         "not: lock, one thread, 10.0 µs (0.070); io, one thread, 1.00 ms (0.070).")
+        self.assertIn("are below 0.05 and 0 are not.", report.controls_in_short(results_of(self.extent, self.folder / "low").sweeps))
 
     def test_a_minimum_is_constant_below_a_bound_that_is_said(self):
         for minima, said in (((2, 2), "0.0 %, constant (below 10 %)"), ((100, 119, 110), "8.7 %, constant (below 10 %)"),
                              ((100, 120, 100), "10.8 %, NOT constant (not below 10 %)")):
-            points = [summary.Scored({}, [{"min_ns": one}]) for one in minima]
-            self.assertIn(said, text.of_minimum(summary.SweepResult(benchmarks.SWEEPS[0], points, [])))
+            points = [results.Measured(point, [{"min_ns": one}]) for point, one in zip(LOCK.points(), minima, strict=False)]
+            self.assertIn(said, report.of_minimum(results.SweepResult(LOCK, 1, points, [])))
 
     def test_a_mean_that_does_not_vary_is_not_measurable(self):
         def flat(task):
@@ -291,51 +221,48 @@ class Summaries(Case):
             return {**result, "mean_ns": 1000 + result["mean_ns"] * 0.1, "rdam": random.Random(task.group).random() * 0.04} \
                 if task.kind == "score" else result
 
-        results = results_of(plan.Extent(("lock",), rounds=1), self.folder, flat)
-        self.assertEqual(results.failures(), [])
-        self.assertIn("not measurable here: the mean varies 1.", text.report(results, []))
+        found = results_of(plan.Extent(("lock",), rounds=1), self.folder, flat)
+        self.assertEqual(found.failures(), [])
+        self.assertIn("not measurable here: the mean varies 1.", printed(found))
 
     def test_a_false_positive_that_is_not_flagged(self):
         def blind(task):
             row = {"kind": "blocked"} if task.round > 0 else {"kind": "parameter", "parameter": "row"}
             return {**made_up(task), "hint": row} if task.group == "falsepositive, triangular loop" else made_up(task)
 
-        results = results_of(plan.Extent(("falsepositive",), rounds=3), self.folder, blind)
-        self.assertEqual(results.failures(), ["falsepositive, triangular loop: a false positive that the hints do not tell"])
-        self.assertEqual([text.finding_verdict(one) for one in results.findings],
+        found = results_of(plan.Extent(("falsepositive",), rounds=3), self.folder, blind)
+        self.assertEqual(found.failures(), ["falsepositive, triangular loop: a false positive that the hints do not tell"])
+        self.assertEqual([report.finding_verdict(one) for one in found.findings],
                          ["flagged as a false positive in 3 of 3 rounds", "NOT flagged as a false positive, but in 1 of 3 rounds"])
-        results = results_of(plan.Extent(("falsepositive",), rounds=1), self.folder / "other", lambda task: {
+        found = results_of(plan.Extent(("falsepositive",), rounds=1), self.folder / "other", lambda task: {
             **made_up(task), "hint": {"kind": "parameter", "parameter": "another"}})
-        self.assertEqual(len(results.failures()), 2)
+        self.assertEqual(len(found.failures()), 2)
 
     def test_a_finding_is_compared_with_its_control(self):
         def disturbed(task):
             share = {"barrier, unequal work": 0.3, "barrier, equal work": 0.1, "membw, a neighbour": 0.15, "membw, no neighbour": 0.1}
             return {**made_up(task), "rdam": share[task.group]} if task.group in share else made_up(task)
 
-        results = results_of(plan.Extent(("barrier", "membw"), rounds=3), self.folder, disturbed)
-        self.assertEqual([text.finding_verdict(one) for one in results.findings],
+        found = results_of(plan.Extent(("barrier", "membw"), rounds=3), self.folder, disturbed)
+        self.assertEqual([report.finding_verdict(one) for one in found.findings],
                          ["3.0 times the control's", "control, not below 0.05",
                           "not measurable here: 1.5 times the control's", "control, not below 0.05"])
 
     def test_durations(self):
         for nanoseconds, spoken in ((0, "0.00 ns"), (9.99, "9.99 ns"), (10.04, "10.0 ns"), (999.4, "999 ns"), (999.6, "1.00 µs"), (125_000, "125 µs"),
                                     (20e6, "20.0 ms"), (3.5e9, "3.50 s")):
-            self.assertEqual(text.duration(nanoseconds), spoken)
+            self.assertEqual(units.duration(nanoseconds), spoken)
 
 
 class Pages(Case):
     extent = plan.Extent(benchmarks.NAMES, rounds=2)
-    drawn = sequences.Sequences([float(i) * 1000 for i in range(50)], [100.0 + i % 7 for i in range(50)], 100.0,
-                                [(i * 300.0, 100.0 + i % 7) for i in range(20)], "A caption with < and & in it.")
+    calls = numpy.arange(50.0)
+    drawn = sequences.Sequences(calls * 1000, 100 + calls % 7, 100.0, (calls[:20] * 300, 100 + calls[:20] % 7), "A caption with < and & in it.")
     obstacles = {"1 Gb/s": "it takes root"}
 
     def write(self, name="page.md") -> pathlib.Path:
         path = self.folder / name
-        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd",
-                   "end": "2026-01-02T03:11:05+00:00", "load_end": 0.5}
-        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", "fedc", self.extent)
-        page.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about)
+        report.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about(self.extent))
         return path
 
     def texts(self, path: pathlib.Path) -> list[str]:
@@ -349,7 +276,7 @@ class Pages(Case):
             self.assertIn(f"figure {one.figure}", written)
             rows = written.partition(f"(`{one.name}`, figure")[2].partition("\n### ")[0]
             for delay in one.delays_ns:
-                self.assertIn(f"\n| {text.duration(delay)} | ", rows)
+                self.assertIn(f"\n| {units.duration(delay)} | ", rows)
         for words in ("from 2026-01-02 03:04:05 to 03:11:05 UTC (7 min 0 s)", "Of rdam 1.2.3, the programs `fedc`",
                       "at revision 0123abcd, without uncommitted changes; whether", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
                       "| 100 Mb/s, 1 client | 0.040 |", f"\n\nOf {CONTROLS} controls, at all delays, {CONTROLS} are below 0.05 and 0 are not.\n",
@@ -386,7 +313,7 @@ class Pages(Case):
 
     def test_a_file_that_is_no_such_page_stays(self):
         path = self.folder / "page.md"
-        for text_there in ("My notes.\n", f"{page.BEGIN}\n\nlost its end\n"):
+        for text_there in ("My notes.\n", f"{report.BEGIN}\n\nlost its end\n"):
             path.write_text(text_there)
             with self.assertRaisesRegex(Trouble, "page.md: .*another file"):
                 self.write()
@@ -394,11 +321,11 @@ class Pages(Case):
 
     def test_what_is_written_by_hand_stays(self):
         path = self.write()
-        self.assertIn(page.NOTHING_YET, path.read_text())
-        path.write_text(path.read_text().replace(page.NOTHING_YET, "Two *processors*\n\n- explain it.")
+        self.assertIn(report.NOTHING_YET, path.read_text())
+        path.write_text(path.read_text().replace(report.NOTHING_YET, "Two *processors*\n\n- explain it.")
                         .replace("Nothing was controlled.", "It was controlled once."))
         written = self.write().read_text()
-        self.assertIn(f"{page.BEGIN}\n\nTwo *processors*\n\n- explain it.\n\n{page.END}", written)
+        self.assertIn(f"{report.BEGIN}\n\nTwo *processors*\n\n- explain it.\n\n{report.END}", written)
         self.assertNotIn("It was controlled once.", written)
         self.assertEqual(self.write().read_text(), written)
 

@@ -13,6 +13,28 @@ def log_spaced(low: float, high: float, count: int) -> tuple[int, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
+class Setting:
+    """A benchmark as it is started: what is measured once a round."""
+
+    kind: str  # how it is measured: score (recorded and analyzed), cost (timed without and with the recorder), network, or line (of the cache)
+    title: str
+    benchmark: str
+    operation: str  # the function that is recorded
+    threads: int
+    iterations: int
+    quick_iterations: int
+    delay_ns: int | None = None  # None: what the program takes
+    options: tuple[str, ...] = ()
+    control: str = ""  # title of the same without interference
+    depends_on: str = ""  # a false positive: nothing is lost, the work depends on this parameter
+
+    @property
+    def group(self) -> str:
+        """What its rounds are summarized by; also what the progress line says."""
+        return f"{self.kind} of {self.title}" if self.kind in ("cost", "network") else self.title
+
+
+@dataclasses.dataclass(frozen=True)
 class Control:
     """A program in which the threads have nothing to do with each other."""
 
@@ -26,7 +48,7 @@ class Control:
 class Sweep:
     name: str
     title: str
-    operation: str  # the function that is recorded
+    operation: str
     figure: str  # the thesis's number of it
     thesis_rho: float
     delays_ns: tuple[int, ...]
@@ -43,48 +65,43 @@ class Sweep:
         """Which of the delays is the middle one."""
         return len(self.delays_ns) // 2
 
+    def _at(self, delay_ns: int, threads: int, options: tuple[str, ...] = (), variant: str = "") -> Setting:
+        return Setting("score", f"{self.name} {variant}{delay_ns} ns", self.name, self.operation, threads, self.iterations,
+                       self.quick_iterations, delay_ns, self.options + options)
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """What the thesis found in real programs (§5.2.5), as a program: at one setting, beside the same without it."""
+    def points(self) -> list[Setting]:
+        return [self._at(delay, self.threads) for delay in self.delays_ns]
 
-    name: str
-    variant: str
-    operation: str
-    delay_ns: int
-    threads: int
-    iterations: int
-    quick_iterations: int
-    options: tuple[str, ...] = ()
-    control: str = ""  # the variant without interference
-    depends_on: str = ""  # a false positive: nothing is lost, the work depends on this parameter
+    def control_points(self) -> list[tuple[Control, int, Setting]]:
+        """Each with the index of its delay: the least, where the operation has the greatest share of a life, and the middle one; this alone if
+        the delay does not change it."""
+        return [(control, which, self._at(self.delays_ns[which], control.threads, control.options, f"{control.name} "))
+                for control in self.controls for which in ((0, self.middle) if control.delayed else (self.middle,))]
 
+    def settings(self) -> list[Setting]:
+        return [*self.points(), *(setting for _, _, setting in self.control_points())]
 
-@dataclasses.dataclass(frozen=True)
-class Cost:
-    """A setting at which a benchmark is timed without and with the recorder."""
-
-    name: str
-    label: str  # which of its settings
-    operation: str
-    delay_ns: int | None  # None: what the program takes
-    threads: int
-    iterations: int
-    quick_iterations: int
-    options: tuple[str, ...] = ()
+    def with_threads(self, threads: int | None) -> "Sweep":
+        """With so many threads, its controls, too, but for those that are one thread alone. As it is where the thesis has a number of its own
+        for it (§5.1: two share a cache line), and for None."""
+        if threads is None or self.thesis_threads is not None:
+            return self
+        controls = tuple(dataclasses.replace(control, threads=threads if control.threads > 1 else 1) for control in self.controls)
+        return dataclasses.replace(self, threads=threads, controls=controls)
 
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A network of table 5.4. One client alone on it is the control."""
+    """A network of table 5.4."""
 
     name: str
     rate_mbit: int | None  # None: loopback
-    clients: tuple[int, ...] = (2, 1)
-    iterations: int = 80
-    quick_iterations: int = 25
-    # An answer takes 2 ms at 1 Gb/s, several times the burst that a link lets pass, and as long as the pause.
-    options: tuple[str, ...] = ("--delay", "2ms", "--bytes", "262144")
+
+    def clients(self, count: int) -> Setting:
+        """One client alone is the control. An answer takes 2 ms at 1 Gb/s, several times the burst that a link lets pass, and as long as the
+        pause."""
+        return Setting("network", f"{self.name}, {count} client{'s' if count > 1 else ''}", "network", "send_request", count, 80, 25,
+                       options=("--delay", "2ms", "--bytes", "262144"))
 
 
 SWEEPS = (
@@ -127,56 +144,42 @@ SWEEPS = (
     ),
 )
 
-
-def with_threads(sweep: Sweep, threads: int | None) -> Sweep:
-    """The sweep with so many threads, its controls, too, but for those that are one thread alone. As it is where the thesis has a number of
-    its own for it (§5.1: two share a cache line), and for None."""
-    if threads is None or sweep.thesis_threads is not None:
-        return sweep
-    controls = tuple(dataclasses.replace(control, threads=threads if control.threads > 1 else 1) for control in sweep.controls)
-    return dataclasses.replace(sweep, threads=threads, controls=controls)
-
-
 LINKS = (Link("100 Mb/s", 100), Link("1 Gb/s", 1000), Link("loopback", None))
 
-
+# What the thesis found in real programs (§5.2.5), as programs: at one setting, beside the same without it.
 FINDINGS = (
-    Finding("barrier", "unequal work", "wait_for_others", 1_000_000, 2, 400, 150, ("--pin",), control="equal work"),
-    Finding("barrier", "equal work", "wait_for_others", 1_000_000, 2, 400, 150, ("--pin", "--equal")),
-    Finding("condvar", "two writers", "queue_write", 5_000, 2, 5_000, 2_000, ("--pin",), control="one writer"),
-    Finding("condvar", "one writer", "queue_write", 5_000, 1, 5_000, 2_000, ("--pin",)),
-    Finding("membw", "a neighbour", "stream_block", 0, 1, 20_000, 8_000, ("--pin",), control="no neighbour"),
-    Finding("membw", "no neighbour", "stream_block", 0, 1, 20_000, 8_000, ("--pin", "--neighbours", "0")),
-    Finding("falsepositive", "search of a list", "search_list", 1_000, 1, 20_000, 8_000, ("--kind", "list"), depends_on="key"),
-    Finding("falsepositive", "triangular loop", "triangle_row", 1_000, 1, 20_000, 8_000, ("--kind", "triangle"), depends_on="row"),
+    Setting("score", "barrier, unequal work", "barrier", "wait_for_others", 2, 400, 150, 1_000_000, ("--pin",), control="barrier, equal work"),
+    Setting("score", "barrier, equal work", "barrier", "wait_for_others", 2, 400, 150, 1_000_000, ("--pin", "--equal")),
+    Setting("score", "condvar, two writers", "condvar", "queue_write", 2, 5_000, 2_000, 5_000, ("--pin",), control="condvar, one writer"),
+    Setting("score", "condvar, one writer", "condvar", "queue_write", 1, 5_000, 2_000, 5_000, ("--pin",)),
+    Setting("score", "membw, a neighbour", "membw", "stream_block", 1, 20_000, 8_000, 0, ("--pin",), control="membw, no neighbour"),
+    Setting("score", "membw, no neighbour", "membw", "stream_block", 1, 20_000, 8_000, 0, ("--pin", "--neighbours", "0")),
+    Setting("score", "falsepositive, search of a list", "falsepositive", "search_list", 1, 20_000, 8_000, 1_000, ("--kind", "list"),
+            depends_on="key"),
+    Setting("score", "falsepositive, triangular loop", "falsepositive", "triangle_row", 1, 20_000, 8_000, 1_000, ("--kind", "triangle"),
+            depends_on="row"),
 )
-
 
 # What nobody can set and much depends on: how long a processor takes to get a cache line that the other has written to. Two threads that
 # are too far apart to meet increment one counter in turns, once a round. They are not recorded.
-CACHE_LINE = {"benchmark": "spinlock", "operation": "spinlock_increment", "delay_ns": 2_000, "threads": 2, "iterations": 10_000,
-              "options": ["--pin", "--updates", "1", "--self-timed"]}
-
+CACHE_LINE = Setting("line", "cache line", "spinlock", "spinlock_increment", 2, 10_000, 10_000, 2_000, ("--pin", "--updates", "1", "--self-timed"))
 
 LONGEST_COST_NS = 1_500_000_000  # of a thread's delays together
 
 
-def _ends(sweep: Sweep) -> tuple[Cost, ...]:
+def _ends(sweep: Sweep) -> list[Setting]:
     """The recorder's share is greatest where the delay is least. Threads that end with the first one make more calls or fewer from run to run,
     so here each makes all of its own: with the recorder and without it the work is the same."""
-    options = tuple(option for option in sweep.options if option != "--together")
-
-    def end(label: str, delay_ns: int) -> Cost:
+    found = []
+    for label, delay_ns in (("least delay", sweep.delays_ns[0]), ("greatest delay", sweep.delays_ns[-1])):
         most = LONGEST_COST_NS // delay_ns
-        return Cost(sweep.name, label, sweep.operation, delay_ns, sweep.threads, min(sweep.iterations, most),
-                    min(sweep.quick_iterations, most // 3), options)
+        found.append(Setting("cost", f"{sweep.name}, {label}", sweep.name, sweep.operation, sweep.threads, min(sweep.iterations, most),
+                             min(sweep.quick_iterations, most // 3), delay_ns, tuple(word for word in sweep.options if word != "--together")))
+    return found
 
-    return end("least delay", sweep.delays_ns[0]), end("greatest delay", sweep.delays_ns[-1])
 
+COSTS = (*(cost for sweep in SWEEPS for cost in _ends(sweep)),
+         *(dataclasses.replace(one, kind="cost") for one in FINDINGS if one.control or one.depends_on),
+         Setting("cost", "network, loopback", "network", "send_request", 2, 2_000, 500, 100_000, ("--bytes", "16384")))
 
-COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep)) + tuple(
-    Cost(one.name, one.variant, one.operation, one.delay_ns, one.threads, one.iterations, one.quick_iterations, one.options)
-    for one in FINDINGS if one.control or one.depends_on) + (
-    Cost("network", "loopback", "send_request", 100_000, 2, 2_000, 500, ("--bytes", "16384")),)
-
-NAMES = (*(sweep.name for sweep in SWEEPS), *dict.fromkeys(finding.name for finding in FINDINGS), "network")
+NAMES = (*(sweep.name for sweep in SWEEPS), *dict.fromkeys(finding.benchmark for finding in FINDINGS), "network")

@@ -3,16 +3,12 @@
 import pathlib
 import textwrap
 
-from .summary import LinkResult, SweepResult, number
-from .text import UNITS, counted
-from .trouble import Trouble
+import matplotlib
 
-try:
-    import matplotlib
+from .results import LinkResult, Results, SweepResult, number
+from .sequences import Sequences
+from .units import UNITS, counted
 
-    from .sequences import Sequences
-except ImportError as missing:
-    raise Trouble(f"{missing.name} is not installed: 'apt install python3-matplotlib python3-numpy'") from None
 matplotlib.use("svg")
 from matplotlib import pyplot, ticker  # noqa: E402  a backend is chosen first
 
@@ -39,56 +35,47 @@ def _save(figure, caption: str, path: pathlib.Path) -> None:
     pyplot.close(figure)
 
 
-def _extent(axes, xs: list[float], result: SweepResult, figure: str, size: float, color: str) -> None:
-    lows, highs = ([bound(one[figure] for one in point.rounds) / size for point in result.points] for bound in (min, max))
+def _series(axes, xs: list[float], result: SweepResult, figure: str, size: float, color: str, **options) -> None:
+    """The medians of a figure in units of `size`, and thin lines from the least to the greatest round."""
+    lows, highs = ([bound(point.of_rounds(figure)) / size for point in result.points] for bound in (min, max))
     axes.vlines(xs, lows, highs, color=color, linewidth=1, alpha=0.5)
+    axes.plot(xs, [value / size for value in result.series(figure)], color=color, markersize=4, **options)
 
 
 def caption_of(result: SweepResult) -> str:
     sweep = result.sweep
-    rounds = counted(len(result.points[0].rounds), "round")
-    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {rounds}, thin lines from the least to the "
-            f"greatest round. ρ of mean and score {number(result.rho)}, the thesis's {sweep.thesis_rho}.")
+    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {counted(result.rounds, 'round')}, thin "
+            f"lines from the least to the greatest round. ρ of mean and score {number(result.rho)}, the thesis's {sweep.thesis_rho}.")
 
 
-def draw_sweep(result: SweepResult, path: pathlib.Path) -> None:
+def _draw_sweep(result: SweepResult, path: pathlib.Path) -> None:
     """Completion time and score over the delay."""
     delay_size, delay_unit = _unit(result.sweep.delays_ns[-1])
     size, unit = _unit(max(result.series("mean_ns")))
     xs = [delay / delay_size for delay in result.sweep.delays_ns]
     with pyplot.rc_context(STYLE):
         figure, (times, scores) = pyplot.subplots(2, 1, sharex=True, figsize=(WIDTH, 4.4), height_ratios=(3, 2))
-        for name, label, color, marker in (("mean_ns", "mean", MEAN, "o"), ("min_ns", "minimum", LEAST, "s")):
-            _extent(times, xs, result, name, size, color)
-            times.plot(xs, [value / size for value in result.series(name)], color=color, marker=marker, markersize=4, label=label)
-        times.set_ylabel(f"completion time ({unit})")
-        times.set_ylim(bottom=0)
+        _series(times, xs, result, "mean_ns", size, MEAN, marker="o", label="mean")
+        _series(times, xs, result, "min_ns", size, LEAST, marker="s", label="minimum")
+        times.set(ylabel=f"completion time ({unit})", ylim=(0, None))
         times.legend()
-        _extent(scores, xs, result, "rdam", 1, SCORE)
-        scores.plot(xs, result.series("rdam"), color=SCORE, marker="o", markersize=4)
-        scores.set_ylabel("score (RDAM)")
-        scores.set_ylim(0, 1)
-        scores.set_xscale("log")
-        scores.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        scores.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-        scores.xaxis.set_minor_formatter(ticker.NullFormatter())
-        scores.set_xlabel(f"delay between two operations ({delay_unit})")
+        _series(scores, xs, result, "rdam", 1, SCORE, marker="o")
+        scores.set(xlabel=f"delay between two operations ({delay_unit})", xscale="log", ylabel="score (RDAM)", ylim=(0, 1))
+        scores.xaxis.set(major_locator=ticker.LogLocator(subs=(1, 2, 5)), major_formatter="%g", minor_formatter=ticker.NullFormatter())
         _save(figure, caption_of(result), path)
 
 
-def draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
+def _draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
     """Table 5.4: the scores of both ends of a connection."""
     measured = [result for result in results if not result.obstacle]
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(WIDTH, 2.8))
         for offset, role, color in ((-0.2, "client", SCORE), (0.2, "server", LEAST)):
             places = [index + offset for index in range(len(measured))]
-            bars = axes.bar(places, [result.median(result.link.clients[0], role, "rdam") for result in measured], width=0.36, color=color, label=role)
+            bars = axes.bar(places, [result.measured[0].of(role).score for result in measured], width=0.36, color=color, label=role)
             axes.bar_label(bars, fmt="%.3f", fontsize=8)
         axes.set_xticks(range(len(measured)), [result.link.name for result in measured])
-        axes.set_xlabel("network (rate)")
-        axes.set_ylabel("score (RDAM)")
-        axes.set_ylim(0, 1)
+        axes.set(xlabel="network (rate)", ylabel="score (RDAM)", ylim=(0, 1))
         axes.grid(visible=False, axis="x")
         axes.legend()
         missing = "".join(f" {result.link.name} was not measured." for result in results if result.obstacle)
@@ -96,30 +83,32 @@ def draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
               f"rates.{missing}", path)
 
 
-def draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
+def _draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
     """The idea of figure 4.1: the repetitions of one sequence of a thread, and what each lost against the fastest."""
     with pyplot.rc_context(STYLE):
         figure, (whole, part) = pyplot.subplots(2, 1, figsize=(WIDTH, 4.6), height_ratios=(2, 2))
         size, unit = _unit(max(sequences.durations))
         span, span_unit = _unit(sequences.starts[-1])
-        whole.plot([start / span for start in sequences.starts], [duration / size for duration in sequences.durations], ".", color=MEAN,
-                   markersize=2, rasterized=False)
+        whole.plot(sequences.starts / span, sequences.durations / size, ".", color=MEAN, markersize=2)
         whole.axhline(sequences.fastest / size, color=SCORE, linewidth=1, label="the fastest")
-        whole.set_yscale("log")
-        whole.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-        whole.set_ylabel(f"duration ({unit})")
-        whole.set_xlabel(f"time since the thread began ({span_unit})")
+        whole.set(xlabel=f"time since the thread began ({span_unit})", yscale="log", ylabel=f"duration ({unit})")
+        whole.yaxis.set_major_formatter("%g")
         whole.legend(loc="upper right")
-        begin = sequences.window[0][0]
-        window, window_unit = _unit(sum(sequences.window[-1]) - begin)
-        for start, duration in sequences.window:
-            left = (start - begin) / window
-            part.barh(0, sequences.fastest / window, left=left, height=1, align="edge", color=LEAST)
-            part.barh(0, (duration - sequences.fastest) / window, left=left + sequences.fastest / window, height=1, align="edge", color=LOST)
-        part.set_ylim(0, 2)
-        part.set_yticks([])
-        part.set_ylabel("the operation")
-        part.set_xlabel(f"time ({window_unit})")
-        part.legend(handles=[matplotlib.patches.Patch(color=LEAST, label="as the fastest"), matplotlib.patches.Patch(color=LOST, label="lost")],
-                    loc="upper right", ncols=2)
+        starts, durations = sequences.window
+        window, window_unit = _unit(starts[-1] + durations[-1] - starts[0])
+        left, fastest = (starts - starts[0]) / window, sequences.fastest / window
+        part.bar(left, 1, fastest, align="edge", color=LEAST, label="as the fastest")
+        part.bar(left + fastest, 1, durations / window - fastest, align="edge", color=LOST, label="lost")
+        part.set(xlabel=f"time ({window_unit})", yticks=[], ylabel="the operation", ylim=(0, 2))
+        part.legend(loc="upper right", ncols=2)
         _save(figure, sequences.caption, path)
+
+
+def draw(results: Results, sequences: Sequences | None, folder: pathlib.Path) -> None:
+    """All there are, each under the name by which the page shows it."""
+    for result in results.sweeps:
+        _draw_sweep(result, folder / f"{result.sweep.name}.svg")
+    if any(not result.obstacle for result in results.links):
+        _draw_links(results.links, folder / "network.svg")
+    if sequences is not None:
+        _draw_sequences(sequences, folder / "sequences.svg")

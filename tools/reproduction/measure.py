@@ -3,16 +3,13 @@
 import json
 import pathlib
 
+from . import Trouble
 from .programs import Programs, run
-from .trouble import Trouble
 
 
 def benchmark_words(programs: Programs, settings: dict) -> list:
-    words = [programs.microbench, settings["benchmark"], "--threads", settings["threads"],
-             "--iterations", settings["iterations"], *settings["options"]]
-    if settings.get("delay_ns") is not None:
-        words += ["--delay", f"{settings['delay_ns']}ns"]
-    return words
+    return [programs.microbench, settings["benchmark"], "--threads", settings["threads"], "--iterations", settings["iterations"],
+            *settings["options"], "--delay", f"{settings['delay_ns']}ns"]
 
 
 def record_words(programs: Programs, operation: str, trace: pathlib.Path) -> list:

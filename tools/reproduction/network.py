@@ -12,12 +12,12 @@ import socket
 import subprocess
 from collections.abc import Iterator
 
+from . import Trouble
 from .benchmarks import LINKS
 from .measure import analyzed, record_words, said_by
 from .programs import Programs, finish, run, start, stop
-from .trouble import Trouble
 
-CLIENT, SERVER = "send_request", "serve_request"  # what the two record
+OPERATIONS = {"client": "send_request", "server": "serve_request"}  # what each side records
 ADDRESSES = ("10.254.71.1", "10.254.71.2")
 PORT = 7171
 # What a link lets pass at once, as time at its rate: at 1 Gb/s a whole segment of 64 KiB, which is otherwise cut into packets, at
@@ -77,25 +77,19 @@ def free_port() -> int:
         return taken.getsockname()[1]
 
 
-def _side(programs: Programs, role: str, operation: str, address: str, port: int, settings: dict, folder: pathlib.Path) -> list:
-    return [*record_words(programs, operation, folder / f"{role}.bin"), programs.microbench, "network", "--role", role,
-            "--address", address, "--port", port, "--iterations", settings["iterations"], *settings["options"]]
-
-
 def _exchange(programs: Programs, settings: dict, folder: pathlib.Path, sides: list[list[str]], address: str, port: int) -> dict:
-    traces = {role: folder / f"{role}.bin" for role in ("client", "server")}
-    words = {role: before + _side(programs, role, operation, address, port, settings, folder)
-             for role, operation, before in (("client", CLIENT, sides[0]), ("server", SERVER, sides[1]))}
+    traces = {role: folder / f"{role}.bin" for role in OPERATIONS}
+    client, server = ([*side, *record_words(programs, operation, traces[role]), programs.microbench, "network", "--role", role, "--address", address,
+                       "--port", port, "--iterations", settings["iterations"], *settings["options"]]
+                      for side, (role, operation) in zip(sides, OPERATIONS.items(), strict=True))
     try:
-        server = start(words["server"], folder)
+        serving = start(server, folder)
         try:
-            client_said = run(words["client"], folder)
-            server_said = finish(server)
+            outputs = {"client": run(client, folder), "server": finish(serving)}
         finally:
-            stop(server)
-        said_by(server_said, SERVER, "network, server")
-        return {"seconds": said_by(client_said, CLIENT, "network, client")["seconds"],
-                "client": analyzed(programs, traces["client"], CLIENT), "server": analyzed(programs, traces["server"], SERVER)}
+            stop(serving)
+        seconds = {role: said_by(outputs[role], operation, f"network, {role}")["seconds"] for role, operation in OPERATIONS.items()}
+        return {"seconds": seconds["client"], **{role: analyzed(programs, traces[role], operation) for role, operation in OPERATIONS.items()}}
     finally:
         for trace in traces.values():
             trace.unlink(missing_ok=True)

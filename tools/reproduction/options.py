@@ -7,7 +7,8 @@ import re
 import sys
 
 from . import machine
-from .benchmarks import NAMES, SWEEPS, Sweep, log_spaced, with_threads
+from .benchmarks import NAMES, SWEEPS, log_spaced
+from .plan import Extent
 
 USAGE = 2
 PAGE = machine.ROOT / "docs/reproduction.md"
@@ -55,10 +56,12 @@ def _delays(text: str) -> tuple[str, tuple[int, ...]]:
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=LOW..HIGH as in lock=1us..100us; names: {', '.join(counts)}") from None
 
 
-def chosen_sweeps(options: argparse.Namespace) -> tuple[Sweep, ...]:
-    """All sweeps, with the delays and the threads that were asked for."""
+def extent_of(options: argparse.Namespace) -> Extent:
+    """What is to be measured, with the delays and the threads that were asked for."""
     other = dict(options.delays)
-    return tuple(dataclasses.replace(with_threads(sweep, options.threads), delays_ns=other.get(sweep.name, sweep.delays_ns)) for sweep in SWEEPS)
+    sweeps = tuple(dataclasses.replace(sweep.with_threads(options.threads), delays_ns=other.get(sweep.name, sweep.delays_ns)) for sweep in SWEEPS)
+    path = str(pathlib.Path(options.path).resolve()) if options.path else None
+    return Extent(options.only, options.quick, options.rounds, options.iterations, path, sweeps, options.threads)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -6,7 +6,7 @@ import pathlib
 import signal
 import subprocess
 
-from .trouble import Trouble
+from . import Trouble
 
 TIMEOUT = 300
 
