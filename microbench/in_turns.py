@@ -1,12 +1,39 @@
-"""Commands that are run in turns, and what each run took."""
+"""Commands that are run, in turns or once, what they print and what each run took."""
 
+import argparse
+import json
 import math
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def benchmark_parser(description: str, **options) -> argparse.ArgumentParser:
+    """Of a benchmark's command line, with --build."""
+    parser = argparse.ArgumentParser(prog=f"microbench/{pathlib.Path(sys.argv[0]).name}", description=description, **options)
+    parser.add_argument("--build", type=lambda text: pathlib.Path(text).resolve(), default=ROOT / "build", metavar="FOLDER",
+                        help="the build directory [build]")
+    return parser
+
+
+def output(command: list, **options) -> str:
+    """What a command prints. Ends the program when it fails."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr[-300:]}")
+    return done.stdout
+
+
+def analyzed(rdam: str | pathlib.Path, trace: str | pathlib.Path, *options: str) -> dict:
+    """The report on a trace."""
+    return json.loads(output([rdam, "analyze", "--json", *options, trace]))
 
 
 class Run:
@@ -51,16 +78,12 @@ def cpu_ratio(runs: Runs, name: str, peer: str) -> float:
 
 
 def interval_of_median(values: list[float]) -> tuple[float, float]:
-    """95 %, from order statistics: the binomial distribution of how many values are below the median."""
-    ordered = sorted(values)
-    count, below, chance = len(ordered), 0, 0.0
-    while below < count // 2:
-        chance += math.comb(count, below) / 2**count
-        if chance > 0.025:
-            break
-        below += 1
-    lowest = max(0, below - 1)
-    return ordered[lowest], ordered[count - 1 - lowest]
+    """95 %, from order statistics; of fewer than six values, the least and the greatest."""
+    sys.path.append(str(ROOT / "tools/python"))
+    from rdam.study.series import median_interval  # large: see Run
+
+    found = median_interval(values)
+    return (min(values), max(values)) if math.isnan(found.low) else (found.low, found.high)
 
 
 def largest(runs: list[Run]) -> int:
