@@ -48,8 +48,8 @@ struct Setting {
     std::uint64_t most = 0;
     std::string_view choices = {};  ///< "wait|drop"
     std::string_view unset = {};    ///< the value of a variable that is not set, or empty; empty: 0
-    std::string_view option = {};   ///< of rdam record, where it has one that takes a value
-    std::string_view takes = {};    ///< shown after the option in --help
+    std::string_view option = {};   ///< of rdam record; that of a flag turns it over from `unset`
+    std::string_view takes = {};    ///< shown after the option in --help, where it takes a value
     std::string_view help = {};
 };
 
@@ -136,11 +136,33 @@ inline constexpr Setting kTable[kCount] = {
      .option = "--counters",
      .takes = "instructions|off [off]",
      .help = "Count the instructions of each call with a hardware counter, if the machine has one"},
-    {.id = Id::all_calls, .variable = "RDAM_ALL_CALLS", .kind = Kind::flag, .right = "0 or 1"},
-    {.id = Id::arguments, .variable = "RDAM_ARGS", .kind = Kind::flag, .right = "0 or 1", .unset = "1"},
-    {.id = Id::children, .variable = "RDAM_CHILDREN", .kind = Kind::flag, .right = "0 or 1", .unset = "1"},
+    {.id = Id::all_calls,
+     .variable = "RDAM_ALL_CALLS",
+     .kind = Kind::flag,
+     .right = "0 or 1",
+     .option = "--all-calls",
+     .help = "Record every call, whatever that costs: functions marked ~ in the list, too, and no budget"},
+    {.id = Id::arguments,
+     .variable = "RDAM_ARGS",
+     .kind = Kind::flag,
+     .right = "0 or 1",
+     .unset = "1",
+     .option = "--no-args",
+     .help = "Do not record parameters or return values"},
+    {.id = Id::children,
+     .variable = "RDAM_CHILDREN",
+     .kind = Kind::flag,
+     .right = "0 or 1",
+     .unset = "1",
+     .option = "--no-children",
+     .help = "Record only the program, not the processes it forks or anything that it or they execute"},
     {.id = Id::cache, .variable = "RDAM_CACHE", .right = {}},
-    {.id = Id::verbose, .variable = "RDAM_VERBOSE", .kind = Kind::flag, .right = "0 or 1"},
+    {.id = Id::verbose,
+     .variable = "RDAM_VERBOSE",
+     .kind = Kind::flag,
+     .right = "0 or 1",
+     .option = "-v,--verbose",
+     .help = "Report what became of each function on the list"},
 };
 
 constexpr const Setting& setting(Id id) {

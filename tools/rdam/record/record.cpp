@@ -47,10 +47,9 @@ struct Options {
     std::string output = "trace.bin";
     const CLI::Option* output_given = nullptr;
     std::array<std::string, settings::kCount> values;  ///< by settings::Id; empty: not given
-    bool all_calls = false;
-    bool no_arguments = false;
-    bool no_children = false;
-    bool verbose = false;
+
+    std::string& value(settings::Id id) { return values[static_cast<std::size_t>(id)]; }
+    const std::string& value(settings::Id id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -134,15 +133,13 @@ Result<Variables> make_variables(const Options& options, const std::string& prel
     variables.emplace_back("RDAM_OUTPUT", output);
     variables.emplace_back("RDAM_RUN", run);
     for (const settings::Setting& each : settings::kTable)
-        if (const std::string& value = options.values[static_cast<std::size_t>(each.id)]; !value.empty())
+        if (const std::string& value = options.value(each.id); !value.empty())
             variables.emplace_back(each.variable, value);
-    if (options.all_calls) variables.emplace_back("RDAM_ALL_CALLS", "1");
-    if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
     const char* inherited = std::getenv("RDAM_CHILDREN");
-    if (options.no_children || (inherited != nullptr && std::string_view{inherited} == "-"))
-        variables.emplace_back("RDAM_CHILDREN", options.no_children ? "0" : "1");
-    if (options.verbose) variables.emplace_back("RDAM_VERBOSE", "1");
+    if (options.value(settings::Id::children).empty() && inherited != nullptr &&
+        std::string_view{inherited} == "-")
+        variables.emplace_back("RDAM_CHILDREN", "1");
     return variables;
 }
 
@@ -174,7 +171,7 @@ Result<int> run(const Options& options) {
     Starter starter(*library, options.functions_given->count() > 0);
     auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
-    program->alone = options.no_children;
+    program->alone = !options.value(settings::Id::children).empty();
     if (const char* audit = std::getenv("LD_AUDIT");
         audit != nullptr && *audit != '\0' && !has_room_beside_auditor())
         return fail(
@@ -237,19 +234,15 @@ Run add_record(CLI::App& app) {
                                            "%r for the MPI or Slurm rank")
                                 ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
     for (const settings::Setting& each : settings::kTable) {
-        if (each.option.empty()) continue;
-        app.add_option(std::string{each.option}, options->values[static_cast<std::size_t>(each.id)],
-                       std::string{each.help})
-            ->option_text(std::string{each.takes})
-            ->check(values_of(each));
+        const std::string name{each.option}, help{each.help};
+        std::string& value = options->value(each.id);
+        if (each.kind == settings::Kind::flag)
+            app.add_flag_callback(
+                name, [&] { value = settings::unset_value(each) == 0 ? "1" : "0"; }, help);
+        else if (!name.empty())
+            app.add_option(name, value, help)->option_text(std::string{each.takes})->check(values_of(each));
     }
-    app.add_flag("--all-calls", options->all_calls,
-                 "Record every call, whatever that costs: functions marked ~ in the list, too, and no budget")
-        ->excludes(app.get_option("--max-overhead"));
-    app.add_flag("--no-args", options->no_arguments, "Do not record parameters or return values");
-    app.add_flag("--no-children", options->no_children,
-                 "Record only the program, not the processes it forks or anything that it or they execute");
-    app.add_flag("-v,--verbose", options->verbose, "Report what became of each function on the list");
+    app.get_option("--all-calls")->excludes(app.get_option("--max-overhead"));
     return [options] { return run(*options); };
 }
 
