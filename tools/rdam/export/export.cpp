@@ -7,6 +7,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,17 @@ std::vector<std::string> format_names() {
     return names;
 }
 
+/// "json, perfetto and firefox": those of which a member of Format is true.
+template <class Member>
+std::string formats_with(Member member) {
+    std::vector<std::string_view> names;
+    for (const formats::Format& format : formats::all_formats())
+        if (std::invoke(member, format)) names.push_back(format.name);
+    const std::string_view last = names.back();
+    names.pop_back();
+    return fmt::format("{}{}{}", fmt::join(names, ", "), names.empty() ? "" : " and ", last);
+}
+
 std::string format_help() {
     std::string text = "Write all calls in a format that other tools read:";
     for (const formats::Format& format : formats::all_formats())
@@ -94,7 +106,8 @@ Result<int> run(ExportArguments options) {
 /// `format`: null if there is none.
 void check_budget(std::uint64_t budget, const formats::Format* format) {
     if (format == nullptr || format->usual_budget == 0)
-        throw CLI::ValidationError("--budget", "is for formats with a timeline: json, perfetto and firefox");
+        throw CLI::ValidationError(
+            "--budget", "is for formats with a timeline: " + formats_with(&formats::Format::usual_budget));
     if (format->most_budget > 0 && (budget == 0 || budget > format->most_budget))
         throw CLI::ValidationError("--budget",
                                    fmt::format("is more than what reads {} can open: give {} or fewer, or "
@@ -111,10 +124,11 @@ void check_usage(const ExportArguments& options) {
     const auto format = std::ranges::find(formats, options.format, &formats::Format::name);
     if (options.budget) check_budget(*options.budget, format != formats.end() ? &*format : nullptr);
     if (!options.weight.empty() && (format == formats.end() || !format->has_weight()))
-        throw CLI::ValidationError("--weight",
-                                   "is for formats of call paths: folded, speedscope and firefox");
+        throw CLI::ValidationError(
+            "--weight", "is for formats of call paths: " + formats_with(&formats::Format::has_weight));
     if (options.arrows && (format == formats.end() || !format->draws_arrows))
-        throw CLI::ValidationError("--arrows", "is for formats with arrows: json and perfetto");
+        throw CLI::ValidationError(
+            "--arrows", "is for formats with arrows: " + formats_with(&formats::Format::draws_arrows));
     if (format != formats.end() && format->write_archive != nullptr && options.output == "-")
         throw CLI::ValidationError("--output", options.format + " is a directory: name it with -o DIR");
     if (format != formats.end() && format->binary && options.output == "-" && isatty(STDOUT_FILENO) == 1)
@@ -162,18 +176,23 @@ Run add_export(CLI::App& app) {
                    throw CLI::ValidationError(
                        "--budget", "'" + text + "' is not all, or a number from 1000 on like 500k or 5M");
            },
-           "Write at most about so many slices to json, perfetto and firefox: the calls that lost most, and "
-           "the others merged by time; all: every call, which is too much for firefox")
+           fmt::format(
+               "Write at most about so many slices to {}: the calls that lost most, and the others merged "
+               "by time; all: every call, which is too much for {}",
+               formats_with(&formats::Format::usual_budget), formats_with(&formats::Format::most_budget)))
         ->option_text("SLICES|all [5M; firefox: 200k]");
-    app.add_option("--weight", options->weight,
-                   "Draw the call paths of folded, speedscope and firefox as wide as the time lost in them, "
-                   "their time, "
-                   "or their number of calls")
+    app.add_option(
+           "--weight", options->weight,
+           fmt::format("Draw the call paths of {} as wide as the time lost in them, their time, or their "
+                       "number of calls",
+                       formats_with(&formats::Format::has_weight)))
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
-    app.add_flag("--arrows", options->arrows,
-                 "Draw arrows in json and perfetto from the calls that lost most to the calls that ran "
-                 "meanwhile of the function that a hint names; the trace is analyzed first");
+    app.add_flag(
+        "--arrows", options->arrows,
+        fmt::format("Draw arrows in {} from the calls that lost most to the calls that ran meanwhile of "
+                    "the function that a hint names; the trace is analyzed first",
+                    formats_with(&formats::Format::draws_arrows)));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);
