@@ -1,7 +1,6 @@
 #include "tools/rdam/command_line/command_line.h"
 
 #include <array>
-#include <set>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/capture.h"
@@ -160,16 +159,6 @@ TEST_CASE("variables that nothing reads are told from those of the recorder") {
     CHECK(unknown_variables(environment) ==
           Words{"RDAM_BUFER: unknown variable, the nearest is RDAM_BUFFER; it has no effect",
                 "RDAM_SOMETHING_ELSE: unknown variable: man rdam-record lists them; it has no effect"});
-}
-
-TEST_CASE("the variables of the manual are those that are known") {
-    std::set<std::string_view> of_manual;
-    for (const Subcommand& subcommand : subcommands())
-        if (!subcommand.hidden)
-            for (const Prose::Item& item : prose_for(subcommand.name).environment)
-                if (std::string_view{item.term}.starts_with("RDAM_")) of_manual.insert(item.term);
-    const auto known = documented_variables();
-    CHECK(of_manual == std::set<std::string_view>(known.begin(), known.end()));
 }
 
 }  // namespace rdam

@@ -43,7 +43,7 @@ def fish_mentions(command: str, name: str, text: str) -> bool:
 
 
 def section(command: str, text: str) -> str:
-    """The part of a bash or zsh completion that is about one command."""
+    """The part of a zsh completion that is about one command."""
     return "\n".join(re.findall(rf"^ {{8}}{command}\)\n(.*?)^ {{12}};;", text, re.MULTILINE | re.DOTALL))
 
 
@@ -58,11 +58,10 @@ class Generated(unittest.TestCase):
             names = options_in_help(command)
             self.assertIn("--help", names)
             page = page_text(FILES[f"rdam-{command}.1"]).partition("OPTIONS")[2]
-            bash, zsh, fish = (COMPLETIONS[shell].read_text() for shell in ("bash", "zsh", "fish"))
+            zsh, fish = (COMPLETIONS[shell].read_text() for shell in ("zsh", "fish"))
             for name in names:
                 with self.subTest(command=command, option=name):
                     self.assertTrue(mentions(name, page), "manual page")
-                    self.assertTrue(mentions(name, section(command, bash)), "bash")
                     self.assertTrue(mentions(name, section(command, zsh)), "zsh")
                     self.assertTrue(fish_mentions(command, name, fish), "fish")
 

@@ -34,13 +34,6 @@ std::pair<std::string, std::string> name_and_default(const std::string& text) {
     return {text.substr(0, open), text.substr(open + 2, text.size() - open - 3)};
 }
 
-std::string upper(std::string_view text) {
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return out;
-}
-
 /// The name of a value in --help if none was chosen: from its set, its type or its option.
 std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
     if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
@@ -68,8 +61,9 @@ OptionModel model_of(const CLI::Option& option) {
 
 PositionalModel positional_model_of(const CLI::Option& option) {
     const auto [name, default_value] = name_and_default(option.get_option_text());
-    return {name.empty() ? upper(option.get_name(true)) : name, option.get_description(),
-            default_value.empty() ? option.get_default_str() : default_value, option.get_required(),
+    return {{option.get_description(), default_value.empty() ? option.get_default_str() : default_value},
+            name.empty() ? upper(option.get_name(true)) : name,
+            option.get_required(),
             option.get_expected_max() > 1};
 }
 
@@ -96,7 +90,6 @@ Result<std::string> generate(const ProgramModel& program, const Request& request
     if (request.kind == "fish") return generate_fish(program);
     if (request.kind == "markdown") return generate_markdown(program);
     if (request.command.empty() || request.command == program.name) return generate_man(program);
-    if (request.command == "list") return generate_list_man();
     for (const CommandModel& command : program.commands) {
         if (command.name == request.command) return generate_man(program, command);
     }
@@ -104,6 +97,13 @@ Result<std::string> generate(const ProgramModel& program, const Request& request
 }
 
 }  // namespace
+
+std::string upper(std::string_view text) {
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return out;
+}
 
 bool OptionModel::takes_file() const {
     static constexpr std::string_view kFileWords[] = {"FILE", "PATH", "TRACE", "LIST", "PERF_DATA", "OUTPUT"};
@@ -132,8 +132,7 @@ Run add_generate(CLI::App& app) {
     app.add_option("KIND", request->kind, "What to write")
         ->required()
         ->check(one_of({"man", "bash", "zsh", "fish", "markdown"}));
-    app.add_option("COMMAND", request->command,
-                   "For man: the subcommand to describe, or list (default: rdam itself)");
+    app.add_option("COMMAND", request->command, "For man: the subcommand to describe (default: rdam itself)");
     return [request, &app]() -> Result<int> {
         const Result<std::string> text = generate(model_of(*app.get_parent()), *request);
         if (!text) return tl::unexpected{text.error()};

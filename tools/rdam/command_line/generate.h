@@ -10,20 +10,21 @@
 
 namespace rdam {
 
-struct OptionModel {
+struct Described {
+    std::string description;
+    std::string default_value;  ///< empty: none
+};
+
+struct OptionModel : Described {
     std::vector<std::string> names;    ///< with their dashes, the short ones first
     std::string value;                 ///< what --help calls its value; empty: it takes none
     std::vector<std::string> choices;  ///< the values it takes, if they can be listed
-    std::string description;
-    std::string default_value;  ///< empty: none
 
     bool takes_file() const;
 };
 
-struct PositionalModel {
+struct PositionalModel : Described {
     std::string name;
-    std::string description;
-    std::string default_value;  ///< empty: none
     bool required = false;
     bool repeats = false;
 };
@@ -49,20 +50,16 @@ CommandModel model_of_command(const CLI::App& app);
 /// What follows the options: " TRACE", " [INPUT]", " [--] PROGRAM [ARGUMENT...]".
 std::string operands(const CommandModel& command);
 
-/// What a manual page says beyond the definition. Paragraphs and examples are plain text.
-struct Prose {
-    struct Item {
-        std::string_view term;
-        std::string_view text;
-    };
-    std::vector<std::string_view> description;
-    std::vector<Item> environment;
-    std::vector<Item> exit_status;
-    std::vector<Item> examples;  ///< term: the command; text: what it is for
+/// The words of a manual page that no definition contains, in Markdown: tools/rdam/manual/<command>.md.
+struct Manual {
+    std::string description;  ///< what is before the first heading
+    std::string sections;     ///< the rest; with the program's exit status where the page has none of its own
 };
+Manual manual_for(std::string_view command);
+/// The file's text; empty: there is none for this command.
+std::string_view manual_of(std::string_view command);
 
-/// For "rdam" and the name of each visible subcommand.
-Prose prose_for(std::string_view command);
+std::string upper(std::string_view text);
 
 /// What --help prints.
 std::string generate_help(const ProgramModel& program);
@@ -70,8 +67,6 @@ std::string generate_help(const ProgramModel& program, const CommandModel& comma
 /// The page rdam.1, or rdam-<command>.1.
 std::string generate_man(const ProgramModel& program);
 std::string generate_man(const ProgramModel& program, const CommandModel& command);
-/// The page of the list of functions.
-std::string generate_list_man();
 std::string generate_markdown(const ProgramModel& program);
 std::string generate_bash(const ProgramModel& program);
 std::string generate_zsh(const ProgramModel& program);

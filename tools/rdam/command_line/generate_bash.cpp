@@ -4,71 +4,59 @@ namespace rdam {
 
 namespace {
 
-std::string join(const std::vector<std::string>& words, std::string_view separator) {
-    return fmt::format("{}", fmt::join(words, separator));
-}
-
 std::string option_names(const std::vector<OptionModel>& options) {
     std::string out;
     for (const OptionModel& option : options)
-        out += (out.empty() ? "" : " ") + join(option.names, " ");
+        out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(option.names, " "));
     return out;
 }
 
-std::string candidates(const OptionModel& option) {
-    if (!option.choices.empty())
-        return fmt::format("compgen -W '{}' -- \"$current\"", join(option.choices, " "));
-    if (option.takes_file()) return "compgen -f -- \"$current\"";
-    return ":";
-}
+}  // namespace
 
-/// Arms of `case "$command $previous"`: what may follow an option that takes a value.
-std::string value_arms(const CommandModel& command) {
-    std::string out;
-    for (const OptionModel& option : command.options) {
-        if (option.value.empty()) continue;
-        std::vector<std::string> patterns;
-        for (const std::string& name : option.names)
-            patterns.push_back(fmt::format("'{} {}'", command.name, name));
-        out += fmt::format(
-            "        {})\n            mapfile -t COMPREPLY < <({})\n            return\n            ;;\n",
-            join(patterns, " | "), candidates(option));
+std::string generate_bash(const ProgramModel& program) {
+    std::string commands;
+    std::string launchers;
+    std::string options;
+    std::string values;
+    for (const CommandModel& command : program.commands) {
+        commands += command.name + " ";
+        if (command.runs_program) launchers += command.name + " ";
+        options += fmt::format("        ['rdam {}']='{}'\n", command.name, option_names(command.options));
+        for (const OptionModel& option : command.options) {
+            if (option.value.empty()) continue;
+            const std::string value = option.takes_file() ? "/"
+                                      : option.choices.empty()
+                                          ? "?"
+                                          : fmt::format("{}", fmt::join(option.choices, " "));
+            for (const std::string& name : option.names)
+                values += fmt::format("        ['{} {}']='{}'\n", command.name, name, value);
+        }
     }
-    return out;
-}
+    return fmt::format(R"(# bash completion for rdam, made by 'rdam generate bash'.
 
-/// Names of the options of `command` that take a value, as a case pattern.
-std::string value_pattern(const CommandModel& command) {
-    std::vector<std::string> names;
-    for (const OptionModel& option : command.options) {
-        if (!option.value.empty()) names.insert(names.end(), option.names.begin(), option.names.end());
-    }
-    return names.empty() ? "''" : join(names, " | ");
-}
-
-constexpr std::string_view kTail = R"(
-complete -o filenames -F _rdam rdam rdam-analyze
-)";
-
-/// A program's own words are completed as if they stood alone.
-std::string program_loop(const CommandModel& command) {
-    return fmt::format(R"(    if [[ $command == {} ]]; then
-        while ((i < COMP_CWORD)); do
-            case ${{COMP_WORDS[i]}} in
-                {})
-                    ((i += 2))
-                    ;;
-                --)
-                    ((i += 1))
-                    break
-                    ;;
-                -*)
-                    ((i += 1))
-                    ;;
-                *)
-                    break
-                    ;;
-            esac
+_rdam() {{
+    local current=${{COMP_WORDS[COMP_CWORD]}} previous='' command='' value i=1
+    # What is offered before a command, and the options of each.
+    local -A options=(
+        ['rdam ']='{}{}'
+{}    )
+    # The words that an option takes; / for a file, ? for what cannot be listed.
+    local -A values=(
+{}    )
+    ((COMP_CWORD > 0)) && previous=${{COMP_WORDS[COMP_CWORD - 1]}}
+    COMPREPLY=()
+    if [[ ${{COMP_WORDS[0]##*/}} == rdam-analyze ]]; then
+        command=analyze
+    elif ((COMP_CWORD > 1)) && [[ -n ${{options["rdam ${{COMP_WORDS[1]}}"]-}} ]]; then
+        command=${{COMP_WORDS[1]}}
+        i=2
+    fi
+    # A program's own words are completed as if they stood alone.
+    if [[ -n $command && ' {}' == *" $command "* ]]; then
+        while ((i < COMP_CWORD)) && [[ ${{COMP_WORDS[i]}} == -* ]]; do
+            ((i += 1))
+            [[ ${{COMP_WORDS[i - 1]}} == -- ]] && break
+            [[ -n ${{values["$command ${{COMP_WORDS[i - 1]}}"]-}} ]] && ((i += 1))
         done
         if ((i < COMP_CWORD)) || [[ ${{COMP_WORDS[i - 1]}} == -- ]]; then
             if declare -F _command_offset >/dev/null; then
@@ -79,59 +67,24 @@ std::string program_loop(const CommandModel& command) {
             return
         fi
     fi
-)",
-                       command.name, value_pattern(command));
-}
-
-}  // namespace
-
-std::string generate_bash(const ProgramModel& program) {
-    std::string commands;
-    std::string command_pattern;
-    std::string program_loops;
-    std::string arms;
-    std::string options;
-    for (const CommandModel& command : program.commands) {
-        commands += (commands.empty() ? "" : " ") + command.name;
-        command_pattern += (command_pattern.empty() ? "" : " | ") + command.name;
-        if (command.runs_program) program_loops += program_loop(command);
-        arms += value_arms(command);
-        options += fmt::format("        {})\n            options='{}'\n            ;;\n", command.name,
-                               option_names(command.options));
-    }
-    return fmt::format(R"(# bash completion for rdam, made by 'rdam generate bash'.
-
-_rdam() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} previous='' command='' options='{}' i=1
-    ((COMP_CWORD > 0)) && previous=${{COMP_WORDS[COMP_CWORD - 1]}}
-    COMPREPLY=()
-    if [[ ${{COMP_WORDS[0]##*/}} == rdam-analyze ]]; then
-        command=analyze
-    elif ((COMP_CWORD > 1)); then
-        case ${{COMP_WORDS[1]}} in
-            {})
-                command=${{COMP_WORDS[1]}}
-                i=2
-                ;;
-        esac
+    value=${{values["$command $previous"]-}}
+    if [[ -z $value && (-z $command || $current == -*) ]]; then
+        value=${{options["rdam $command"]}}
     fi
-{}    case "$command $previous" in
-{}    esac
-    case $command in
-        '')
-            mapfile -t COMPREPLY < <(compgen -W "{} $options" -- "$current")
-            return
+    case $value in
+        '' | /)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
             ;;
-{}    esac
-    if [[ $current == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-    else
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    fi
+        '?') ;;
+        *)
+            mapfile -t COMPREPLY < <(compgen -W "$value" -- "$current")
+            ;;
+    esac
 }}
-{})",
-                       option_names(program.options), command_pattern, program_loops, arms, commands, options,
-                       kTail);
+
+complete -o filenames -F _rdam rdam rdam-analyze
+)",
+                       commands, option_names(program.options), options, values, launchers);
 }
 
 }  // namespace rdam

@@ -33,7 +33,7 @@
 namespace rdam {
 namespace {
 
-constexpr std::size_t kBars = 64;
+constexpr std::size_t kHistogramBars = 64;
 constexpr std::size_t kLargestSampled = 10;
 
 struct Arguments {
@@ -160,7 +160,7 @@ void check_usage(const Arguments& arguments) {
 
 Run add_report(CLI::App& app) {
     const auto options = std::make_shared<Arguments>();
-    options->settings.bars = kBars;
+    options->settings.bars = kHistogramBars;
     options->settings.largest_sampled = kLargestSampled;
     options->settings.paths = true;
     options->settings.course = true;
