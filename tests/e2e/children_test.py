@@ -29,8 +29,7 @@ class Processes(Case):
         command = (CHILDREN, kind, str(rounds), *arguments)
         plain = self.run_in_folder(*command)
         self.assertEqual(plain.returncode, 6, plain.stdout)
-        done = self.rdam("record", *options, "-f", functions, "--", *command)
-        self.assertEqual(done.returncode, 6, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", *options, "-f", functions, "--", *command), 6)
         return plain, done
 
 
@@ -72,8 +71,7 @@ class SharedMemory(Processes):
 
     def test_handlers_around_vfork(self):
         rounds = 300
-        done = self.rdam("record", "-f", "work", "--", CHILDREN, "alarm", str(rounds))
-        self.assertEqual(done.returncode, 6, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "work", "--", CHILDREN, "alarm", str(rounds)), 6)
         statuses, handled = (int(word) for word in done.stdout.split())
         self.assertEqual(statuses, 4 * rounds)
         self.assertGreater(handled, 0)
@@ -203,14 +201,12 @@ class Followed(Processes):
         # `read` and `waitpid` are the shell's, too.
         for command in (f"exec {self.COUNTS} 1 100", f"{self.COUNTS} 1 100; exit 3", f"env sh -c '{self.COUNTS} 1 100; exit 3'; exit 3"):
             with self.subTest(command):
-                done = self.rdam("record", "--no-children", "-f", "work,read,waitpid,write,sigaction", "--", "sh", "-c", command)
-                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.succeeded(self.rdam("record", "--no-children", "-f", "work,read,waitpid,write,sigaction", "--", "sh", "-c", command), 3)
                 self.assertEqual(self.traces(), ["trace.bin"])
                 self.assertEqual(self.counts()["work"], 100)
 
     def test_two_programs_of_a_shell(self):
-        done = self.rdam("record", "--no-children", "-f", "work", "--", "sh", "-c", f"{self.COUNTS} 1 100; {self.COUNTS} 1 200; exit 9")
-        self.assertEqual(done.returncode, 9, done.stderr.decode())
+        self.succeeded(self.rdam("record", "--no-children", "-f", "work", "--", "sh", "-c", f"{self.COUNTS} 1 100; {self.COUNTS} 1 200; exit 9"), 9)
         self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
 
     # One measurement, in ticks, becomes nanoseconds by the rate that each process finds, to some parts in a million.

@@ -45,8 +45,7 @@ class DynamicLinker(Case):
     def test_an_auditor(self):
         """glibc has the thread-local storage of all libraries go into what this tunable enlarges."""
         auditor = {"LD_AUDIT": str(PROGRAMS / "libauditor.so"), "GLIBC_TUNABLES": "glibc.malloc.perturb=0:glibc.rtld.optional_static_tls=0x4000"}
-        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000", env=auditor)
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000", env=auditor), 3)
         self.assertEqual(self.counts(), {"work": 2000})
         for tunable in ("glibc.rtld.optional_static_tls=1000", "glibc.rtld.optional_static_tls=20000:glibc.rtld.optional_static_tls=0"):
             refused = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000", env={**auditor, "GLIBC_TUNABLES": tunable})
@@ -57,10 +56,9 @@ class Profilers(Case):
     def test_gperftools(self):
         if not glob.glob("/usr/lib/x86_64-linux-gnu/libprofiler.so.0"):
             self.skipTest("libprofiler.so.0 (gperftools) is not installed")
-        done = self.run_in_folder(PROGRAMS / "counts", "2", "2000000",
-                                  env={"LD_PRELOAD": f"{LIBRDAM}:libprofiler.so.0", "RDAM_FUNCTIONS": "work,malloc,memcpy",
-                                       "CPUPROFILE": str(self.folder / "profile"), "CPUPROFILE_FREQUENCY": "1000"})
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(PROGRAMS / "counts", "2", "2000000",
+                                                 env={"LD_PRELOAD": f"{LIBRDAM}:libprofiler.so.0", "RDAM_FUNCTIONS": "work,malloc,memcpy",
+                                                      "CPUPROFILE": str(self.folder / "profile"), "CPUPROFILE_FREQUENCY": "1000"}), 3)
         self.assertIn("PROFILE: interrupts", done.stderr.decode())
         self.assertEqual(self.counts()["work"], 4_000_000)
 

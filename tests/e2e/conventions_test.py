@@ -22,8 +22,7 @@ class Conventions(Case):
             else:
                 print(f"{name}: not called, the processor does not have it")
         functions = ",".join([*expected, "nested.*"])
-        done = self.rdam("record", "-f", functions, "--", PROGRAMS / program, env=variables)
-        self.assertEqual(done.returncode, 9, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", functions, "--", PROGRAMS / program, env=variables), 9)
         self.assertEqual(done.stdout, plain.stdout, done.stderr.decode())
         counts = {name.split(".")[0]: count for name, count in self.counts().items()}
         self.assertEqual(counts, {**expected, "nested": ROUNDS}, done.stderr.decode())

@@ -17,8 +17,7 @@ class Damage(Case):
     def setUp(self):
         super().setUp()
         # Call stacks at every fiftieth call make the descriptions grow as the program runs.
-        done = self.rdam("record", "-f", "work,counts:step", "--stack-period", "50", "--", PROGRAMS / "counts", "2", "2000")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work,counts:step", "--stack-period", "50", "--", PROGRAMS / "counts", "2", "2000"), 3)
         self.trace = self.folder / "trace.bin"
 
     def test_thousands(self):

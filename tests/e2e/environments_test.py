@@ -116,8 +116,7 @@ class Guarded(Case):
         guarded = PROGRAMS / "guarded"
         if self.run_in_folder(guarded, "true").returncode == 77:
             self.skipTest("this kernel has no PR_SET_MDWE")
-        done = self.rdam("record", "-f", "work,step,malloc,memcpy", "--", guarded, PROGRAMS / "counts", "2", "1000")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work,step,malloc,memcpy", "--", guarded, PROGRAMS / "counts", "2", "1000"), 3)
         trace = max(self.traces(), key=lambda name: (self.folder / name).stat().st_size)
         counts = self.counts(trace)
         self.assertEqual((counts["work"], counts["step"]), (2000, 6000))
@@ -190,8 +189,7 @@ class Chroot(Case):
         if os.geteuid() != 0:
             self.skipTest("chroot needs root")
         (self.folder / "root").mkdir()
-        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "chroots", "root")
-        self.assertEqual(done.returncode, 4, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", PROGRAMS / "chroots", "root"), 4)
         self.assertEqual([self.counts(trace.name) for trace in sorted(self.folder.glob("trace*.bin"))], [{"work": 1}, {"work": 2}])
 
 

@@ -25,8 +25,7 @@ class Lists(Case):
         done = self.preload("work", "./work", "1", "10")
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(), {"work": 10})
-        done = self.rdam("record", "-f", "work", "--", "./work", "1", "10")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", "./work", "1", "10"), 3)
         self.assertEqual(self.counts(), {"work": 10})
         done = self.preload("nothing,wrok", "./work", "1", "10")
         self.assertIn("'wrok': not found", done.stderr.decode())
@@ -48,8 +47,7 @@ class Lists(Case):
         self.assertEqual(self.counts(), {"work": 10})
 
     def test_a_glob_means_the_program_and_with_a_module_the_library(self):
-        done = self.rdam("record", "-v", "-f", "*or?", "--", PROGRAMS / "counts", "1", "10")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-v", "-f", "*or?", "--", PROGRAMS / "counts", "1", "10"), 3)
         wrapped = [line for line in done.stderr.decode().splitlines() if line.startswith("rdam: '*or?': wrapped")]
         self.assertEqual(wrapped, ["rdam: '*or?': wrapped counts:work"])
         done = self.rdam("record", "-f", "*sched_yiel?", "--", PROGRAMS / "counts", "1", "10")
@@ -194,8 +192,7 @@ class Unmapped(Case):
     def test_a_program_without_the_recorders_memory_ends_as_it_would(self):
         for how in ("away", "over"):
             with self.subTest(how):
-                done = self.rdam("record", "-f", "work", "--", PROGRAMS / "unmaps", how)
-                self.assertEqual(done.returncode, 5, done.stderr.decode())
+                done = self.succeeded(self.rdam("record", "-f", "work", "--", PROGRAMS / "unmaps", how), 5)
                 self.assertEqual(done.stderr.decode().count("the program unmapped the recorder's memory, or mapped its own over it"), 1)
 
 
@@ -303,8 +300,7 @@ class Names(Case):
     def test_json_is_harmless_and_says_the_same(self):
         name = "counts\u202e\u009b31m"
         shutil.copy(PROGRAMS / "counts", self.folder / name)
-        done = self.rdam("record", "-f", "work", "--", "./" + name, "1", "10")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", "./" + name, "1", "10"), 3)
         (self.folder / "causes.txt").write_text(report("cache-misses", ["evil\u202ework"]))
         for options in ((), ("--causes", "causes.txt"), ("--diff", "trace.bin")):
             traces = ["trace.bin"]
@@ -439,8 +435,7 @@ class CommandLine(Case):
 
     def test_a_signal_that_the_program_sends_to_its_group(self):
         handled = "trap '' USR1 USR2 ALRM; kill -USR1 0; kill -USR2 0; kill -ALRM 0; exit 7"
-        done = self.run_in_folder("setsid", "-w", RDAM, "record", "-f", "bash:execute_command", "--", "bash", "-c", handled)
-        self.assertEqual(done.returncode, 7, done.stderr.decode())
+        self.succeeded(self.run_in_folder("setsid", "-w", RDAM, "record", "-f", "bash:execute_command", "--", "bash", "-c", handled), 7)
 
     def test_the_same_trace_twice(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")

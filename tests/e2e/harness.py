@@ -82,8 +82,9 @@ class Case(unittest.TestCase):
     def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:
         return self.run_in_folder(RDAM, *arguments, **options)
 
-    def succeeded(self, done: subprocess.CompletedProcess) -> subprocess.CompletedProcess:
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+    def succeeded(self, done: subprocess.CompletedProcess, status=0) -> subprocess.CompletedProcess:
+        """It ended with the status that the program has when all is well."""
+        self.assertEqual(done.returncode, status, done.stderr.decode())
         return done
 
     def interrupted(self, *command, writing: str, way=signal.SIGINT) -> int:

@@ -22,12 +22,10 @@ class Inherits(Case):
     def check(self, *command, functions="work", extra=(), env=None):
         """With `rdam record` and without."""
         expected = sorted([1, *[100] * CHILDREN, *extra])
-        done = self.rdam("record", "-f", functions, "-o", "run.bin", "--", *command, env=env)
-        self.assertEqual(done.returncode, 5, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", functions, "-o", "run.bin", "--", *command, env=env), 5)
         self.assertEqual(self.work("run*.bin"), expected, done.stderr.decode())
         self.assertEqual(done.stderr.decode().count("run."), len(expected))
-        done = self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **(env or {})})
-        self.assertEqual(done.returncode, 5, done.stderr.decode())
+        done = self.succeeded(self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **(env or {})}), 5)
         self.await_agents()
         self.assertEqual(self.work(), expected, done.stderr.decode())
         self.assertNotIn("no wrapped function", done.stderr.decode())
@@ -53,8 +51,7 @@ class Environment(Inherits):
         self.need("perl")
         script = ('$0 = "a title as long as daemons have them"; for my $k (1..3) { if (!fork) { $0 = "worker $k"; '
                   'open F, ">", "/dev/null"; syswrite F, "c" for 1..50; exit 0 } wait } exit 5')
-        done = self.rdam("record", "-f", "write", "-o", "run.bin", "--", "perl", "-e", script)
-        self.assertEqual(done.returncode, 5, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "write", "-o", "run.bin", "--", "perl", "-e", script), 5)
         self.assertEqual(self.work("run.*.bin", "write"), [50, 50, 50])
 
 

@@ -138,8 +138,7 @@ class Nameless(Case):
     def test_a_program_without_a_file(self):
         for way in ("memfd", "deleted"):
             with self.subTest(way):
-                done = self.rdam("record", "-f", "work", "--", "env", PROGRAMS / "nameless", way, PROGRAMS / "counts", "2", "1000")
-                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.succeeded(self.rdam("record", "-f", "work", "--", "env", PROGRAMS / "nameless", way, PROGRAMS / "counts", "2", "1000"), 3)
                 trace, = self.folder.glob("trace*.bin")
                 self.assertEqual(self.counts(trace.name), {"work": 2000})
                 trace.unlink()

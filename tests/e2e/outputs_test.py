@@ -144,8 +144,7 @@ class AtTheSameTime(Outputs):
     def test_two_recordings_with_one_name(self):
         long = self.start(RDAM, "record", "-f", "constant_work", "--", BUSY, "1", "100000000")
         self.until(self.agent_in_folder, "no agent has opened the trace")
-        done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
-        self.assertEqual(done.returncode, STATUS, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "work", "--", COUNTS, "1", "10"), STATUS)
         other, = re.findall(r"another recording is writing trace.bin: this one goes to (trace-\d+\.bin)", done.stderr.decode())
         self.assertEqual(self.counts(other), {"work": 10})
         program, = (int(path.name) for path in pathlib.Path("/proc").iterdir() if self.is_busy_child(path, long.pid))
@@ -165,8 +164,7 @@ class AtTheSameTime(Outputs):
 
     def test_a_lock_that_was_left_behind(self):
         (self.folder / ".trace.bin.lock").write_bytes(b"of a run that was killed")
-        done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
-        self.assertEqual(done.returncode, STATUS, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", COUNTS, "1", "10"), STATUS)
         self.assertEqual(self.files(), ["trace.bin"])
         self.assertEqual(self.counts(), {"work": 10})
 

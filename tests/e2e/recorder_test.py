@@ -94,8 +94,7 @@ class Ends(Case):
     """However the program ends, its status passes through and its events are there."""
 
     def check(self, how: str, status: int) -> str:
-        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "3", "5000", how)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "3", "5000", how), status)
         self.assertEqual(self.counts(), {"work": 15000})
         return done.stderr.decode()
 
@@ -163,8 +162,7 @@ class Processes(Case):
         self.assertEqual(self.counts(), {"work": 2000})
 
     def test_shell_that_starts_the_program_writes_no_trace(self):
-        done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 100; {PROGRAMS}/counts 1 200; exit 9")
-        self.assertEqual(done.returncode, 9, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 100; {PROGRAMS}/counts 1 200; exit 9"), 9)
         self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
 
     def test_plain_preload_overwrites_nothing_of_its_own_run(self):
@@ -173,8 +171,7 @@ class Processes(Case):
         for command in (f"timeout 100 {counts} 1 100", f"sh -c '{counts} 1 100; {counts} 1 200; exit 3'"):
             with self.subTest(command):
                 expected = [100] if command.startswith("timeout") else [100, 200]
-                done = self.preload("work,pthread_mutex_lock", *shlex.split(command))
-                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.succeeded(self.preload("work,pthread_mutex_lock", *shlex.split(command)), 3)
                 work = [self.counts(name).get("work") for name in self.traces()]
                 self.assertEqual(sorted(count for count in work if count), expected)
                 self.forget()
@@ -294,8 +291,7 @@ class Functions(Case):
         self.assertEqual(sequences["work"], 4)
 
     def test_small_buffers_lose_nothing(self):
-        done = self.rdam("record", "--buffer", "4M", "-f", "step,work", "--", PROGRAMS / "counts", "2", "300000")
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.succeeded(self.rdam("record", "--buffer", "4M", "-f", "step,work", "--", PROGRAMS / "counts", "2", "300000"), 3)
         report = self.analyze()
         self.assertEqual(report["trace"]["dropped"], 0)
         self.assertEqual({f["name"]: f["occurrences"] for f in report["functions"]}, {"work": 600000, "step": 1800000})

@@ -96,8 +96,7 @@ class Inside(Case):
     INNER = f"'{RDAM}' record -f work -o inner.bin -- '{COUNTS}' 1 10"
 
     def check(self, *command, output="outer.bin", status=3) -> str:
-        done = self.rdam("record", "-f", "work", "-o", output, "--", *command)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
+        done = self.succeeded(self.rdam("record", "-f", "work", "-o", output, "--", *command), status)
         self.assertEqual(self.counts("inner.bin"), {"work": 10})
         said = done.stderr.decode()
         self.assertIn("1 function wrapped in ", said)

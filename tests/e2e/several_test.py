@@ -13,13 +13,11 @@ FIRST, IN_CHILD, LAST = 3000, 2000, 1000  # calls of work() in the phases of the
 
 class Several(Case):
     def several(self, *arguments, status=0) -> dict:
-        done = self.rdam("analyze", "--json", "--top", "0", *arguments)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
+        done = self.succeeded(self.rdam("analyze", "--json", "--top", "0", *arguments), status)
         return json.loads(done.stdout)
 
     def record(self, *command, functions="work,step", output="trace.bin", status=0):
-        done = self.rdam("record", "-f", functions, "-o", output, "--", *command)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
+        self.succeeded(self.rdam("record", "-f", functions, "-o", output, "--", *command), status)
 
     def record_phases(self):
         self.record(PROGRAMS / "phases", FIRST, IN_CHILD, LAST)
@@ -86,8 +84,7 @@ class Processes(Several):
 
     def test_ranks(self):
         for rank, calls in (("0", "100"), ("1", "300")):
-            done = self.preload("work", PROGRAMS / "counts", "1", calls, RDAM_OUTPUT="rank.%r.bin", PMI_RANK=rank)
-            self.assertEqual(done.returncode, 3, done.stderr.decode())
+            self.succeeded(self.preload("work", PROGRAMS / "counts", "1", calls, RDAM_OUTPUT="rank.%r.bin", PMI_RANK=rank), 3)
         report = self.several("rank.0.bin", "rank.1.bin")
         shares = {share["process"]: share["occurrences"] for share in function(report, "work")["processes"]}
         self.assertEqual(shares, {0: 100, 1: 300})
