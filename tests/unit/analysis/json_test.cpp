@@ -113,8 +113,8 @@ const std::map<std::string, Place> kPlaces{
     {"several", {kOfOverall}},
     {"several.processes", {kOfOverall, "processes[]"}},
     {"diff", {kOfDiff}},
-    {"diff.a", {kOfDiff, "a"}},
-    {"diff.b", {kOfDiff, "b"}},
+    {"diff.a", {kOfFunctions}},
+    {"diff.b", {kOfFunctions}},
 };
 
 using Printed = std::map<Place, Keys>;
@@ -159,12 +159,12 @@ score::Report full_report() {
     report.threads[0].fiber = 1;
     report.threads[0].off_cpu.emplace();
     score::FunctionRow& row = report.functions[0];
-    row.never_scored = row.windowed = row.threads[0].few_windows = true;
+    row.no_score = row.windowed = row.threads[0].few_windows = true;
     row.waits = 1;
     row.switched_off_ns = 1;
     row.off_share.emplace();
     row.explained = {{.name = "mutex"}};
-    row.hints = {{.kind = "concurrent",
+    row.hints = {{.kind = score::HintKind::concurrent,
                   .text = "another thread is inside",
                   .parameter = "mutex",
                   .explains = 0.5,
