@@ -20,8 +20,8 @@ from xml.etree import ElementTree
 from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
 from pythons import python_with
 
-KILLS = 12
-ROUNDS = 40
+KILLS = 50
+ROUNDS = 500  # of which some 18 are made between two kills: the study is not through before the last
 
 
 def words_of(process: pathlib.Path) -> list[str]:
