@@ -14,13 +14,11 @@ namespace {
 using score::HintKind;
 using Finder = void (*)(const LossPart&, Hints&);
 
-/// What follows from a hint for others.
-enum Trait : unsigned {
-    kWork = 1,          ///< the loss is explained by what calls have to do
-    kOthers = 2,        ///< the call waited for others, which its return value may reflect
-    kOffProcessor = 4,  ///< the loss is time off the processor
-    kGeneral = 8,       ///< what kind of loss it is: less than where, when, why or with whom
-};
+// What follows from a hint for others.
+constexpr unsigned kWork = 1;          ///< the loss is explained by what calls have to do
+constexpr unsigned kOthers = 2;        ///< the call waited for others, which its return value may reflect
+constexpr unsigned kOffProcessor = 4;  ///< the loss is time off the processor
+constexpr unsigned kGeneral = 8;       ///< what kind of loss it is: less than where, when, why or with whom
 
 /// A kind of hint. A finder that finds several stands beside the first of them.
 struct Kind {

@@ -18,29 +18,41 @@ using ThreadPart = OfThread<score::ThreadShare>;
 using ThreadPattern = OfThread<score::PatternRow>;
 
 /// A member of the row, as a figure.
-template <auto Member>
-constexpr auto of = [](const auto& row) {
+template <auto Member, class Row>
+double of(const Row& row) {
     if constexpr (requires { row.*Member; })
         return static_cast<double>(row.*Member);
     else
         return static_cast<double>(scored_of(row).*Member);
-};
+}
 
 /// One member by another; 0 by 0 is 0.
-template <auto Member, auto By>
-constexpr auto ratio = [](const auto& row) {
+template <auto Member, auto By, class Row>
+double ratio(const Row& row) {
     const double by = of<By>(row);
     return by > 0 ? of<Member>(row) / by : 0.0;
-};
+}
 
-constexpr auto marked = [](const auto& row) { return score_mark(scored_of(row)); };
-constexpr auto interval = [](const auto& row) {
+template <class Row>
+std::string marked(const Row& row) {
+    return score_mark(scored_of(row));
+}
+
+template <class Row>
+std::string interval(const Row& row) {
     return interval_text(scored_of(row).rdam_low, scored_of(row).rdam_high);
-};
-constexpr auto thread_number = [](const auto& row) { return tid_text(row.thread); };
+}
+
+template <class Row>
+std::string thread_number(const Row& row) {
+    return tid_text(row.thread);
+}
 
 /// In front of a number of calls.
-constexpr auto estimate = [](const auto& row) { return std::string{scored_of(row).estimated ? "~" : ""}; };
+template <class Row>
+std::string estimate(const Row& row) {
+    return scored_of(row).estimated ? "~" : "";
+}
 std::string estimate_or_bound(const FunctionRow& row) {
     return (row.switched_off_ns ? "≥" : "") + std::string{row.estimates_occurrences() ? "~" : ""};
 }
@@ -53,12 +65,14 @@ std::size_t affected(const std::vector<Part>& parts) {
     return static_cast<std::size_t>(
         std::ranges::count_if(parts, [](const Part& part) { return !part.unknown() && part.lost_ns > 0; }));
 }
-template <auto Parts>
-constexpr auto affected_of = [](const auto& row) { return static_cast<double>(affected(row.*Parts)); };
+template <auto Parts, class Row>
+double affected_of(const Row& row) {
+    return static_cast<double>(affected(row.*Parts));
+}
 
-constexpr auto score_and_interval = [](const FunctionRow& row) {
+std::string score_and_interval(const FunctionRow& row) {
     return fmt::format("{}{} [{}]", score_mark(row), score_text(row.rdam), interval(row));
-};
+}
 
 /// Short names, for these lines alone.
 namespace tables {

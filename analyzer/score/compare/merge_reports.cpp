@@ -35,15 +35,17 @@ class Runs {
 };
 
 void add_row(OverallFunction& function, const FunctionRow& row, std::size_t process, bool short_lived) {
+    const Scored& own = row;
     ProcessShare& part = function.processes.emplace_back();
-    static_cast<Scored&>(part) = row;
+    static_cast<Scored&>(part) = own;
     part.process = process;
     if (!short_lived && !row.unknown() && row.rdam >= function.rdam) {
-        const Scored sums = function;
-        static_cast<Scored&>(function) = row;
-        function.occurrences = sums.occurrences;
-        function.lost_ns = sums.lost_ns;
-        function.estimated = sums.estimated;
+        Scored& all = function;
+        const Scored sums = all;
+        all = own;
+        all.occurrences = sums.occurrences;
+        all.lost_ns = sums.lost_ns;
+        all.estimated = sums.estimated;
     }
     if (!row.by_design.empty()) function.by_design = row.by_design;
     function.occurrences += row.occurrences;
