@@ -39,8 +39,7 @@ std::string standing_text(score::Standing standing, bool constant, bool nothing,
     if (standing == score::Standing::ranked) return {};
     if (standing == score::Standing::by_design)
         return "These functions wait by design (for a thread to end, a request, a signal): the score is "
-               "their "
-               "waiting time.";
+               "their waiting time.";
     if (unsure)
         return "It is not known that these functions lost anything, or constant work would score as much.";
     if (!constant) return "These functions lost nothing.";

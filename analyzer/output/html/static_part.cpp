@@ -95,8 +95,7 @@ std::string ranking_html(Fields<Row> fields, const std::vector<Row>& all, const 
 std::string functions_html(const PageRun& run, const PageLimits& limits) {
     return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.report.comparison.baseline) +
            ". Functions are ranked by the lower end of its 95 % interval, those that wait by design after "
-           "the "
-           "others.</p>\n" +
+           "the others.</p>\n" +
            ranking_html(function_fields(), run.report.functions, limits, [](const score::FunctionRow& row) {
                return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
            });
@@ -104,8 +103,7 @@ std::string functions_html(const PageRun& run, const PageLimits& limits) {
 
 std::string overall_html(const PageProcesses& processes, const PageLimits& limits) {
     return "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of "
-           "all "
-           "processes lost.</p>\n" +
+           "all processes lost.</p>\n" +
            ranking_html(overall_fields(), processes.all.overall.functions, limits,
                         [](const score::OverallFunction& row) { return page_name(row.module, row.name); });
 }

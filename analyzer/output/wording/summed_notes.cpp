@@ -12,6 +12,7 @@
 #include "analyzer/score/time/sampling_windows.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/text/name_text.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::output {
 namespace {
@@ -33,16 +34,13 @@ std::uint64_t sum(Reports reports, std::uint64_t Counts::*count) {
 
 /// The first few of them, each once.
 std::string some_names(const std::vector<std::string>& all) {
-    constexpr std::size_t kShown = 5;
     constexpr std::size_t kWidest = 100;
     std::vector<std::string> names;
     for (const std::string& name : all)
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
-        text += (i == 0 ? "" : ", ") + shortened_name(printable(names[i]), kWidest);
-    if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
-    return text;
+    for (std::string& name : names)
+        name = shortened_name(printable(name), kWidest);
+    return rdam::some_names(names);
 }
 
 std::string some_names(const Rows& rows) {
