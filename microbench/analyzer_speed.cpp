@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/groups/thread_analysis.h"
+#include "analyzer/score/thread_analysis.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/writer.h"
 
 namespace {
 

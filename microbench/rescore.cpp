@@ -1,4 +1,4 @@
-// How long the interactive screen's changes take (analyzer/feedback): each is made, timed, taken back.
+// How long the interactive screen's changes take (tools/rdam/screen): each is made, timed, taken back.
 //   rescore TRACE
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "analyzer/feedback/session.h"
-#include "analyzer/mining/keys.h"
+#include "analyzer/sequences/keys.h"
+#include "tools/rdam/screen/session.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/writer.h"
 
 namespace {
 

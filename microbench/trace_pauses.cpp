@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::calls {
 

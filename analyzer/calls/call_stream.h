@@ -22,8 +22,8 @@
 #include "analyzer/calls/known_ends.h"
 #include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/calls/window.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::calls {
 

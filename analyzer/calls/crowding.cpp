@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/trace/clock.h"
+#include "tools/trace/clock.h"
 
 namespace rdam::calls {
 namespace {

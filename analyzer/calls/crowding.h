@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::calls {
 

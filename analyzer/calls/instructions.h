@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::calls {
 

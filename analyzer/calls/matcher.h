@@ -31,7 +31,7 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/known_ends.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::calls {
 

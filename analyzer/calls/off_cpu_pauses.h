@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::calls {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/trace/clock.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/event.h"
 
 namespace rdam::calls {
 

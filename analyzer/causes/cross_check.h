@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/causes/formats/cause_report.h"
+#include "analyzer/causes/cause_report.h"
 #include "analyzer/causes/function_lines.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
 
 namespace rdam::causes {
 

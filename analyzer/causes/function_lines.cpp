@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "wrappers/dwarf/symbolizer.h"
-#include "wrappers/support/file_name.h"
+#include "tools/base/file_name.h"
+#include "wrappers/object/symbolizer.h"
 
 namespace rdam::causes {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::causes {
 

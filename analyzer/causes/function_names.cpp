@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "wrappers/support/file_name.h"
-#include "wrappers/text/demangle.h"
+#include "tools/base/demangle.h"
+#include "tools/base/file_name.h"
 
 namespace rdam::causes {
 namespace {

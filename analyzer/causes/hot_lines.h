@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "analyzer/causes/formats/cause_report.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/causes/cause_report.h"
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
 
 namespace rdam::causes {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analyzer/trace/clock.h"
+#include "tools/base/printable.h"
+#include "tools/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::columns {
 namespace {

@@ -8,9 +8,9 @@
 #include "analyzer/calls/crowding.h"
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
-#include "analyzer/score/score_trace.h"
-#include "analyzer/score/selection.h"
-#include "analyzer/trace/clock.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/report/selection.h"
+#include "tools/trace/clock.h"
 
 namespace rdam::columns {
 namespace {

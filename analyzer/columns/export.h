@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::columns {
 

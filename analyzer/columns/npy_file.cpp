@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "analyzer/trace/write/open_for_writing.h"
+#include "tools/trace/open_for_writing.h"
 
 namespace rdam::columns {
 namespace {

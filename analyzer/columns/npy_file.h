@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::columns {
 

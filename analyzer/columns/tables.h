@@ -10,7 +10,7 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/columns/npy_file.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::columns {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "analyzer/calls/mixed_up_ends.h"
-#include "analyzer/mining/sequence_names.h"
-#include "wrappers/support/printable.h"
+#include "analyzer/sequences/sequence_names.h"
+#include "tools/base/printable.h"
 
 namespace rdam::columns {
 namespace {

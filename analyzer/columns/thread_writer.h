@@ -7,10 +7,10 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/columns/tables.h"
-#include "analyzer/score/thread/resolved_settings.h"
-#include "analyzer/trace/clock.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/score/resolved_settings.h"
 #include "analyzer/views/thread_calls.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/event.h"
 
 namespace rdam::columns {
 

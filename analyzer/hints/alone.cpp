@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyzer/hints/finders/finders.h"
-#include "analyzer/output/units.h"
-#include "analyzer/score/report/function_identity.h"
+#include "analyzer/hints/finders.h"
+#include "analyzer/report/function_identity.h"
+#include "tools/base/units.h"
 
 namespace rdam::hints {
 namespace {

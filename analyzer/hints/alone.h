@@ -1,7 +1,7 @@
 // Compares two recordings of a program, one with fewer threads: what varies in both varies by itself.
 #pragma once
 
-#include "analyzer/score/report/report.h"
+#include "analyzer/report/report.h"
 
 namespace rdam::hints {
 

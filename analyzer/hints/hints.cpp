@@ -6,7 +6,7 @@
 #include <functional>
 #include <iterator>
 
-#include "analyzer/hints/finders/finders.h"
+#include "analyzer/hints/finders.h"
 
 namespace rdam::hints {
 namespace {

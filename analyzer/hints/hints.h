@@ -4,8 +4,8 @@
 // calls (score::Sample) and never at the events.
 #pragma once
 
-#include "analyzer/score/report/report.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
 
 namespace rdam::hints {
 

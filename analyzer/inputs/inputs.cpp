@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/open.h"
@@ -14,12 +15,11 @@
 #include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/rows/rows.h"
-#include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
-#include "analyzer/trace/format.h"
-#include "analyzer/trace/read/file_input.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/file_input.h"
+#include "tools/trace/format.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::inputs {
 namespace {

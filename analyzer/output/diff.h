@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/report/compare_reports.h"
 
 namespace rdam::output {
 

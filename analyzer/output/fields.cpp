@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analyzer/output/units.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/report/ranking.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

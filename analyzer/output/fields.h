@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/compare/merge_reports.h"
-#include "analyzer/score/report/report.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/merge_reports.h"
+#include "analyzer/report/report.h"
 
 namespace rdam::output {
 
@@ -37,7 +37,7 @@ struct Field {
     Unit unit = Unit::count;
     double (*value)(const Row&) = nullptr;  ///< null: `name`, or only `text` is known
     Needs needs = Needs::nothing;
-    unsigned optional = 0;                      ///< Column::optional (analyzer/output/text/table.h)
+    unsigned optional = 0;                      ///< Column::optional (analyzer/output/table.h)
     std::string (*mark)(const Row&) = nullptr;  ///< precedes the figure in tables
     std::string (*text)(const Row&) = nullptr;  ///< in tables, instead of mark and figure
     std::string_view legend = {};               ///< below a table that has the column

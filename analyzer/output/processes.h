@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "analyzer/score/compare/merge_reports.h"
+#include "analyzer/report/merge_reports.h"
 
 namespace rdam::output {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "analyzer/trace/place.h"
-#include "wrappers/dwarf/symbolizer.h"
-#include "wrappers/support/file_name.h"
+#include "tools/base/file_name.h"
+#include "tools/trace/place.h"
+#include "wrappers/object/symbolizer.h"
 
 namespace rdam::output {
 std::string frame_text(const StackFrame& frame) {

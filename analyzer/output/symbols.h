@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::output {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analyzer/calls/matcher_impl.h"
-#include "analyzer/mining/sequence_builder.h"
-#include "analyzer/mining/sequence_names.h"
-#include "analyzer/mining/sequence_store.h"
-#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/sequences/sequence_builder.h"
+#include "analyzer/sequences/sequence_names.h"
+#include "analyzer/sequences/sequence_store.h"
 
 namespace rdam::views {
 

@@ -13,11 +13,11 @@
 
 #include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/mixed_up_ends.h"
-#include "analyzer/mining/sequence_names.h"
-#include "analyzer/score/in_parallel.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/sequences/sequence_names.h"
 #include "analyzer/views/thread_calls.h"
 #include "analyzer/views/thread_visit.h"
+#include "tools/base/in_parallel.h"
 
 namespace rdam::views {
 namespace {

@@ -17,14 +17,14 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/crowding.h"
-#include "analyzer/score/selection.h"
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/score/thread/resolved_settings.h"
-#include "analyzer/trace/clock.h"
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/report/selection.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/settings/settings.h"
 #include "analyzer/views/sequence_log.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::views {
 

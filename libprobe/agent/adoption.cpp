@@ -11,8 +11,8 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunks.h"
-#include "libprobe/chunks/sandbox.h"
+#include "libprobe/event/chunks.h"
+#include "libprobe/event/sandbox.h"
 
 namespace rdam::probe {
 namespace {

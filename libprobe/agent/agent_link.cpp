@@ -20,8 +20,8 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/code/gates.h"
+#include "libprobe/event/chunk_pool.h"
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 

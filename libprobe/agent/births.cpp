@@ -5,7 +5,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunk_pool.h"
+#include "libprobe/event/chunk_pool.h"
 
 namespace rdam::probe {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "libprobe/base/filter.h"
 #include "libprobe/base/layout.h"
+#include "libprobe/format/packer.h"
 #include "libprobe/format/shared.h"
-#include "libprobe/pack/packer.h"
 
 namespace rdam::probe {
 

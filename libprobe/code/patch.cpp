@@ -5,11 +5,11 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/budget.h"
-#include "libprobe/chunks/call_counts.h"
 #include "libprobe/code/code_memory.h"
 #include "libprobe/code/gates.h"
 #include "libprobe/code/moved_frames.h"
+#include "libprobe/event/budget.h"
+#include "libprobe/event/call_counts.h"
 
 extern "C" {
 /// Of one kind: where a call with a frame on the stack begins, one without, and where that returns to.

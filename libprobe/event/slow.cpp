@@ -4,10 +4,10 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunks.h"
-#include "libprobe/chunks/packing.h"
-#include "libprobe/clock/clock.h"
 #include "libprobe/event/call_sites.h"
+#include "libprobe/event/chunks.h"
+#include "libprobe/event/clock.h"
+#include "libprobe/event/packing.h"
 
 namespace rdam::probe {
 

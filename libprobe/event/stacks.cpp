@@ -6,7 +6,7 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/clock/clock.h"
+#include "libprobe/event/clock.h"
 #include "libprobe/event/slow.h"
 
 extern "C" {

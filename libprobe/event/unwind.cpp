@@ -6,9 +6,9 @@
 #include "libprobe/base/loaded_object.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunks.h"
-#include "libprobe/clock/clock.h"
 #include "libprobe/event/call_sites.h"
+#include "libprobe/event/chunks.h"
+#include "libprobe/event/clock.h"
 #include "libprobe/event/stacks.h"
 
 extern "C" {

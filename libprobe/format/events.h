@@ -8,7 +8,7 @@
 //   head = cpu << 52 | kind << 48 | words << 40 | function + 1; bits 32 to 38 are 0
 //
 // Bit RDAM_HEAD_COUNTED_SHIFT of the head of an enter, tail_enter or leave: one more word follows,
-// the instructions that the thread had executed (libprobe/clock/counter.h); 0: not known.
+// the instructions that the thread had executed (libprobe/event/counter.h); 0: not known.
 //
 //   enter, tail_enter   tsc, head, return address, words…[, instructions]      24 + 8·words [+ 8] bytes
 //   leave, unwound      tsc, head, words…[, instructions]                      16 + 8·words [+ 8] bytes

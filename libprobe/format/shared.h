@@ -69,7 +69,7 @@ inline constexpr const char* kClockNames[] = {
 };
 inline constexpr std::uint32_t kClocks = sizeof kClockNames / sizeof kClockNames[0];
 
-/// Whether the process counts the instructions of its threads (libprobe/clock/counter.h), and why not.
+/// Whether the process counts the instructions of its threads (libprobe/event/counter.h), and why not.
 enum class Counters : std::uint32_t {
     off = 0,  ///< not wanted
     counting,

@@ -7,10 +7,10 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/call_counts.h"
-#include "libprobe/chunks/chunks.h"
-#include "libprobe/chunks/sandbox.h"
 #include "libprobe/code/code_memory.h"
+#include "libprobe/event/call_counts.h"
+#include "libprobe/event/chunks.h"
+#include "libprobe/event/sandbox.h"
 #include "libprobe/start/threads.h"
 
 #ifndef SYS_clone3

@@ -1,9 +1,9 @@
 #include "libprobe/start/cost.h"
 
 #include "libprobe/base/runtime.h"
-#include "libprobe/clock/clock.h"
-#include "libprobe/clock/counter.h"
 #include "libprobe/code/patch.h"
+#include "libprobe/event/clock.h"
+#include "libprobe/event/counter.h"
 
 namespace rdam::probe {
 namespace {
@@ -86,7 +86,7 @@ __attribute__((noinline)) void constant_work() {
     }
 }
 
-/// The two least of the durations and how often each was seen, as analyzer/score/statistics/least.h has them.
+/// The two least of the durations and how often each was seen, as analyzer/statistics/least.h has them.
 struct Fastest {
     std::uint64_t ticks = ~std::uint64_t{0};
     std::uint64_t next = ~std::uint64_t{0};

@@ -10,8 +10,8 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/chunks/chunks.h"
-#include "libprobe/clock/clock.h"
+#include "libprobe/event/chunks.h"
+#include "libprobe/event/clock.h"
 #include "libprobe/event/slow.h"
 #include "libprobe/event/stacks.h"
 

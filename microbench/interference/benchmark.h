@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 /// The definition of a function that rdam can be told to record: called once for each iteration, under this
 /// name. What the compiler knows about it must not leave its file.

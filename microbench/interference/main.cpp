@@ -11,7 +11,7 @@
 
 #include "microbench/interference/registry.h"
 #include "microbench/interference/sweep.h"
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 namespace rdam::microbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::microbench {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::microbench {
 

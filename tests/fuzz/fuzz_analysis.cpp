@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "analyzer/calls/window.h"
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/score/groups/thread_analysis.h"
-#include "analyzer/score/score_trace.h"
-#include "analyzer/score/scores.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/report/scores.h"
+#include "analyzer/score/thread_analysis.h"
 
 namespace {
 

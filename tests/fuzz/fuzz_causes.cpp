@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/causes/formats/formats.h"
+#include "analyzer/causes/formats.h"
 #include "analyzer/causes/function_names.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "wrappers/leaf/code_shape.h"
+#include "wrappers/hot/code_shape.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "analyzer/trace/codec/decoder.h"
-#include "libprobe/pack/packer.h"
+#include "libprobe/format/packer.h"
 #include "tools/agent/memory/chunk_parser.h"
+#include "tools/trace/decoder.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "wrappers/list/function_list.h"
-#include "wrappers/text/glob.h"
+#include "tools/base/glob.h"
+#include "wrappers/find/function_list.h"
 
 namespace {
 

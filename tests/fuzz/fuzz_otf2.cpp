@@ -12,8 +12,8 @@
 
 #include "analyzer/inputs/otf2/census.h"
 #include "analyzer/inputs/otf2/functions.h"
+#include "analyzer/inputs/otf2/names.h"
 #include "analyzer/inputs/otf2/thread_events.h"
-#include "analyzer/otf2/names.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_functions.h"
-#include "wrappers/list/function_list.h"
 #include "wrappers/perf/perf_samples.h"
 #include "wrappers/perf/report_text.h"
 

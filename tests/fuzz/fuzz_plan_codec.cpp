@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "wrappers/cache/plan_codec.h"
+#include "wrappers/plan/plan_codec.h"
 
 namespace {
 

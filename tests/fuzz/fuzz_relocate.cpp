@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/unit/relocate/correspondence.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace {
 

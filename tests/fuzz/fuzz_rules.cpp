@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/rules/rules.h"
+#include "analyzer/settings/rules.h"
 
 namespace {
 

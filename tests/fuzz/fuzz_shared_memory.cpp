@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/trace_name.h"
-#include "libprobe/pack/packer.h"
+#include "libprobe/format/packer.h"
 #include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/trace_name.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analyzer/inputs/rows/rows.h"
-#include "analyzer/trace/format.h"
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/format.h"
+#include "tools/trace/reader.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
+#include "wrappers/entry/moved_frames.h"
+#include "wrappers/entry/relocate.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/relocate/relocate.h"
-#include "wrappers/unwind/moved_frames.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::fuzz {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/trace/write/remark_words.h"
 #include "tools/agent/end_progress.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/trace/remark_words.h"
 
 namespace rdam::agent {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/planning.h"
+#include "tools/agent/process/agent_usage.h"
+#include "tools/agent/process/attendant.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_title.h"
-#include "tools/agent/processors/agent_usage.h"
-#include "tools/agent/processors/attendant.h"
 #include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/switches/switch_recorder.h"

@@ -5,7 +5,7 @@
 #include <climits>
 #include <utility>
 
-#include "tools/agent/write/remarks.h"
+#include "tools/agent/chunks/remarks.h"
 
 namespace rdam::agent {
 

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/write/trace_name.h"
+#include "tools/agent/chunks/chunk_queue.h"
+#include "tools/agent/chunks/event_translator.h"
+#include "tools/agent/chunks/thread_table.h"
+#include "tools/agent/chunks/trace_file.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/queue/chunk_queue.h"
-#include "tools/agent/queue/thread_table.h"
 #include "tools/agent/sampling/cost_watch.h"
-#include "tools/agent/translate/event_translator.h"
-#include "tools/agent/write/trace_file.h"
+#include "tools/trace/event.h"
+#include "tools/trace/trace_name.h"
 
 namespace rdam::agent {
 

@@ -26,19 +26,19 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/memory/measured_once.h"
 #include "tools/agent/plan/configuration.h"
+#include "tools/agent/process/priorities.h"
 #include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
-#include "tools/agent/processors/priorities.h"
-#include "wrappers/cache/plan_store.h"
+#include "tools/base/starter_socket.h"
+#include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/catalogue/known_programs.h"
-#include "wrappers/support/starter_socket.h"
+#include "wrappers/plan/plan_store.h"
 
 namespace rdam::agent {
 namespace {

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <thread>
 
+#include "tools/agent/process/priorities.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/processors/priorities.h"
-#include "wrappers/support/process_end.h"
+#include "tools/base/process_end.h"
 
 namespace rdam::agent {
 namespace {

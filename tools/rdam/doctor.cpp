@@ -17,16 +17,16 @@
 #include <memory>
 #include <optional>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/base/child_process.h"
+#include "tools/base/file_name.h"
+#include "tools/base/printable.h"
+#include "tools/base/temporary_file.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
+#include "tools/trace/reader.h"
 #include "wrappers/catalogue/known_programs.h"
+#include "wrappers/object/managed_code.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/runtime/managed_code.h"
-#include "wrappers/support/child_process.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/support/temporary_file.h"
 
 namespace rdam {
 namespace {

@@ -13,17 +13,17 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/write/open_for_writing.h"
+#include "tools/base/printable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
+#include "tools/trace/open_for_writing.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/eztrace/plugin.h"
+#include "wrappers/hot/eztrace_plugin.h"
 #include "wrappers/hot/hot_report.h"
-#include "wrappers/leaf/small_leaves.h"
-#include "wrappers/refused/refused_functions.h"
-#include "wrappers/support/printable.h"
+#include "wrappers/hot/refused_functions.h"
+#include "wrappers/hot/small_leaves.h"
 
 namespace rdam {
 namespace {

@@ -9,10 +9,10 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/base/printable.h"
+#include "tools/rdam/command/command_line.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/command_line/command_line.h"
 #include "tools/rdam/record/program.h"
-#include "wrappers/support/printable.h"
 
 namespace {
 

@@ -20,19 +20,22 @@ OUTSIDE = ("tests/", "microbench/", "docs/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
 
 
-def read_rules() -> dict[str, list[str]]:
-    """By room, from the ground up: the rooms that it may include."""
-    rules = {}
+def read_rules() -> tuple[dict[str, list[str]], dict[str, str]]:
+    """By room, from the ground up: the rooms that it may include, and the sentence that says what it is."""
+    rules, sentences = {}, {}
+    room = ""
     for number, line in enumerate(RULES.read_text().splitlines(), 1):
-        line = line.split("#")[0].strip()
-        if not line:
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith(" "):
+            sentences[room] = line.strip()
             continue
         room, _, allowed = line.partition(":")
         for other in allowed.split():
             if other not in rules:
                 sys.exit(f"{RULES.name}:{number}: {room} may not include {other}, which does not stand below it")
         rules[room] = allowed.split()
-    return rules
+    return rules, sentences
 
 
 def read_includes() -> dict[str, dict[str, set[str]]]:
@@ -53,8 +56,9 @@ def read_includes() -> dict[str, dict[str, set[str]]]:
     return rooms
 
 
-def check(rules, rooms) -> list[str]:
-    wrong = []
+def check(rules, sentences, rooms) -> list[str]:
+    wrong = [f"{RULES.relative_to(ROOT)}: {room} has no sentence: say below its line, indented, what it is" for room in rules
+             if not sentences.get(room, "").endswith(".")]
     for room, includes in sorted(rooms.items()):
         if room not in rules:
             wrong.append(f"{room}: is not in {RULES.relative_to(ROOT)}: give it a line with the rooms that it may include")
@@ -99,22 +103,22 @@ def plan(rules, found) -> list[str]:
     return [*lines, "```", ""]
 
 
-def draw(rules) -> str:
+def draw(rules, sentences) -> str:
     found = floors(rules)
-    lines = [*plan(rules, found), "| floor | room | files | includes |", "|---:|---|---:|---|"]
+    lines = [*plan(rules, found), "| floor | room | what it is | files | includes |", "|---:|---|---|---:|---|"]
     for room in sorted(rules, key=lambda each: (-found[each], each)):
         below = ", ".join(f"`{other}`" for other in rules[room]) or "–"
-        lines.append(f"| {found[room]} | `{room}` | {files_of(room)} | {below} |")
+        lines.append(f"| {found[room]} | `{room}` | {sentences[room]} | {files_of(room)} | {below} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    rules = read_rules()
+    rules, sentences = read_rules()
     if sys.argv[1:] == ["--draw"]:
-        PAGE.write_text(TABLE.sub(draw(rules), PAGE.read_text()))
+        PAGE.write_text(TABLE.sub(lambda _: draw(rules, sentences), PAGE.read_text()))
         return 0
-    wrong = check(rules, read_includes())
-    if not wrong and draw(rules) not in PAGE.read_text():
+    wrong = check(rules, sentences, read_includes())
+    if not wrong and draw(rules, sentences) not in PAGE.read_text():
         wrong.append(f"{PAGE.relative_to(ROOT)}: does not show the tree as it is: run tools/testing/rooms.py --draw")
     for line in wrong:
         print(line)

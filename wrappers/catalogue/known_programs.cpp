@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "wrappers/support/file_name.h"
+#include "tools/base/file_name.h"
 
 namespace rdam {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/base/result.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <bitset>
 
-#include "wrappers/relocate/instruction.h"
-#include "wrappers/text/demangle.h"
+#include "tools/base/demangle.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kDeepestTailCall = 8;
 constexpr std::uint64_t kBlock = std::uint64_t{16} << 10U;
 
 /// A function larger than this is generated code, and no compiler's convention is in doubt there.
-constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kLongestSearched = std::uint64_t{1} << 20U;
 
 struct FollowedInstruction {
     ZydisDecodedInstruction decoded;
@@ -89,7 +89,7 @@ std::optional<CodeRange> CalleeConduct::other_function_at(const CodeRange& funct
 
 CalleeConduct::Looked CalleeConduct::examine(const CodeRange& function) const {
     Looked result;
-    if (function.size() > kMaxBody) return result;
+    if (function.size() > kLongestSearched) return result;
     const auto body = file_.code(function.begin, function.size());
     Registers registers;
     StackRow row;

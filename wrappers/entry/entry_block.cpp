@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "wrappers/relocate/instruction.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "wrappers/relocate/instruction.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <span>
 
+#include "tools/base/result.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "libprobe/format/plan.h"
-#include "wrappers/relocate/instruction.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {

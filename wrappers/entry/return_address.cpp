@@ -2,12 +2,12 @@
 
 #include <Zydis/Zydis.h>
 
-#include "wrappers/relocate/instruction.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {
 
-struct Instruction {
+struct DecodedInstruction {
     ZydisDecodedInstruction decoded;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> ReturnAddressReads::first_in(const CodeRange& funct
     const auto body = file_.code(function.begin, function.size());
     StackRow row;
     std::uint64_t stack_moved = function.begin;  // behind the last instruction that moved the stack pointer
-    Instruction instruction;
+    DecodedInstruction instruction;
     for (std::size_t offset = 0; offset < body.size();) {
         const auto rest = body.subspan(offset);
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&relocation::decoder(), rest.data(), rest.size(),

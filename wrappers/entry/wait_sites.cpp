@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libprobe/format/plan.h"
-#include "wrappers/relocate/instruction.h"
+#include "wrappers/entry/instruction.h"
 
 namespace rdam {
 namespace {

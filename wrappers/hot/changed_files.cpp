@@ -9,8 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tools/base/child_process.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/support/child_process.h"
 
 namespace rdam {
 namespace {

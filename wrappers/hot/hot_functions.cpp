@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "wrappers/list/function_list.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/text/glob.h"
-#include "wrappers/text/name_text.h"
+#include "tools/base/file_name.h"
+#include "tools/base/glob.h"
+#include "tools/base/name_text.h"
+#include "tools/base/printable.h"
+#include "wrappers/find/function_list.h"
 
 namespace rdam {
 namespace {

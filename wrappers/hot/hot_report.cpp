@@ -9,17 +9,17 @@
 #include <set>
 #include <utility>
 
+#include "tools/base/demangle.h"
+#include "tools/base/descriptor.h"
+#include "tools/base/printable.h"
+#include "tools/base/read_file.h"
+#include "tools/base/temporary_file.h"
+#include "tools/base/text_lines.h"
 #include "wrappers/hot/changed_files.h"
 #include "wrappers/hot/waiting_functions.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/perf/perf_data.h"
 #include "wrappers/perf/report_text.h"
-#include "wrappers/support/descriptor.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/support/read_file.h"
-#include "wrappers/support/temporary_file.h"
-#include "wrappers/text/demangle.h"
-#include "wrappers/text/text_lines.h"
 
 namespace rdam {
 namespace {

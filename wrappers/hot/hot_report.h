@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/result.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/perf/perf_samples.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

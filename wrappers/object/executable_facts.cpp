@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "tools/base/file_name.h"
+#include "tools/base/read_file.h"
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/symbol_reader.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/support/read_file.h"
 
 namespace rdam {
 namespace {

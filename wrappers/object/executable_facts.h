@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

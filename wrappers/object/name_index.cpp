@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "wrappers/text/demangle.h"
+#include "tools/base/demangle.h"
 
 namespace rdam {
 NameIndex::NameIndex(const std::vector<Symbol>& symbols) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/piece_filter.h"
 #include "wrappers/object/symbol.h"
-#include "wrappers/text/piece_filter.h"
 
 namespace rdam {
 

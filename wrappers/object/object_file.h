@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/result.h"
 #include "wrappers/object/debug_file.h"
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/frame_table.h"
 #include "wrappers/object/name_index.h"
 #include "wrappers/object/symbol.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

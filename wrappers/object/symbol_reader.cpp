@@ -8,18 +8,18 @@ namespace rdam {
 namespace {
 
 /// One symbol table with what belongs to it.
-struct Table {
+struct SymbolTable {
     Elf_Data* symbols = nullptr;
     std::size_t count = 0;
     std::span<const std::uint8_t> strings;
     Elf_Data* extended_indices = nullptr;
 };
 
-std::optional<Table> open_table(const ElfImage& image, std::uint32_t type,
-                                const std::vector<ElfSection>& sections) {
+std::optional<SymbolTable> open_table(const ElfImage& image, std::uint32_t type,
+                                      const std::vector<ElfSection>& sections) {
     for (const ElfSection& section : sections) {
         if (section.header.sh_type != type || section.header.sh_entsize == 0) continue;
-        Table table;
+        SymbolTable table;
         table.symbols = elf_getdata(section.handle, nullptr);
         if (table.symbols == nullptr || table.symbols->d_buf == nullptr) continue;
         const std::size_t entry = gelf_fsize(image.handle(), ELF_T_SYM, 1, EV_CURRENT);

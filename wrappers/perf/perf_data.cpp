@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "wrappers/support/child_process.h"
-#include "wrappers/support/read_file.h"
-#include "wrappers/text/name_text.h"
+#include "tools/base/child_process.h"
+#include "tools/base/name_text.h"
+#include "tools/base/read_file.h"
 
 namespace rdam {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/base/result.h"
 #include "wrappers/perf/perf_samples.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

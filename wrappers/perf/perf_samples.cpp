@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "tools/base/name_text.h"
+#include "tools/base/text_lines.h"
 #include "wrappers/perf/sample_header.h"
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/text_lines.h"
 
 namespace rdam {
 namespace {

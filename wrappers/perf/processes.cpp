@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/plural.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/name_text.h"
+#include "tools/base/plural.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "wrappers/text/name_text.h"
+#include "tools/base/name_text.h"
 
 namespace rdam {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
+#include "tools/base/name_text.h"
+#include "tools/base/text_lines.h"
 #include "wrappers/perf/report_columns.h"
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/text_lines.h"
 
 namespace rdam {
 namespace {

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <tuple>
 
-#include "wrappers/dwarf/inlined_copies.h"
+#include "tools/base/demangle.h"
+#include "tools/base/internal_names.h"
+#include "wrappers/entry/instruction.h"
+#include "wrappers/entry/moved_frames.h"
 #include "wrappers/entry/wait_sites.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/prototype/dwarf_prototype.h"
-#include "wrappers/relocate/instruction.h"
-#include "wrappers/text/demangle.h"
-#include "wrappers/text/internal_names.h"
-#include "wrappers/unwind/moved_frames.h"
 
 namespace rdam {
 namespace {

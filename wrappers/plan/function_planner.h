@@ -12,10 +12,10 @@
 #include "wrappers/entry/entry_hooks.h"
 #include "wrappers/entry/entry_points.h"
 #include "wrappers/entry/return_address.h"
-#include "wrappers/lookup/entry_resolver.h"
-#include "wrappers/lookup/object_set.h"
+#include "wrappers/find/entry_resolver.h"
+#include "wrappers/find/object_set.h"
+#include "wrappers/object/managed_code.h"
 #include "wrappers/plan/planner.h"
-#include "wrappers/runtime/managed_code.h"
 
 namespace rdam {
 

@@ -9,13 +9,13 @@
 #include <set>
 #include <utility>
 
-#include "wrappers/lookup/entry_resolver.h"
-#include "wrappers/lookup/folded_names.h"
-#include "wrappers/lookup/region_names.h"
+#include "tools/base/demangle.h"
+#include "tools/base/name_text.h"
+#include "tools/base/similar_names.h"
+#include "wrappers/find/entry_resolver.h"
+#include "wrappers/find/folded_names.h"
+#include "wrappers/find/region_names.h"
 #include "wrappers/plan/function_planner.h"
-#include "wrappers/text/demangle.h"
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/similar_names.h"
 
 namespace rdam {
 namespace {
@@ -51,9 +51,9 @@ std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objec
     return similar.names();
 }
 
-class PlanMaker {
+class Planner {
   public:
-    PlanMaker(const PlanRequest& request, const Catalogue& catalogue)
+    Planner(const PlanRequest& request, const Catalogue& catalogue)
         : request_{request},
           catalogue_{catalogue},
           objects_{request},
@@ -300,7 +300,7 @@ class PlanMaker {
 
 Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
     try {
-        return PlanMaker{request, catalogue}.make();
+        return Planner{request, catalogue}.make();
     } catch (const std::exception& error) {
         // Usually out of memory: nothing is wrapped, and every entry gets the reason.
         Plan plan;

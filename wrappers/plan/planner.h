@@ -8,9 +8,9 @@
 
 #include "libprobe/format/plan.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/list/function_list.h"
-#include "wrappers/lookup/plan_request.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
+#include "wrappers/find/function_list.h"
+#include "wrappers/find/plan_request.h"
 
 namespace rdam {
 

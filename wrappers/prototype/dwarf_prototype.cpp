@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/base/demangle.h"
 #include "wrappers/prototype/locations.h"
 #include "wrappers/prototype/type_layout.h"
 #include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
-#include "wrappers/text/demangle.h"
 
 namespace rdam {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/dwarf/dwarf_file.h"
+#include "wrappers/object/dwarf_file.h"
 #include "wrappers/prototype/parameter_claims.h"
 #include "wrappers/prototype/prototype.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/trace/codec/encoder.h"
-#include "analyzer/trace/codec/off_cpu.h"
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/encoder.h"
+#include "tools/trace/off_cpu.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::inputs {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "wrappers/text/plural.h"
+#include "tools/base/plural.h"
+#include "tools/trace/event.h"
 
 namespace rdam::inputs {
 

@@ -14,9 +14,9 @@
 
 #include "analyzer/inputs/build/builder_state.h"
 #include "analyzer/inputs/build/remarks.h"
-#include "analyzer/trace/format.h"
+#include "tools/base/temporary_file.h"
+#include "tools/trace/format.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/temporary_file.h"
 
 namespace rdam::inputs {
 namespace {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/read/reader.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/result.h"
 
 namespace rdam::inputs {
 

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/fill.h"
 #include "analyzer/inputs/chrome/json_events.h"
-#include "analyzer/inputs/text/byte_source.h"
-#include "analyzer/trace/event.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
+#include "tools/trace/event.h"
 
 namespace rdam::inputs::chrome {
 namespace {

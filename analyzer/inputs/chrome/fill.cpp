@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/chrome/functions.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::chrome {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::inputs::chrome {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/inputs/text/decimal.h"
+#include "analyzer/inputs/build/decimal.h"
 
 namespace rdam::inputs::chrome {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/text/byte_source.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::chrome {
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/otf2/errors.h"
-#include "analyzer/otf2/names.h"
+#include "analyzer/inputs/otf2/errors.h"
+#include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "analyzer/inputs/otf2/definitions.h"
 #include "analyzer/inputs/otf2/events.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::otf2 {
 

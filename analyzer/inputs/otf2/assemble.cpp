@@ -19,9 +19,9 @@
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/otf2/archive_reader.h"
 #include "analyzer/inputs/otf2/census.h"
+#include "analyzer/inputs/otf2/errors.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
-#include "analyzer/otf2/errors.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

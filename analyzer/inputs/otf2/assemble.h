@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::otf2 {
 

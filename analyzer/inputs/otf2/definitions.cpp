@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzer/inputs/build/remarks.h"
-#include "analyzer/otf2/names.h"
+#include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/otf2/names.h"
+#include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 

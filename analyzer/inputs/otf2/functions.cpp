@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "wrappers/text/demangle.h"
+#include "tools/base/demangle.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/otf2/names.h"
+#include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/paje/scan.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::paje {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/inputs/build/line_reader.h"
 #include "analyzer/inputs/paje/parser.h"
-#include "analyzer/inputs/text/line_reader.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::paje {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::inputs::paje {
 

@@ -16,7 +16,7 @@
 #include "analyzer/inputs/paje/producer.h"
 #include "analyzer/inputs/paje/scan.h"
 #include "analyzer/inputs/paje/stacks.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::paje {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::paje {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/inputs/text/decimal.h"
+#include "analyzer/inputs/build/decimal.h"
 
 namespace rdam::inputs::paje {
 

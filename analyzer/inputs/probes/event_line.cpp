@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/name_text.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::probes {
 namespace {

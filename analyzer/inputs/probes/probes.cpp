@@ -13,17 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/build/line_reader.h"
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/probes/event_line.h"
 #include "analyzer/inputs/probes/survey.h"
-#include "analyzer/inputs/text/line_reader.h"
-#include "analyzer/trace/event.h"
+#include "tools/base/demangle.h"
+#include "tools/base/plural.h"
+#include "tools/base/result.h"
+#include "tools/base/text_lines.h"
+#include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/result.h"
-#include "wrappers/text/demangle.h"
-#include "wrappers/text/plural.h"
-#include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::probes {
 namespace {

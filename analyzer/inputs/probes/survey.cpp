@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/inputs/text/line_reader.h"
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/plural.h"
+#include "analyzer/inputs/build/line_reader.h"
+#include "tools/base/name_text.h"
+#include "tools/base/plural.h"
 
 namespace rdam::inputs::probes {
 namespace {

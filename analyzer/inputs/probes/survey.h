@@ -11,7 +11,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/probes/event_line.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::probes {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::inputs {
 

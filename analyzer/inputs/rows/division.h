@@ -16,10 +16,10 @@
 #include "analyzer/inputs/rows/counted_calls.h"
 #include "analyzer/inputs/rows/row.h"
 #include "analyzer/inputs/rows/survey.h"
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/writer.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::inputs {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "analyzer/trace/codec/encoder.h"
-#include "analyzer/trace/codec/off_cpu.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/encoder.h"
+#include "tools/trace/event.h"
+#include "tools/trace/off_cpu.h"
 
 namespace rdam::inputs {
 

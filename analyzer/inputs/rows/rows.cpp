@@ -5,8 +5,8 @@
 #include "analyzer/calls/crowding.h"
 #include "analyzer/inputs/rows/division.h"
 #include "analyzer/inputs/rows/survey.h"
-#include "analyzer/trace/codec/windows.h"
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/windows.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::inputs {
 namespace {

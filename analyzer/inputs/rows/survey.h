@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::inputs {
 

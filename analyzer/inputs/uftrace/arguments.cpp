@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "analyzer/inputs/uftrace/pattern.h"
-#include "wrappers/text/demangle.h"
-#include "wrappers/text/name_text.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/demangle.h"
+#include "tools/base/name_text.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

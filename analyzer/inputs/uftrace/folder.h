@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

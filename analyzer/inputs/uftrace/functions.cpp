@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "tools/base/demangle.h"
+#include "tools/base/file_name.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/text/demangle.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

@@ -14,7 +14,7 @@
 #include "analyzer/inputs/uftrace/folder.h"
 #include "analyzer/inputs/uftrace/symbols.h"
 #include "analyzer/inputs/uftrace/tasks.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

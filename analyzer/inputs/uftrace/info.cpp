@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

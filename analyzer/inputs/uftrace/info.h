@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzer/inputs/uftrace/folder.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "wrappers/text/glob.h"
+#include "tools/base/glob.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

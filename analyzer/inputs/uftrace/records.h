@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/uftrace/folder.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

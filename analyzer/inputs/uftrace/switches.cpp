@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/inputs/uftrace/folder.h"
-#include "analyzer/trace/event.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
 
 namespace rdam::inputs::uftrace {
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "wrappers/support/file_name.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/file_name.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

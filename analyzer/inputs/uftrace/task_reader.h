@@ -11,7 +11,7 @@
 #include "analyzer/inputs/uftrace/records.h"
 #include "analyzer/inputs/uftrace/switches.h"
 #include "analyzer/inputs/uftrace/tasks.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "wrappers/text/text_lines.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs::uftrace {
 namespace {

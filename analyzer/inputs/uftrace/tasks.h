@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::inputs::uftrace {
 

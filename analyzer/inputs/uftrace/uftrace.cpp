@@ -16,9 +16,9 @@
 #include "analyzer/inputs/uftrace/switches.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
 #include "analyzer/inputs/uftrace/tasks.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/text/plural.h"
-#include "wrappers/text/text_lines.h"
+#include "tools/base/file_name.h"
+#include "tools/base/plural.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::inputs {
 namespace uftrace {

@@ -10,9 +10,9 @@
 #include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/ranking.h"
 
 namespace rdam::output {
 namespace {

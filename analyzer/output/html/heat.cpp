@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/score/report/course.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/report/course.h"
 
 namespace rdam::output {
 

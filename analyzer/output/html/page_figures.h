@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/json_parts.h"
 
 namespace rdam::output {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/score/report/report.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/text/name_text.h"
+#include "analyzer/report/report.h"
+#include "tools/base/name_text.h"
+#include "tools/base/printable.h"
 
 namespace rdam::output {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

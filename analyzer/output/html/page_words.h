@@ -8,7 +8,7 @@
 
 #include "analyzer/output/fields.h"
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/report/ranking.h"
 
 namespace rdam::output {
 

@@ -14,8 +14,8 @@
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_text.h"
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/units.h"
+#include "analyzer/output/json_parts.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "analyzer/mining/sequence_names.h"
 #include "analyzer/output/html/page_text.h"
-#include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/json_parts.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/trace/clock.h"
+#include "analyzer/sequences/sequence_names.h"
+#include "tools/trace/clock.h"
 #include "wrappers/catalogue/word_value.h"
 
 namespace rdam::output {

@@ -1,5 +1,5 @@
 // What the charts of a function's section are drawn from. All of it comes from the sample of its calls
-// (analyzer/samples): figures over it are estimates, and say so on the page.
+// (analyzer/score): figures over it are estimates, and say so on the page.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 #include "analyzer/output/html/limits.h"
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
 
 namespace rdam::output {
 

@@ -8,19 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/output/comparison.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/comparison.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/output/wording/process_name.h"
-#include "analyzer/output/wording/verdicts.h"
-#include "analyzer/score/report/ranking.h"
-#include "wrappers/support/file_name.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/process_name.h"
+#include "analyzer/output/verdicts.h"
+#include "analyzer/report/ranking.h"
+#include "tools/base/file_name.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

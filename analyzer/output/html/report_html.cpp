@@ -10,8 +10,8 @@
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/html/static_part.h"
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/wording/verdicts.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/verdicts.h"
 
 namespace rdam::output {
 namespace {

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/around/around.h"
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/compare/run_course.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/trace/event.h"
-#include "wrappers/support/result.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/report.h"
+#include "analyzer/report/run_course.h"
+#include "analyzer/views/around.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
 
 namespace rdam::output {
 

@@ -6,16 +6,16 @@
 #include <cmath>
 #include <ctime>
 
+#include "analyzer/output/comparison.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/pictures.h"
 #include "analyzer/output/html/plots.h"
-#include "analyzer/output/json/json_parts.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/comparison.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/ranking.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
+#include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/comparison.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/output/wording/verdicts.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/verdicts.h"
+#include "analyzer/report/ranking.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

@@ -1,10 +1,10 @@
-// In place of libprobe/clock/counter_page.cpp: a page like the kernel's, whose counter the program moves
+// In place of libprobe/event/counter_page.cpp: a page like the kernel's, whose counter the program moves
 // itself.
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
 #include "libprobe/base/sys.h"
-#include "libprobe/clock/counter.h"
+#include "libprobe/event/counter.h"
 
 namespace {
 

@@ -19,9 +19,9 @@
 #include <iterator>
 #include <string>
 
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/score_trace.h"
 #include "tests/e2e/damage/expectation.h"
 
 namespace damage {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <random>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace damage {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/format.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/format.h"
 
 namespace damage {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/writer.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace {
 

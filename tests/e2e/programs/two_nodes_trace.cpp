@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/write/writer.h"
+#include "tools/trace/writer.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/output/json/json.h"
-#include "analyzer/score/groups/call_batch.h"
+#include "analyzer/output/json.h"
+#include "analyzer/score/call_batch.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"

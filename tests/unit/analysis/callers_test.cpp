@@ -1,9 +1,9 @@
-#include "analyzer/score/thread/callers.h"
+#include "analyzer/score/callers.h"
 
 #include <random>
 #include <vector>
 
-#include "analyzer/score/groups/call_queue.h"
+#include "analyzer/score/call_queue.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::score {

@@ -6,11 +6,11 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/output/notes.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::test {
 namespace {

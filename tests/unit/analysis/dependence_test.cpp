@@ -1,5 +1,5 @@
 // How much the losses of neighbouring calls have to do with one another.
-#include "analyzer/score/thread/dependence.h"
+#include "analyzer/score/dependence.h"
 
 #include <cmath>
 #include <functional>

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/score/groups/thread_analysis.h"
-#include "analyzer/score/scores.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/scores.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

@@ -1,4 +1,4 @@
-#include "analyzer/score/statistics/distribution.h"
+#include "analyzer/statistics/distribution.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/output/json/json.h"
+#include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/text/text.h"
+#include "analyzer/output/text.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

@@ -5,10 +5,10 @@
 #include <random>
 #include <string>
 
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/score/groups/thread_analysis.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"

@@ -1,14 +1,14 @@
 // The scores of constant work: docs/analyzer.md, point 15.
-#include "analyzer/score/statistics/floor.h"
+#include "analyzer/statistics/floor.h"
 
 #include <algorithm>
 
 #include "analyzer/output/fields.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/ranking.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
+#include "tools/base/units.h"
 
 namespace rdam::test {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/output/text/processes_text.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/compare/merge_reports.h"
+#include "analyzer/output/processes_text.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/merge_reports.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {

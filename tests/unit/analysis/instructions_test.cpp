@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "analyzer/score/groups/thread_analysis.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "analyzer/output/json/causes_json.h"
-#include "analyzer/output/json/diff_json.h"
-#include "analyzer/output/json/processes_json.h"
-#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/output/causes_json.h"
+#include "analyzer/output/diff_json.h"
+#include "analyzer/output/processes_json.h"
+#include "analyzer/report/compare_reports.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/programs.h"
 #include "tests/unit/catch.h"

@@ -1,5 +1,5 @@
 // Baselines, and how sure a loss is.
-#include "analyzer/score/statistics/loss.h"
+#include "analyzer/statistics/loss.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/report/recording_cost.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/recording_cost.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::test {
 namespace {

@@ -1,5 +1,5 @@
 // What a thread's context switches come to.
-#include "analyzer/score/time/off_cpu.h"
+#include "analyzer/score/off_cpu.h"
 
 #include "tests/unit/catch.h"
 

@@ -1,9 +1,9 @@
-#include "analyzer/score/time/off_times.h"
+#include "analyzer/score/off_times.h"
 
 #include <random>
 #include <vector>
 
-#include "analyzer/samples/call_sample.h"
+#include "analyzer/score/call_sample.h"
 #include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/output/comparison.h"
+#include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/comparison.h"
-#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/text.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/programs.h"
 #include "tests/unit/catch.h"
+#include "tools/base/units.h"
 
 namespace rdam::test {
 

@@ -1,5 +1,5 @@
 // Pair replacement against an implementation that follows the text word by word.
-#include "analyzer/mining/patterns/pair_replacement.h"
+#include "analyzer/sequences/pair_replacement.h"
 
 #include <algorithm>
 #include <random>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "analyzer/mining/patterns/pattern_store.h"
+#include "analyzer/sequences/pattern_store.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/reference.h"
 #include "tests/unit/catch.h"

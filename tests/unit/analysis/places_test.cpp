@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/course/make_course.h"
-#include "analyzer/score/paths/make_paths.h"
+#include "analyzer/report/make_course.h"
+#include "analyzer/report/make_paths.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/reference_places.h"
 #include "tests/unit/catch.h"

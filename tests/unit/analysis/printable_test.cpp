@@ -1,12 +1,12 @@
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 #include <cmath>
 #include <random>
 #include <set>
 
-#include "analyzer/output/text/drawing.h"
-#include "analyzer/output/text/histograms.h"
-#include "analyzer/output/text/table.h"
+#include "analyzer/output/drawing.h"
+#include "analyzer/output/histograms.h"
+#include "analyzer/output/table.h"
 #include "tests/unit/catch.h"
 
 namespace rdam {

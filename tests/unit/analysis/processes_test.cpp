@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/output/json/diff_json.h"
-#include "analyzer/output/json/processes_json.h"
-#include "analyzer/output/text/diff_text.h"
-#include "analyzer/output/text/processes_text.h"
-#include "analyzer/output/wording/verdicts.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/compare/merge_reports.h"
-#include "analyzer/score/shared_settings.h"
+#include "analyzer/output/diff_json.h"
+#include "analyzer/output/diff_text.h"
+#include "analyzer/output/processes_json.h"
+#include "analyzer/output/processes_text.h"
+#include "analyzer/output/verdicts.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/merge_reports.h"
+#include "analyzer/report/shared_settings.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"

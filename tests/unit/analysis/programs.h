@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/text.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

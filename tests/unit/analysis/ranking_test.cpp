@@ -1,10 +1,10 @@
 // The order in which functions are shown: docs/analyzer.md, point 16.
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/report/ranking.h"
 
 #include <string>
 
-#include "analyzer/output/text/ranked_rows.h"
-#include "analyzer/score/compare/merge_reports.h"
+#include "analyzer/output/ranked_rows.h"
+#include "analyzer/report/merge_reports.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

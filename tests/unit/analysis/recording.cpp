@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "analyzer/score/course/make_course.h"
-#include "analyzer/score/groups/thread_analysis.h"
-#include "analyzer/score/selection.h"
+#include "analyzer/report/make_course.h"
+#include "analyzer/report/selection.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/score/report/report.h"
-#include "analyzer/score/score_trace.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/report/report.h"
+#include "analyzer/report/score_trace.h"
+#include "tools/trace/event.h"
 
 namespace rdam::test {
 

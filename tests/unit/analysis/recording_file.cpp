@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "analyzer/trace/write/writer.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::test {
 namespace {

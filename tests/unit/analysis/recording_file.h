@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/memory_file.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analyzer/score/statistics/distribution.h"
+#include "analyzer/statistics/distribution.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"

@@ -1,11 +1,11 @@
 // Groups put together again come to what an analysis with the wanted settings comes to.
-#include "analyzer/score/regroup.h"
+#include "analyzer/report/regroup.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analyzer/output/json/json.h"
+#include "analyzer/output/json.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"

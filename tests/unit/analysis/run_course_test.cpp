@@ -1,5 +1,5 @@
 // When the processes of a run lost time.
-#include "analyzer/score/compare/run_course.h"
+#include "analyzer/report/run_course.h"
 
 #include <map>
 #include <vector>

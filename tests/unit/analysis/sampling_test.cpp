@@ -1,5 +1,5 @@
 // Estimates from samples of call trees, against the populations they were drawn from.
-#include "analyzer/score/statistics/sampling.h"
+#include "analyzer/statistics/sampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/statistics/distribution.h"
+#include "analyzer/statistics/distribution.h"
 #include "tests/unit/analysis/deviations.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"

@@ -1,8 +1,8 @@
 #include <map>
 #include <set>
 
-#include "analyzer/mining/sequence_builder.h"
-#include "analyzer/mining/sequence_names.h"
+#include "analyzer/sequences/sequence_builder.h"
+#include "analyzer/sequences/sequence_names.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"

@@ -1,4 +1,4 @@
-#include "analyzer/mining/patterns/sibling_times.h"
+#include "analyzer/sequences/sibling_times.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Keys that say how much a call has to do: docs/analyzer.md, point 2.
-#include "analyzer/mining/size_class.h"
+#include "analyzer/sequences/size_class.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/mining/keys.h"
+#include "analyzer/sequences/keys.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "analyzer/score/regroup.h"
+#include "analyzer/report/regroup.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/selection.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/selection.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"

@@ -3,14 +3,14 @@
 #include <cmath>
 #include <random>
 
-#include "analyzer/output/json/diff_json.h"
-#include "analyzer/output/json/json.h"
-#include "analyzer/output/text/diff_text.h"
-#include "analyzer/output/text/text.h"
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/regroup.h"
-#include "analyzer/score/time/sampling_windows.h"
+#include "analyzer/output/diff_json.h"
+#include "analyzer/output/diff_text.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/regroup.h"
+#include "analyzer/score/sampling_windows.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzer/causes/formats/formats.h"
+#include "analyzer/causes/formats.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/causes/formats/cause_report.h"
+#include "analyzer/causes/cause_report.h"
 
 namespace rdam::test {
 

@@ -1,5 +1,5 @@
 // Each format's sample, as the reports that are made of it; and which file is of which format.
-#include "analyzer/causes/formats/formats.h"
+#include "analyzer/causes/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // What is no report, or a broken one: one line that names the file, the line where there is one, and what to
 // do.
-#include "analyzer/causes/formats/formats.h"
+#include "analyzer/causes/formats.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/causes/cause_text.h"
 

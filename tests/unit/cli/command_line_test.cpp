@@ -1,11 +1,11 @@
-#include "tools/rdam/command_line/command_line.h"
+#include "tools/rdam/command/command_line.h"
 
 #include <array>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/capture.h"
-#include "tools/rdam/command_line/generate.h"
-#include "wrappers/support/known_variables.h"
+#include "tools/base/known_variables.h"
+#include "tools/rdam/command/generate.h"
 
 namespace rdam {
 

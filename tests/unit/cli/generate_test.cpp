@@ -1,4 +1,4 @@
-#include "tools/rdam/command_line/generate.h"
+#include "tools/rdam/command/generate.h"
 
 #include <CLI/Validators.hpp>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "libprobe/format/settings.h"
 #include "tests/unit/catch.h"
-#include "wrappers/support/known_variables.h"
+#include "tools/base/known_variables.h"
 
 namespace rdam {
 

@@ -9,11 +9,11 @@
 #include <tuple>
 
 #include "analyzer/columns/export.h"
-#include "analyzer/trace/clock.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/columns/folder.h"
+#include "tools/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::test {

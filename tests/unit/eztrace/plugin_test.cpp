@@ -1,6 +1,4 @@
 // What of a profile becomes a plug-in for EZTrace, and how it is written.
-#include "wrappers/eztrace/plugin.h"
-
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -8,8 +6,9 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
-#include "wrappers/eztrace/plugin_function.h"
-#include "wrappers/eztrace/recorded_names.h"
+#include "wrappers/hot/eztrace_function.h"
+#include "wrappers/hot/eztrace_names.h"
+#include "wrappers/hot/eztrace_plugin.h"
 #include "wrappers/object/object_file.h"
 
 using namespace rdam;

@@ -1,11 +1,11 @@
-#include "analyzer/feedback/rule_changes.h"
+#include "tools/rdam/screen/rule_changes.h"
 
 #include <random>
 #include <string>
 #include <vector>
 
-#include "analyzer/mining/keys.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/sequences/keys.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam;

@@ -1,11 +1,11 @@
-#include "analyzer/feedback/session.h"
+#include "tools/rdam/screen/session.h"
 
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analyzer/mining/keys.h"
-#include "analyzer/output/json/json.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/output/json.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/sequences/keys.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

@@ -1,5 +1,5 @@
 // Which calls become slices, and what becomes of the others.
-#include "analyzer/formats/timeline/budget.h"
+#include "analyzer/export/budget.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/score_trace.h"
+#include "analyzer/report/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/formats/collected.h"
 #include "tests/unit/rounds.h"

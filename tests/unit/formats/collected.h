@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/timeline/losses.h"
-#include "analyzer/formats/timeline/slices.h"
+#include "analyzer/export/losses.h"
+#include "analyzer/export/slices.h"
 #include "analyzer/views/visit.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

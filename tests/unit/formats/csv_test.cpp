@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/formats/format.h"
+#include "analyzer/export/format.h"
 #include "tests/unit/formats/collected.h"
 
 namespace rdam::test {

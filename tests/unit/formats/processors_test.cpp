@@ -1,5 +1,5 @@
 // What ran where, and parts of an output that are written side by side.
-#include "analyzer/formats/timeline/processors.h"
+#include "analyzer/export/processors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/timeline/in_order.h"
-#include "analyzer/score/in_parallel.h"
+#include "analyzer/export/in_order.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/formats/collected.h"
+#include "tools/base/in_parallel.h"
 
 namespace rdam::test {
 namespace {

@@ -1,5 +1,5 @@
 // The slices of a timeline: with a budget or without, they nest, and what they say adds up.
-#include "analyzer/formats/timeline/slices.h"
+#include "analyzer/export/slices.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/score_trace.h"
+#include "analyzer/report/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/formats/collected.h"
 #include "tests/unit/rounds.h"

@@ -1,4 +1,4 @@
-#include "analyzer/samples/call_sample.h"
+#include "analyzer/score/call_sample.h"
 
 #include <cmath>
 #include <random>

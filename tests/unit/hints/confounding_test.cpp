@@ -1,4 +1,4 @@
-#include "analyzer/hints/evidence/confounding.h"
+#include "analyzer/hints/confounding.h"
 
 #include <functional>
 #include <random>

@@ -1,4 +1,4 @@
-#include "analyzer/hints/evidence/explain.h"
+#include "analyzer/hints/explain.h"
 
 #include <bit>
 #include <functional>

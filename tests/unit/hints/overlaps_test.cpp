@@ -1,4 +1,4 @@
-#include "analyzer/hints/evidence/overlaps.h"
+#include "analyzer/hints/overlaps.h"
 
 #include <bitset>
 #include <random>

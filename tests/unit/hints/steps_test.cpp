@@ -1,4 +1,4 @@
-#include "analyzer/hints/evidence/steps.h"
+#include "analyzer/hints/steps.h"
 
 #include <array>
 #include <random>

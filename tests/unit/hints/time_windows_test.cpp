@@ -1,4 +1,4 @@
-#include "analyzer/samples/time_windows.h"
+#include "analyzer/score/time_windows.h"
 
 #include <algorithm>
 #include <random>

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
+#include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_report.h"
-#include "wrappers/list/function_list.h"
 
 struct ExpectedList {
     std::map<std::string, double> percent;  // by the entry's text

@@ -1,8 +1,8 @@
 // Names as perf prints them must come back out of the list as they went in.
 #include "tests/unit/catch.h"
+#include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/hot/waiting_functions.h"
-#include "wrappers/list/function_list.h"
 #include "wrappers/perf/report_text.h"
 
 using namespace rdam;

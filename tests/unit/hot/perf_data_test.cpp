@@ -14,7 +14,7 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
 #include "tests/unit/temporary_folder.h"
-#include "wrappers/support/child_process.h"
+#include "tools/base/child_process.h"
 
 namespace fs = std::filesystem;
 using namespace rdam;

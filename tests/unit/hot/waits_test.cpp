@@ -6,9 +6,9 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
+#include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_report.h"
 #include "wrappers/hot/waiting_functions.h"
-#include "wrappers/list/function_list.h"
 
 using namespace rdam;
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::test {
 

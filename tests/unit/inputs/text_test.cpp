@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "analyzer/inputs/build/line_reader.h"
 #include "analyzer/inputs/open.h"
-#include "analyzer/inputs/text/line_reader.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/temporary_folder.h"

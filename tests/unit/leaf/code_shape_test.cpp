@@ -1,5 +1,5 @@
 // What code looks like, byte by byte.
-#include "wrappers/leaf/code_shape.h"
+#include "wrappers/hot/code_shape.h"
 
 #include <initializer_list>
 #include <vector>

@@ -1,12 +1,12 @@
 // Which functions of compiled code are marked.
-#include "wrappers/leaf/small_leaves.h"
+#include "wrappers/hot/small_leaves.h"
 
 #include <string>
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "wrappers/leaf/code_shape.h"
-#include "wrappers/list/function_list.h"
+#include "wrappers/find/function_list.h"
+#include "wrappers/hot/code_shape.h"
 #include "wrappers/object/object_file.h"
 
 using namespace rdam;

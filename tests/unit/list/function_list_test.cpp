@@ -1,4 +1,4 @@
-#include "wrappers/list/function_list.h"
+#include "wrappers/find/function_list.h"
 
 #include "tests/unit/catch.h"
 

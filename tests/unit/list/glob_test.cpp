@@ -1,4 +1,4 @@
-#include "wrappers/text/glob.h"
+#include "tools/base/glob.h"
 
 #include <string>
 

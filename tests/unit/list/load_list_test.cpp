@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "tests/unit/catch.h"
-#include "wrappers/list/function_list.h"
+#include "wrappers/find/function_list.h"
 
 namespace {
 

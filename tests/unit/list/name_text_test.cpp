@@ -1,9 +1,9 @@
-#include "wrappers/text/name_text.h"
+#include "tools/base/name_text.h"
 
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 using rdam::shortened_name;
 

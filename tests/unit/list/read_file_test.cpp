@@ -1,4 +1,4 @@
-#include "wrappers/support/read_file.h"
+#include "tools/base/read_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "wrappers/text/similar_names.h"
+#include "tools/base/similar_names.h"
 
 #include "tests/unit/catch.h"
 

@@ -1,4 +1,4 @@
-#include "wrappers/text/demangle.h"
+#include "tools/base/demangle.h"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "wrappers/dwarf/inlined_copies.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/prototype/dwarf_prototype.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "wrappers/dwarf/inlined_copies.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/prototype/dwarf_prototype.h"
 

@@ -1,4 +1,4 @@
-#include "wrappers/dwarf/symbolizer.h"
+#include "wrappers/object/symbolizer.h"
 
 #include <set>
 #include <string>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/format.h"
+#include "analyzer/export/format.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"

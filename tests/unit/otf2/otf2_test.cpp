@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/format.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/export/format.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/otf2/archive_contents.h"
 #include "tests/unit/rounds.h"
 #include "tests/unit/temporary_folder.h"
+#include "tools/trace/reader.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::test {

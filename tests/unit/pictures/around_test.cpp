@@ -1,11 +1,11 @@
 // The windows of time around the largest losses.
-#include "analyzer/around/around.h"
+#include "analyzer/views/around.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/analysis/analyze.h"
-#include "analyzer/around/lane_reader.h"
+#include "analyzer/hints/analyze.h"
+#include "analyzer/views/lane_reader.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/report/ranking.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/ranking.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
+#include "tools/base/printable.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::test {
 namespace {

@@ -13,10 +13,10 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
-#include "wrappers/cache/cached_plan.h"
-#include "wrappers/cache/plan_codec.h"
-#include "wrappers/cache/plan_sources.h"
-#include "wrappers/unwind/moved_frames.h"
+#include "wrappers/entry/moved_frames.h"
+#include "wrappers/plan/cached_plan.h"
+#include "wrappers/plan/plan_codec.h"
+#include "wrappers/plan/plan_sources.h"
 
 namespace {
 

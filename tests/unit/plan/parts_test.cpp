@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "wrappers/lookup/name_query.h"
+#include "tools/base/edit_distance.h"
+#include "tools/base/internal_names.h"
+#include "wrappers/find/name_query.h"
 #include "wrappers/plan/call_description.h"
-#include "wrappers/support/edit_distance.h"
-#include "wrappers/text/internal_names.h"
 
 namespace {
 

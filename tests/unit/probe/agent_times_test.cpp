@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/writer.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/probe/tids.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/switches/off_cpu_log.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/writer.h"
 
 using namespace rdam;
 using namespace rdam::agent;

@@ -1,5 +1,5 @@
 // Counted calls: which function has which counter, and what of a thread's counters reaches the agent.
-#include "libprobe/chunks/call_counts.h"
+#include "libprobe/event/call_counts.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -12,7 +12,7 @@
 
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/clock/clock.h"
+#include "libprobe/event/clock.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/probe/fresh_memory.h"
 #include "tools/agent/memory/call_counts.h"

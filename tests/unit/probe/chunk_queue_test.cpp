@@ -1,4 +1,4 @@
-#include "tools/agent/queue/chunk_queue.h"
+#include "tools/agent/chunks/chunk_queue.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libprobe/format/events.h"
-#include "libprobe/pack/packer.h"
+#include "libprobe/format/packer.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam;

@@ -1,6 +1,6 @@
 // The recorder's reading routine with a function of the test in the place of the instruction.
 #define RDAM_RDPMC call rdam_test_rdpmc
-#include "libprobe/clock/counter.S"
+#include "libprobe/event/counter.S"
 
         .text
 

@@ -1,6 +1,6 @@
 // The hardware counter is read by the kernel's protocol: a page made here stands in for the kernel's, a
 // function for the instruction.
-#include "libprobe/clock/counter.h"
+#include "libprobe/event/counter.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>

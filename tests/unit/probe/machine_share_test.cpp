@@ -1,4 +1,4 @@
-#include "tools/agent/processors/machine_share.h"
+#include "tools/agent/process/machine_share.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/processors/placement.h"
+#include "tools/agent/process/placement.h"
 
 using namespace rdam::agent;
 using rdam::PlanStore;

@@ -1,15 +1,15 @@
 // Which name a trace gets: nothing of the same run is overwritten, an older trace is.
-#include "tools/agent/write/output_file.h"
+#include "tools/agent/chunks/output_file.h"
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "analyzer/trace/write/writer.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::agent {
 namespace {

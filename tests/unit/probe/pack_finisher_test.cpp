@@ -1,13 +1,13 @@
 // What threads leave in shared memory, as the agent finishes it: in order, and when the program has written
 // into it.
-#include "tools/agent/translate/pack_finisher.h"
+#include "tools/agent/chunks/pack_finisher.h"
 
 #include <cstring>
 #include <memory>
 #include <random>
 
-#include "analyzer/trace/codec/decoder.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/decoder.h"
 
 namespace rdam::agent {
 namespace {

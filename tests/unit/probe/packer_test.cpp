@@ -1,5 +1,5 @@
 // Records to packs and back to events: as the probes store them, as the reader of traces gives them.
-#include "libprobe/pack/packer.h"
+#include "libprobe/format/packer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <optional>
 #include <random>
 
-#include "analyzer/trace/codec/decoder.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/decoder.h"
 
 namespace rdam {
 namespace {

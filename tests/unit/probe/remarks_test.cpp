@@ -1,13 +1,13 @@
 // What the agent says of a recording in its trace.
-#include "tools/agent/write/remarks.h"
+#include "tools/agent/chunks/remarks.h"
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/write/remark_words.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/remark_words.h"
 
 namespace rdam::agent {
 namespace {

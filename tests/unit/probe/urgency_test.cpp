@@ -1,5 +1,5 @@
 // When the agent keeps out of the program's way, and where it runs.
-#include "tools/agent/processors/urgency.h"
+#include "tools/agent/process/urgency.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/processors/attendant.h"
-#include "tools/agent/processors/cpu_quota.h"
-#include "tools/agent/processors/placement.h"
-#include "tools/agent/processors/priorities.h"
+#include "tools/agent/process/attendant.h"
+#include "tools/agent/process/cpu_quota.h"
+#include "tools/agent/process/placement.h"
+#include "tools/agent/process/priorities.h"
 
 using namespace rdam;
 using namespace rdam::agent;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace rdam::test {
 

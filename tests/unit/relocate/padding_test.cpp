@@ -1,6 +1,6 @@
 // Entries without room for the patch: the jump stands in the padding before, and a short one leads back to
 // it.
-#include "wrappers/relocate/padding.h"
+#include "wrappers/entry/padding.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/relocate/patch.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace {
 

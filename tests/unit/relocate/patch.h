@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace rdam::test {
 

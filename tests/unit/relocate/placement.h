@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace rdam::test {
 

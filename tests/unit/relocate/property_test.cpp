@@ -12,7 +12,7 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
 #include "tests/unit/relocate/elf_functions.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace {
 

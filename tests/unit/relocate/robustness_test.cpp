@@ -10,7 +10,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
-#include "wrappers/relocate/relocate.h"
+#include "wrappers/entry/relocate.h"
 
 namespace {
 

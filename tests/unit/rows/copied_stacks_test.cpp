@@ -1,7 +1,7 @@
 // Programs whose stacks are copied away (greenlet): what is not known is not told.
 #include <algorithm>
 
-#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/notes.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"

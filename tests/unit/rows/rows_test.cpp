@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "analyzer/output/wording/notes.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/score_trace.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"

@@ -1,4 +1,4 @@
-#include "analyzer/rules/rules.h"
+#include "analyzer/settings/rules.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {

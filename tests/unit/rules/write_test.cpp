@@ -7,7 +7,7 @@
 #include <iterator>
 #include <random>
 
-#include "analyzer/rules/rules.h"
+#include "analyzer/settings/rules.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -1,16 +1,16 @@
 // Code of managed runtimes is recognized by its sections and symbols, and what is written in C beside it is
 // not taken for it.
-#include "wrappers/runtime/managed_code.h"
+#include "wrappers/object/managed_code.h"
 
 #include <string>
 #include <vector>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
-#include "wrappers/lookup/name_query.h"
+#include "wrappers/find/name_query.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/object/stack_maps.h"
 #include "wrappers/plan/planner.h"
-#include "wrappers/runtime/stack_maps.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "tools/rdam/screen/text/content.h"
+#include "tools/rdam/screen/content.h"
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/pages/lists.h"
+#include "tools/rdam/screen/lists.h"
 
 namespace rdam::screen {
 namespace {

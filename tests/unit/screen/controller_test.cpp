@@ -5,12 +5,12 @@
 #include <random>
 #include <sstream>
 
-#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 #include "tests/unit/temporary_folder.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::screen {
 namespace {

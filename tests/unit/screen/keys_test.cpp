@@ -1,4 +1,4 @@
-#include "tools/rdam/screen/pages/keys.h"
+#include "tools/rdam/screen/keys.h"
 
 #include <map>
 #include <set>

@@ -1,10 +1,10 @@
-#include "tools/rdam/screen/pages/page.h"
+#include "tools/rdam/screen/page.h"
 
 #include <algorithm>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/text/distribution.h"
+#include "tools/rdam/screen/distribution.h"
 
 namespace rdam::screen {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/rdam/screen/pages/ranking.h"
+#include "tools/rdam/screen/ranking.h"
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"

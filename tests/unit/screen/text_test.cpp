@@ -1,4 +1,4 @@
-#include "tools/rdam/screen/text/text.h"
+#include "tools/rdam/screen/text.h"
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"

@@ -1,6 +1,4 @@
 // Weights of a Firefox profile's samples: they can be drawn, and add up to what they were.
-#include "analyzer/formats/firefox/samples.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/export/firefox_samples.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
 

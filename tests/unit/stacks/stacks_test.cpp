@@ -1,5 +1,5 @@
 // Call paths as folded stacks and for speedscope: read back, they weigh what the report says.
-#include "analyzer/formats/stacks.h"
+#include "analyzer/export/stacks.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -4,10 +4,10 @@
 #include <regex>
 #include <sstream>
 
-#include "analyzer/trace/description/schema.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
+#include "tools/trace/schema.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 
-#include "analyzer/trace/description/writer.h"
 #include "libprobe/format/varint.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/description_writer.h"
 
 namespace rdam::trace::testing {
 namespace {

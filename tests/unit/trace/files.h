@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/format.h"
 #include "tests/unit/memory_file.h"
+#include "tools/trace/event.h"
+#include "tools/trace/format.h"
 
 namespace rdam::trace::testing {
 

@@ -2,10 +2,10 @@
 #include <limits>
 #include <protozero/pbf_writer.hpp>
 
-#include "analyzer/trace/description/schema.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
+#include "tools/trace/schema.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;

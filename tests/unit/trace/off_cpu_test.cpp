@@ -1,5 +1,5 @@
 // Off-CPU chunks: what was written is read again, within the thread's life; what is wrong is left out.
-#include "analyzer/trace/codec/off_cpu.h"
+#include "tools/trace/off_cpu.h"
 
 #include <algorithm>
 #include <random>

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/writer.h"
 #include "tests/unit/temporary_folder.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::trace::testing {
 

@@ -1,5 +1,5 @@
 // Which run has the name of a trace, and what is never written over.
-#include "analyzer/trace/write/trace_name.h"
+#include "tools/trace/trace_name.h"
 
 #include <unistd.h>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/format.h"
-#include "analyzer/trace/write/open_for_writing.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
+#include "tools/trace/format.h"
+#include "tools/trace/open_for_writing.h"
 
 namespace rdam::trace {
 namespace {

@@ -1,5 +1,5 @@
 // Windows chunks: what was written is read again; what is wrong is left out.
-#include "analyzer/trace/codec/windows.h"
+#include "tools/trace/windows.h"
 
 #include <limits>
 #include <random>

@@ -19,9 +19,9 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/unwind/reader.h"
 #include "wrappers/entry/entry_points.h"
+#include "wrappers/entry/moved_frames.h"
+#include "wrappers/entry/relocate.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/relocate/relocate.h"
-#include "wrappers/unwind/moved_frames.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/score_trace.h"
+#include "analyzer/report/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/rounds.h"
 #include "tests/unit/views/call_log.h"

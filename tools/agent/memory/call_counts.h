@@ -1,12 +1,12 @@
-// How often threads have called the functions whose calls they count (libprobe/chunks/call_counts.h).
+// How often threads have called the functions whose calls they count (libprobe/event/call_counts.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/result.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/plan/planner.h"
-#include "wrappers/support/result.h"
 
 namespace rdam::agent {
 namespace {

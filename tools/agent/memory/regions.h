@@ -1,8 +1,8 @@
 // How a trace describes the program's own regions.
 #pragma once
 
-#include "analyzer/trace/event.h"
 #include "libprobe/format/shared.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 

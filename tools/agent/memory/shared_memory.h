@@ -9,7 +9,7 @@
 
 #include "libprobe/format/shared.h"
 #include "tools/agent/memory/function_numbers.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam::agent {
 

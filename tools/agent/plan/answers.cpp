@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/trace/waiters.h"
+#include "tools/base/known_variables.h"
+#include "tools/base/plural.h"
+#include "tools/base/printable.h"
+#include "tools/base/text_lines.h"
+#include "tools/trace/waiters.h"
 #include "wrappers/catalogue/known_programs.h"
-#include "wrappers/support/known_variables.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/text/plural.h"
-#include "wrappers/text/text_lines.h"
 
 namespace rdam::agent {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
+#include "tools/trace/event.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {

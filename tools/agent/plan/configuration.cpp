@@ -7,8 +7,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "analyzer/trace/write/trace_name.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/known_programs.h"
 
 namespace rdam::agent {

@@ -1,6 +1,6 @@
 #include "tools/agent/plan/copied_stacks.h"
 
-#include "wrappers/support/file_name.h"
+#include "tools/base/file_name.h"
 
 namespace rdam::agent {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wrappers/cache/byte_archive.h"
+#include "wrappers/plan/byte_archive.h"
 
 namespace rdam::trace {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "wrappers/list/function_list.h"
+#include "tools/trace/event.h"
+#include "wrappers/find/function_list.h"
 
 namespace rdam::agent {
 

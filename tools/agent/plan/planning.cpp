@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/trace/write/remark_words.h"
 #include "libprobe/format/plan.h"
+#include "tools/agent/chunks/output_file.h"
 #include "tools/agent/memory/call_counts.h"
 #include "tools/agent/memory/image.h"
 #include "tools/agent/plan/answers.h"
@@ -16,10 +16,10 @@
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/said_once.h"
-#include "tools/agent/write/output_file.h"
-#include "wrappers/cache/cached_plan.h"
-#include "wrappers/support/file_name.h"
-#include "wrappers/support/printable.h"
+#include "tools/base/file_name.h"
+#include "tools/base/printable.h"
+#include "tools/trace/remark_words.h"
+#include "wrappers/plan/cached_plan.h"
 
 namespace rdam::agent {
 namespace {

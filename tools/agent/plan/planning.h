@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/trace/event.h"
 #include "tools/agent/memory/functions_left.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
 #include "tools/agent/plan/inheritance.h"
 #include "tools/agent/plan/plan_area.h"
-#include "wrappers/cache/plan_store.h"
+#include "tools/trace/event.h"
+#include "wrappers/plan/plan_store.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/trace/event.h"
 #include "libprobe/format/shared.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 namespace rdam::agent {
 namespace {

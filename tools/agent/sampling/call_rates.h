@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/codec/packs.h"
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
+#include "tools/trace/packs.h"
 
 namespace rdam::agent {
 

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "analyzer/trace/codec/decoder.h"
-#include "analyzer/trace/codec/packs.h"
-#include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/sampling/call_rates.h"
+#include "tools/trace/decoder.h"
+#include "tools/trace/event.h"
+#include "tools/trace/packs.h"
 
 namespace rdam::agent {
 

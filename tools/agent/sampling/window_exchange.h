@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "analyzer/trace/event.h"
 #include "libprobe/format/shared.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 

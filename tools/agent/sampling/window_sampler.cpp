@@ -17,7 +17,7 @@
 
 #include "libprobe/format/agent_process.h"
 #include "tools/agent/memory/shared_facts.h"
-#include "tools/agent/processors/priorities.h"
+#include "tools/agent/process/priorities.h"
 #include "tools/agent/sampling/window_keeper.h"
 
 namespace rdam::agent {

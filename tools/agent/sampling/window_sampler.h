@@ -8,11 +8,11 @@
 #include <functional>
 #include <thread>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/write/writer.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/sampling/window_exchange.h"
+#include "tools/trace/event.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::agent {
 

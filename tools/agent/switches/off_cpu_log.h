@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/trace/codec/off_cpu.h"
 #include "tools/agent/switches/agent_times.h"
 #include "tools/agent/switches/switch_rings.h"
+#include "tools/trace/off_cpu.h"
 
 namespace rdam::agent {
 

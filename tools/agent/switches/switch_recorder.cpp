@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "tools/agent/processors/priorities.h"
+#include "tools/agent/process/priorities.h"
 
 namespace rdam::agent {
 namespace {

@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/trace/event.h"
-#include "analyzer/trace/write/writer.h"
 #include "tools/agent/switches/off_cpu_log.h"
 #include "tools/agent/switches/switch_clock.h"
 #include "tools/agent/switches/switch_rings.h"
+#include "tools/trace/event.h"
+#include "tools/trace/writer.h"
 
 namespace rdam::agent {
 

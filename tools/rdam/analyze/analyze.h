@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/output/text/text.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/score/selection.h"
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/output/text.h"
+#include "analyzer/report/report.h"
+#include "analyzer/report/selection.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
 #include "tools/rdam/command/rules_options.h"
 #include "tools/rdam/command/scoring_options.h"
-#include "wrappers/support/result.h"
+#include "tools/trace/reader.h"
 
 namespace CLI {
 class App;

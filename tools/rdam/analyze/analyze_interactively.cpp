@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/score/shared_settings.h"
+#include "analyzer/report/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/screen/screen.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/output/units.h"
+#include "tools/base/units.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/command/time_value.h"
 

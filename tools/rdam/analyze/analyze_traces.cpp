@@ -1,18 +1,18 @@
 // `rdam analyze` of several traces, and of two that are compared.
 #include <utility>
 
-#include "analyzer/output/json/diff_json.h"
-#include "analyzer/output/json/processes_json.h"
-#include "analyzer/output/text/diff_text.h"
-#include "analyzer/output/text/processes_text.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/compare/merge_reports.h"
+#include "analyzer/output/diff_json.h"
+#include "analyzer/output/diff_text.h"
+#include "analyzer/output/processes_json.h"
+#include "analyzer/output/processes_text.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/merge_reports.h"
+#include "tools/base/printable.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam {
 

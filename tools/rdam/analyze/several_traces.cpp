@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/score/selection.h"
+#include "analyzer/report/selection.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/same_recording.h"
 #include "tools/rdam/command/terminal.h"

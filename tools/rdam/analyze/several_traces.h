@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "analyzer/output/processes.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/score/shared_settings.h"
-#include "analyzer/trace/event.h"
-#include "wrappers/support/result.h"
+#include "analyzer/report/report.h"
+#include "analyzer/report/shared_settings.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
 
 namespace rdam {
 

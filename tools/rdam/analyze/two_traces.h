@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/score/shared_settings.h"
-#include "analyzer/trace/event.h"
+#include "analyzer/report/shared_settings.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
 #include "tools/rdam/command/rules_options.h"
-#include "wrappers/support/result.h"
+#include "tools/trace/event.h"
 
 namespace rdam {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace CLI {
 class App;

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/support/file_beside.h"
-#include "wrappers/support/result.h"
+#include "tools/base/file_beside.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "wrappers/support/interruption.h"
+#include "tools/base/interruption.h"
 
 namespace rdam {
 namespace {

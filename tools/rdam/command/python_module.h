@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/rules/rules.h"
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/score/shared_settings.h"
-#include "wrappers/support/result.h"
+#include "analyzer/report/shared_settings.h"
+#include "analyzer/settings/rules.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

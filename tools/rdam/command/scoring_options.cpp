@@ -5,7 +5,7 @@
 #include <CLI/Validators.hpp>
 #include <utility>
 
-#include "analyzer/score/settings/baseline_text.h"
+#include "analyzer/settings/baseline_text.h"
 #include "tools/rdam/command/option_values.h"
 
 namespace rdam {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/settings/settings.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
 #include "tools/rdam/command/rules_options.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
 

@@ -3,7 +3,7 @@
 
 #include <CLI/App.hpp>
 
-#include "analyzer/score/settings/settings.h"
+#include "analyzer/settings/settings.h"
 
 namespace rdam {
 

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 namespace rdam {
 

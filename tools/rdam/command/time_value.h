@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "analyzer/views/visit.h"
+#include "tools/base/interruption.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/export/folder_beside.h"
-#include "wrappers/support/interruption.h"
 
 namespace rdam {
 

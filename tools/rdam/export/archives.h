@@ -1,10 +1,10 @@
 // `rdam export --format`, for formats that are a directory.
 #pragma once
 
-#include "analyzer/formats/format.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/export/format.h"
+#include "tools/base/result.h"
 #include "tools/rdam/export/arguments.h"
-#include "wrappers/support/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 

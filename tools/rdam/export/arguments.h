@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/settings/settings.h"
 #include "tools/rdam/command/rules_options.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 

@@ -6,15 +6,15 @@
 
 #include "analyzer/columns/export.h"
 #include "analyzer/columns/folder_check.h"
-#include "analyzer/output/units.h"
-#include "analyzer/trace/read/reader.h"
+#include "tools/base/interruption.h"
+#include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/folder_beside.h"
 #include "tools/rdam/export/parquet.h"
-#include "wrappers/support/interruption.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 namespace {

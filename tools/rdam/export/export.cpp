@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/format.h"
-#include "analyzer/score/shared_settings.h"
+#include "analyzer/export/format.h"
+#include "analyzer/report/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"

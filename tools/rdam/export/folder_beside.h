@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "wrappers/support/temporary_file.h"
+#include "tools/base/temporary_file.h"
 
 namespace rdam {
 

@@ -7,19 +7,19 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/analysis/analyze.h"
-#include "analyzer/around/arrows.h"
-#include "analyzer/formats/format.h"
-#include "analyzer/formats/timeline/losses.h"
-#include "analyzer/output/units.h"
-#include "analyzer/score/score_trace.h"
+#include "analyzer/export/format.h"
+#include "analyzer/export/losses.h"
+#include "analyzer/hints/analyze.h"
+#include "analyzer/report/score_trace.h"
+#include "analyzer/views/arrows.h"
 #include "analyzer/views/visit.h"
+#include "tools/base/interruption.h"
+#include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/archives.h"
-#include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {

@@ -1,9 +1,9 @@
 // `rdam export --format`.
 #pragma once
 
-#include "analyzer/trace/read/reader.h"
+#include "tools/base/result.h"
 #include "tools/rdam/export/arguments.h"
-#include "wrappers/support/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/child_process.h"
 #include "tools/rdam/command/python_module.h"
-#include "wrappers/support/child_process.h"
 
 namespace rdam {
 namespace {
 
-constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
+constexpr std::size_t kMaxPythonOutput = std::size_t{1} << 20U;
 
 std::string last_line(std::string_view text) {
     while (!text.empty() && text.back() == '\n')
@@ -29,7 +29,7 @@ Result<ChildOutput> run_python(const std::string& file, const std::vector<std::s
     command.insert(command.end(), arguments.begin(), arguments.end());
     // Modules that lie where the user works are none of ours.
     auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1"},
-                         kMaxOutput);
+                         kMaxPythonOutput);
     if (ran) return ran;
     return fail(
         "{}: needs Python with pyarrow: {}; set RDAM_PYTHON to one, or give a directory instead of the file",

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/output/units.h"
-#include "analyzer/trace/write/remark_words.h"
+#include "tools/base/file_name.h"
+#include "tools/base/units.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/run_traces.h"
+#include "tools/trace/remark_words.h"
 #include "wrappers/catalogue/known_programs.h"
-#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {

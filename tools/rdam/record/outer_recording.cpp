@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "analyzer/trace/write/trace_name.h"
+#include "tools/base/printable.h"
 #include "tools/rdam/command/output_place.h"
-#include "wrappers/support/printable.h"
+#include "tools/trace/trace_name.h"
 
 namespace rdam {
 namespace {

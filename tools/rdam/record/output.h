@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "analyzer/trace/write/trace_name.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/trace/trace_name.h"
 
 namespace rdam {
 

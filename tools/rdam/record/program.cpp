@@ -16,9 +16,9 @@
 #include <iterator>
 
 #include "libprobe/format/run_mark.h"
+#include "tools/base/file_name.h"
 #include "wrappers/catalogue/known_programs.h"
 #include "wrappers/object/executable_facts.h"
-#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {

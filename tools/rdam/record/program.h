@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
 
 namespace rdam {
 

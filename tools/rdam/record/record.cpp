@@ -21,8 +21,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/settings.h"
+#include "tools/base/printable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
@@ -32,8 +32,8 @@
 #include "tools/rdam/record/preload.h"
 #include "tools/rdam/record/program.h"
 #include "tools/rdam/record/starter.h"
-#include "wrappers/list/function_list.h"
-#include "wrappers/support/printable.h"
+#include "tools/trace/trace_name.h"
+#include "wrappers/find/function_list.h"
 
 namespace rdam {
 namespace {

@@ -14,16 +14,16 @@
 #include <span>
 #include <string_view>
 
-#include "analyzer/trace/read/reader.h"
-#include "analyzer/trace/write/open_for_writing.h"
-#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/agent_process.h"
+#include "tools/base/glob.h"
+#include "tools/base/printable.h"
+#include "tools/base/process_end.h"
+#include "tools/base/read_file.h"
 #include "tools/rdam/command/progress_line.h"
-#include "wrappers/list/function_list.h"
-#include "wrappers/support/printable.h"
-#include "wrappers/support/process_end.h"
-#include "wrappers/support/read_file.h"
-#include "wrappers/text/glob.h"
+#include "tools/trace/open_for_writing.h"
+#include "tools/trace/reader.h"
+#include "tools/trace/trace_name.h"
+#include "wrappers/find/function_list.h"
 
 namespace rdam {
 namespace {

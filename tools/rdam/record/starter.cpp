@@ -19,7 +19,7 @@
 
 #include "libprobe/format/agent_process.h"
 #include "libprobe/format/run_mark.h"
-#include "wrappers/support/starter_socket.h"
+#include "tools/base/starter_socket.h"
 
 namespace rdam {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/analysis/analyze.h"
+#include "analyzer/hints/analyze.h"
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/score/compare/merge_reports.h"
-#include "analyzer/score/compare/run_course.h"
+#include "analyzer/report/merge_reports.h"
+#include "analyzer/report/run_course.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/command/progress_line.h"

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "analyzer/analysis/analyze.h"
+#include "analyzer/hints/analyze.h"
 #include "tools/rdam/command/progress_line.h"
 
 namespace rdam {
 namespace {
 
-constexpr std::size_t kListedSequences = 100;
+constexpr std::size_t kSequencesOnPage = 100;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
     ProgressLine progress{"analyzing", recording.reader.events()};
     auto report =
         analysis::analyze(recording.reader, settings,
-                          {.most_sequences = kListedSequences,
+                          {.most_sequences = kSequencesOnPage,
                            .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
     if (!report) return tl::unexpected{report.error()};
     recording.report = std::move(*report);

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/around/around.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/score/report/report.h"
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/read/reader.h"
-#include "wrappers/support/result.h"
+#include "analyzer/report/report.h"
+#include "analyzer/settings/settings.h"
+#include "analyzer/views/around.h"
+#include "tools/base/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 

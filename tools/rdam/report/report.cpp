@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "analyzer/output/html/report_html.h"
-#include "analyzer/output/units.h"
-#include "analyzer/score/compare/compare_reports.h"
-#include "analyzer/score/shared_settings.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/shared_settings.h"
+#include "tools/base/interruption.h"
+#include "tools/base/units.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
@@ -28,7 +28,7 @@
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/report/processes.h"
 #include "tools/rdam/report/recording.h"
-#include "wrappers/support/interruption.h"
+#include "tools/trace/reader.h"
 
 namespace rdam {
 namespace {

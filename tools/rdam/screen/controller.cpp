@@ -7,12 +7,12 @@
 #include <chrono>
 #include <utility>
 
-#include "analyzer/output/units.h"
-#include "analyzer/output/wording/comparison.h"
-#include "analyzer/output/wording/notes.h"
-#include "tools/rdam/screen/pages/lists.h"
-#include "tools/rdam/screen/text/scores.h"
-#include "wrappers/support/printable.h"
+#include "analyzer/output/comparison.h"
+#include "analyzer/output/notes.h"
+#include "tools/base/printable.h"
+#include "tools/base/units.h"
+#include "tools/rdam/screen/lists.h"
+#include "tools/rdam/screen/scores.h"
 
 namespace rdam::screen {
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/feedback/session.h"
 #include "analyzer/output/symbols.h"
-#include "tools/rdam/screen/pages/keys.h"
-#include "tools/rdam/screen/pages/page.h"
-#include "tools/rdam/screen/pages/ranking.h"
+#include "tools/rdam/screen/content.h"
+#include "tools/rdam/screen/keys.h"
+#include "tools/rdam/screen/page.h"
 #include "tools/rdam/screen/prompt.h"
+#include "tools/rdam/screen/ranking.h"
 #include "tools/rdam/screen/save.h"
-#include "tools/rdam/screen/text/content.h"
+#include "tools/rdam/screen/session.h"
 
 namespace rdam::screen {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 namespace rdam::screen {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/rdam/screen/pages/keys.h"
-#include "tools/rdam/screen/text/text.h"
+#include "tools/rdam/screen/keys.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 

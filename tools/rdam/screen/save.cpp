@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analyzer/score/settings/baseline_text.h"
+#include "analyzer/settings/baseline_text.h"
 
 namespace rdam::screen {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "analyzer/feedback/session.h"
-#include "analyzer/rules/rules.h"
-#include "wrappers/support/result.h"
+#include "analyzer/settings/rules.h"
+#include "tools/base/result.h"
+#include "tools/rdam/screen/session.h"
 
 namespace rdam::screen {
 

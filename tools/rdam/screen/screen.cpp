@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
-#include "analyzer/output/wording/notes.h"
+#include "tools/base/interruption.h"
+#include "tools/base/printable.h"
 #include "tools/rdam/screen/controller.h"
 #include "tools/rdam/screen/terminal.h"
-#include "wrappers/support/interruption.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::screen {
 namespace {

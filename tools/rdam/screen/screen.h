@@ -1,10 +1,10 @@
 // `rdam analyze --interactive`.
 #pragma once
 
-#include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/read/reader.h"
+#include "analyzer/settings/settings.h"
+#include "tools/base/result.h"
 #include "tools/rdam/screen/save.h"
-#include "wrappers/support/result.h"
+#include "tools/trace/reader.h"
 
 namespace rdam::screen {
 

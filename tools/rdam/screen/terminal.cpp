@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "wrappers/support/printable.h"
+#include "tools/base/printable.h"
 
 // Last, for its macros (clear, erase, timeout, …) have the names of members of others.
 #define NCURSES_NOMACROS

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "tools/rdam/screen/pages/keys.h"
-#include "tools/rdam/screen/text/text.h"
-#include "wrappers/support/result.h"
+#include "tools/base/result.h"
+#include "tools/rdam/screen/keys.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 

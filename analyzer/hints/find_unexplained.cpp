@@ -1,0 +1,121 @@
+// The variables examined in vain: a hint may exclude no more than these.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/hints/finders.h"
+#include "analyzer/hints/known_wait.h"
+
+namespace rdam::hints {
+namespace {
+
+bool processors_known(const LossPart& loss) {
+    return std::ranges::any_of(loss.row.sample.calls,
+                               [](const auto& call) { return call.enter_cpu != trace::kNoCpu; });
+}
+
+bool calls_others(const LossPart& loss) {
+    return std::ranges::any_of(loss.row.sample.calls, [](const auto& call) { return call.inside > 0; });
+}
+
+/// The variables of the calls that explain less than half of the loss.
+std::vector<std::string> asked_in_vain(const LossPart& loss) {
+    std::vector<std::string> names;
+    for (const score::Explained& each : *loss.explained) {
+        const bool about_inside = each.name == kCallsInside || each.name == kKeysInside;
+        if (each.explains < kWorthTelling && (!about_inside || calls_others(loss)))
+            names.push_back(each.name);
+    }
+    return names;
+}
+
+std::string together(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool any_explains(const Hints& hints) {
+    return std::ranges::any_of(
+        hints, [](const score::Hint& hint) { return hint.kind == score::HintKind::parameter; });
+}
+
+bool is_called_by(const LossPart& loss, std::uint64_t return_address) {
+    if (loss.function.object >= loss.info.objects.size()) return false;
+    const std::uint64_t begin = loss.info.objects[loss.function.object].base + loss.function.address;
+    return return_address > begin && return_address - begin <= loss.function.size;
+}
+
+/// The function that it calls which loses most there; empty: not known, or another one loses much as well.
+std::string loses_most_inside(const LossPart& loss) {
+    double all = 0, most = 0;
+    const score::FunctionRow* worst = nullptr;
+    for (const score::FunctionRow& row : loss.report.functions) {
+        double lost = 0;
+        for (const score::CallerRow& caller : row.callers)
+            if (is_called_by(loss, caller.address)) lost += caller.lost_ns;
+        all += lost;
+        if (lost > most) worst = &row;
+        most = std::max(most, lost);
+    }
+    return worst != nullptr && most >= kWorthTelling * all ? worst->name : std::string{};
+}
+
+score::Hint lost_inside_hint(const LossPart& loss, double inside) {
+    const std::string most = loses_most_inside(loss);
+    return {.kind = score::HintKind::inside,
+            .text = fmt::format("{:.0f} % of the time lost in {}() is lost in the calls inside it{}: look at "
+                                "these",
+                                100 * inside, loss.row.name,
+                                most.empty() ? "" : fmt::format(", most of it in {}()", most)),
+            .share = inside};
+}
+
+std::string waits_text(const LossPart& loss, const std::vector<std::string>& asked, const Hints& hints) {
+    const CatalogueFunction* known = known_wait(loss.function);
+    if (known != nullptr && !known->by_design.empty())
+        return fmt::format("this function waits {}, which is what it is there for", known->by_design);
+    if (known != nullptr && !known->runs.empty() && !calls_others(loss))
+        return fmt::format(
+            "this function runs {} itself, besides waiting for other threads, and no recorded call inside it "
+            "tells the two apart: list the functions that it runs",
+            known->runs);
+    if (known != nullptr && !known->runs.empty() && !loss.row.sampled)
+        return fmt::format(
+            "this function runs {} itself, besides waiting for other threads: at least {:.0f} % of the loss "
+            "is "
+            "in the calls inside it, the rest in waiting or in code that is not recorded",
+            known->runs, 100 * lost_inside(loss));
+    return fmt::format("this function waits{}{}: find out what makes it wait",
+                       loss.function.busy_waits ? " (it spins, so its time on-CPU may be waiting, too)" : "",
+                       asked.empty()
+                           ? ""
+                           : fmt::format(", and no {}variable examined explains half of the loss ({})",
+                                         any_explains(hints) ? "other " : "", together(asked)));
+}
+
+}  // namespace
+
+score::Hint unexplained(const LossPart& loss, const Hints& hints) {
+    std::vector<std::string> asked = asked_in_vain(loss);
+    if (loss.function.waits || loss.function.busy_waits) {
+        if (const double inside = lost_inside(loss); inside >= kWorthTelling)
+            return lost_inside_hint(loss, inside);
+        return {.kind = score::HintKind::waits, .text = waits_text(loss, asked, hints)};
+    }
+    if (!hints.empty())
+        return {
+            .kind = score::HintKind::no_parameter,
+            .text = fmt::format("no {}variable examined explains half of the loss ({}); work that depends "
+                                "on other data would not show",
+                                any_explains(hints) ? "other " : "", together(asked))};
+    if (processors_known(loss)) asked.emplace_back("processor");
+    asked.emplace_back("time in the run");
+    return {
+        .kind = score::HintKind::no_parameter,
+        .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
+                            "depends on other data; a recording with one thread tells which (--alone)",
+                            together(asked))};
+}
+
+}  // namespace rdam::hints

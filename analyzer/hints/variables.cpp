@@ -1,0 +1,166 @@
+#include "analyzer/hints/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/hints/confounding.h"
+#include "analyzer/hints/explain.h"
+
+namespace rdam::hints {
+namespace {
+
+struct TimedLoss {
+    Loss loss;
+    std::uint64_t begin = 0;
+};
+
+/// Strata get numbers without gaps.
+std::vector<TimedLoss> losses_of(const LossPart& loss, const Variable& variable) {
+    const auto& calls = loss.row.sample.calls;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> strata;
+    std::vector<TimedLoss> losses;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const auto value = variable(i);
+        if (!value) continue;
+        const auto number = static_cast<std::uint32_t>(strata.size());
+        const auto stratum = strata.emplace(std::pair{calls[i].thread, calls[i].group}, number).first->second;
+        losses.push_back({{loss.lost[i], calls[i].weight, stratum, *value}, calls[i].begin});
+    }
+    return losses;
+}
+
+std::vector<Moment> moments_of(std::span<const TimedLoss> calls) {
+    std::vector<Moment> moments;
+    moments.reserve(calls.size());
+    for (const TimedLoss& call : calls)
+        moments.push_back(
+            {call.loss.stratum, call.begin, call.loss.value, call.loss.lost * call.loss.weight});
+    return moments;
+}
+
+double lost_in(std::span<const Loss> calls) {
+    double lost = 0;
+    for (const Loss& call : calls)
+        lost += call.lost * call.weight;
+    return lost;
+}
+
+bool varies(std::span<const TimedLoss> calls) {
+    constexpr double kMaxAlike = 0.9;
+    std::map<std::uint64_t, std::size_t> counts;
+    std::size_t most = 0;
+    for (const TimedLoss& call : calls)
+        most = std::max(most, ++counts[call.loss.value]);
+    return static_cast<double>(most) <= kMaxAlike * static_cast<double>(calls.size());
+}
+
+/// The calls of each stratum cut into pieces of time, each a stratum of its own; those in which the variable
+/// varies.
+std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
+    constexpr std::size_t kInSlice = 3 * kMinInStratum;
+    constexpr std::size_t kMaxSlices = 16;
+    std::ranges::sort(calls, {}, [](const TimedLoss& call) {
+        return std::pair{call.loss.stratum, call.begin};
+    });
+    std::vector<Loss> sliced;
+    std::uint32_t number = 0;
+    for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
+        while (end < calls.size() && calls[end].loss.stratum == calls[begin].loss.stratum)
+            ++end;
+        const std::size_t size = end - begin;
+        const std::size_t slices = std::clamp<std::size_t>(size / kInSlice, 1, kMaxSlices);
+        for (std::size_t s = 0; s < slices; ++s, ++number) {
+            const auto slice = std::span{calls}.subspan(begin + size * s / slices,
+                                                        size * (s + 1) / slices - size * s / slices);
+            if (!varies(slice)) continue;
+            for (const TimedLoss& call : slice) {
+                sliced.push_back(call.loss);
+                sliced.back().stratum = number;
+            }
+        }
+    }
+    return sliced;
+}
+
+}  // namespace
+
+Explanation explanation_by(const LossPart& loss, const Variable& variable) {
+    constexpr double kHardly = 0.2;
+    constexpr double kPartly = 0.25, kWholly = 0.75;  // goes_with_time
+    const std::vector<TimedLoss> timed = losses_of(loss, variable);
+    std::vector<Loss> losses;
+    losses.reserve(timed.size());
+    for (const TimedLoss& call : timed)
+        losses.push_back(call.loss);
+    const double told = lost_in(losses);
+    if (!(told > 0)) return {};
+    const double known = told / loss.lost_ns;
+    const double whole = explained(losses);
+    // There are few calls of the same time, and disturbances account for more of their differences. So they
+    // are compared only if that is necessary and can decide.
+    const double with_time = whole > 0 ? goes_with_time(moments_of(timed)) : 0;
+    if (with_time < kPartly) return {.share = whole * known};
+    const std::vector<Loss> slices = slices_of(timed);
+    if (with_time >= kWholly || lost_in(slices) < kHardly * told)
+        return {.share = whole * known, .or_time = true};
+    const double within = explained(slices);
+    return {.share = (within < whole / 2 ? within : whole) * known};
+}
+
+double explained_by(const LossPart& loss, const Variable& variable) {
+    return explanation_by(loss, variable).share;
+}
+
+double median_ns(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    const auto& calls = loss.row.sample.calls;
+    std::vector<std::pair<double, double>> durations;  // and weights
+    double half = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (!chosen(i)) continue;
+        durations.emplace_back(calls[i].duration_ns, calls[i].weight);
+        half += calls[i].weight / 2;
+    }
+    std::ranges::sort(durations);
+    for (const auto& [duration, weight] : durations) {
+        half -= weight;
+        if (half <= 0) return duration;
+    }
+    return 0;
+}
+
+Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    const auto& calls = loss.row.sample.calls;
+    Shares shares;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (!chosen(i)) continue;
+        shares.lost += loss.lost[i] * calls[i].weight / loss.lost_ns;
+        shares.calls += calls[i].weight / loss.calls;
+    }
+    return shares;
+}
+
+Shares shares_without_worst(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    Shares shares = shares_of(loss, chosen);
+    const auto& calls = loss.row.sample.calls;
+    double worst = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        if (chosen(i)) worst = std::max(worst, loss.lost[i] * calls[i].weight / loss.lost_ns);
+    if (worst >= 1) return {0, shares.calls};
+    shares.lost = (shares.lost - worst) / (1 - worst);
+    return shares;
+}
+
+std::string share_text(double share) {
+    constexpr double kRoundsToOne = 0.005;
+    return share > 0 && share < kRoundsToOne ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);
+}
+
+bool stands_out(const Shares& shares) {
+    return shares.calls < 1 && (shares.lost - shares.calls) / (1 - shares.calls) >= kWorthTelling;
+}
+
+}  // namespace rdam::hints

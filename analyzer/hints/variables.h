@@ -1,0 +1,46 @@
+// How much of a function's loss a variable of its calls explains, taking time into account.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analyzer/hints/loss_part.h"
+
+namespace rdam::hints {
+
+/// The value for call number i of the sample; nothing: the call has none, and is left out.
+using Variable = std::function<std::optional<std::uint64_t>(std::size_t)>;
+
+struct Explanation {
+    double share = 0;  ///< of the loss, 0…1 (explained())
+    /// Each value occurs at one time of the run only, so the time explains everything that the variable
+    /// explains, and the two cannot be distinguished.
+    bool or_time = false;
+};
+
+/// A variable that goes with time explains what happens to change with time. A variable that does so in part
+/// is examined again among calls of the same time, and gets the share that it explains there if that is less
+/// than half as much. If it hardly varies within short times, it cannot be distinguished from the time.
+Explanation explanation_by(const LossPart& loss, const Variable& variable);
+/// Its share.
+double explained_by(const LossPart& loss, const Variable& variable);
+
+/// The median of the calls for which `chosen` is true; 0 if there are none.
+double median_ns(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
+
+/// The share of the lost time that the chosen calls have, and of the calls that they are.
+struct Shares {
+    double lost = 0;
+    double calls = 0;
+};
+Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
+/// A share in whole percent, as a text; "less than 1 %" where that would be none.
+std::string share_text(double share);
+/// The same without the chosen call that lost most: what a single call did is no habit.
+Shares shares_without_worst(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
+/// The calls have at least half of what they could have more of the loss than is their share.
+bool stands_out(const Shares& shares);
+
+}  // namespace rdam::hints

@@ -1,0 +1,76 @@
+#include "analyzer/output/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "analyzer/settings/named_rules.h"
+
+namespace rdam::output {
+namespace {
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+        text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+    return text;
+}
+
+}  // namespace
+
+std::string baseline_in_words(const score::Baseline& baseline) {
+    using Kind = score::Baseline::Kind;
+    if (baseline.kind == Kind::thread) return "the fastest of their thread";
+    if (baseline.kind == Kind::process) return "the fastest of the process";
+    if (baseline.kind == Kind::minimum) return "the plain minimum of their thread";
+    return fmt::format("percentile {:.6g} of their thread", baseline.fraction * 100);
+}
+
+std::string score_in_words(const score::Baseline& baseline) {
+    return "the share of its life that a thread lost to calls that took longer than " +
+           baseline_in_words(baseline);
+}
+
+std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names) {
+    std::vector<SettingInForce> out;
+    if (comparison.baseline.kind != score::Baseline::Kind::thread)
+        out.push_back({"Calls compared with", baseline_in_words(comparison.baseline)});
+    if (!comparison.rules_file.empty()) out.push_back({"Rules", comparison.rules_file});
+    const auto add = [&](const char* name, const std::vector<std::string>& names) {
+        if (!names.empty()) out.push_back({name, listed(names, most_names)});
+    };
+    add("Keys", comparison.rules.keys);
+    add("No keys", comparison.rules.no_keys);
+    add("Split by context", comparison.rules.split_by_context);
+    add("Ignored", comparison.rules.ignore);
+    if (comparison.deep_keys) out.push_back({"Deep keys", ""});
+    if (comparison.fold_loops) out.push_back({"Loops folded", ""});
+    return out;
+}
+
+score::Comparison of_all(Reports reports) {
+    score::Comparison all = reports.front()->comparison;
+    for (const score::Report* report : reports.subspan(1))
+        for (const score::RuleList& list : score::kRuleLists) {
+            std::vector<std::string>& names = all.rules.*list.names;
+            for (const std::string& name : report->comparison.rules.*list.names)
+                if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        }
+    return all;
+}
+
+std::string settings_line(Reports reports) {
+    constexpr std::size_t kMostNames = 5;
+    std::string text;
+    if (reports.empty()) return text;
+    for (SettingInForce& each : settings_in_force(of_all(reports), kMostNames)) {
+        each.name.front() = static_cast<char>(std::tolower(each.name.front()));
+        const char* const between = each.value.empty() ? "" : each.name.ends_with("with") ? " " : ": ";
+        text += (text.empty() ? "" : "; ") + each.name + between + each.value;
+    }
+    return text;
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,32 @@
+// What calls were compared with, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/output/summed_notes.h"
+#include "analyzer/settings/comparison.h"
+
+namespace rdam::output {
+
+/// `the fastest of their thread`.
+std::string baseline_in_words(const score::Baseline& baseline);
+
+/// What a score is: `the share of its life that a thread lost to calls that took longer than …`.
+std::string score_in_words(const score::Baseline& baseline);
+
+/// `Ignored`, `write, read`; without a value, the name says all. Not made safe for a terminal.
+struct SettingInForce {
+    std::string name, value;
+};
+
+/// Those that are not the default. Of a list, the first `most_names`, and how many more there are.
+std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names);
+
+/// That of several reports of one analysis, with the names of all.
+score::Comparison of_all(Reports reports);
+
+/// The same in a line, for one or several reports of one analysis; empty: all are the default.
+std::string settings_line(Reports reports);
+
+}  // namespace rdam::output

@@ -1,0 +1,326 @@
+#include "analyzer/output/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/ranking.h"
+#include "analyzer/settings/baseline_text.h"
+#include "tools/base/printable.h"
+
+namespace rdam::output {
+
+namespace {
+
+std::string_view state_name(trace::SwitchInfo::State state) {
+    using State = trace::SwitchInfo::State;
+    switch (state) {
+        case State::recorded:
+            return "recorded";
+        case State::off:
+            return "off";
+        case State::unavailable:
+            return "unavailable";
+        case State::stopped:
+            return "stopped";
+        case State::not_told:
+            break;
+    }
+    return "not told";
+}
+
+Json switches_json(const score::Report& report) {
+    const trace::SwitchInfo& switches = report.switches;
+    Json out{{"state", state_name(switches.state)}, {"lost", switches.lost}};
+    if (!switches.reason.empty()) out["reason"] = switches.reason;
+    if (switches.state == trace::SwitchInfo::State::stopped)
+        out["until_ns"] = nanoseconds(report.switches_until_ns);
+    return out;
+}
+
+std::string_view state_name(trace::CounterInfo::State state) {
+    using State = trace::CounterInfo::State;
+    return state == State::counted ? "counted" : state == State::off ? "off" : "unavailable";
+}
+
+Json counters_json(const trace::CounterInfo& counters) {
+    Json out{{"state", state_name(counters.state)}};
+    if (!counters.reason.empty()) out["reason"] = counters.reason;
+    if (counters.state == trace::CounterInfo::State::counted)
+        out["probe_instructions"] = finite(counters.probe);
+    return out;
+}
+
+Json agent_json(const score::Report& report) {
+    return {{"cpu_seconds", finite(report.agent.cpu_seconds)},
+            {"running_cpu_seconds", finite(report.agent.running_cpu_seconds)},
+            {"bound_ns", nanoseconds(report.agent_bound_ns)}};
+}
+
+Json comparison_json(const score::Comparison& comparison) {
+    Json out{
+        {"baseline", to_text(comparison.baseline)}, {"keys", comparison.rules.keys},
+        {"no_keys", comparison.rules.no_keys},      {"split_by_context", comparison.rules.split_by_context},
+        {"ignore", comparison.rules.ignore},        {"deep_keys", comparison.deep_keys},
+        {"fold_loops", comparison.fold_loops}};
+    if (!comparison.rules_file.empty()) out["rules_file"] = comparison.rules_file;
+    return out;
+}
+
+}  // namespace
+
+Json trace_json(const score::Report& report) {
+    Json out{{"command", command_text(report.process.command)},
+             {"duration_ns", nanoseconds(report.duration_ns)},
+             {"events", report.events},
+             {"dropped", report.dropped},
+             {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+             {"clock", report.clock},
+             {"clock_step_ns", nanoseconds(report.clock_step_ns)},
+             {"flow_cost_ns", nanoseconds(report.flow_cost_ns)},
+             {"clock_error_ns", nanoseconds(report.clock_error_ns)},
+             {"machine_share", finite(report.process.machine_share)},
+             {"perturbation", finite(report.perturbation)},
+             {"arguments", report.process.command},
+             {"title", report.process.title},
+             {"pid", report.process.pid},
+             {"host", report.process.host},
+             {"machine", report.process.machine},
+             {"version", report.process.rdam_version},
+             {"clean_end", report.process.clean_end},
+             {"calls", report.counts.calls},
+             {"paused_ns", nanoseconds(report.paused_ns)},
+             {"recording",
+              {{"slowdown", finite(report.cost.slowdown)},
+               {"slowdown_low", finite(report.cost.least_slowdown)},
+               {"slowdown_high", finite(report.cost.most_slowdown)},
+               {"gates_ns", nanoseconds(report.cost.gates_ns)},
+               {"probes_ns", nanoseconds(report.cost.probes_ns)},
+               {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
+               {"agent_ns", nanoseconds(report.cost.agent_ns)},
+               {"switches_ns", nanoseconds(report.cost.switches_ns)},
+               {"waits_ns", nanoseconds(report.cost.waits_ns)}}},
+             {"paused_by_agent_ns", nanoseconds(report.agent_ns)},
+             {"crowded_ns", nanoseconds(report.crowded_ns)},
+             {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
+                               report.counts.abandoned_at_gap + report.counts.abandoned_too_deep},
+             {"switches", switches_json(report)},
+             {"comparison", comparison_json(report.comparison)},
+             {"never_called", report.never_called},
+             {"notes", notes(report)}};
+    if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);
+    if (report.counters.state != trace::CounterInfo::State::not_told)
+        out["counters"] = counters_json(report.counters);
+    if (report.agent.told) out["agent"] = agent_json(report);
+    if (!report.process.recorder.empty()) out["recorder"] = report.process.recorder;
+    const score::LeftOut& left_out = report.left_out;
+    if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
+    if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
+    if (left_out.part) {
+        out["cut_off"] = left_out.cut_off;
+        out["threads_left_out"] = left_out.threads;
+        out["functions_left_out"] = left_out.functions;
+    }
+    return out;
+}
+
+namespace {
+
+Json off_cpu_json(const score::OffCpuRow& row) {
+    return {{"blocked_ns", nanoseconds(row.blocked_ns)},
+            {"preempted_ns", nanoseconds(row.preempted_ns)},
+            {"recorder_ns", nanoseconds(row.recorder_ns)},
+            {"crowded_ns", nanoseconds(row.crowded_ns)},
+            {"switches", row.switches},
+            {"preemptions", row.preemptions}};
+}
+
+Json threads_json(const score::Report& report) {
+    Json out = Json::array();
+    for (const score::ThreadRow& row : report.threads) {
+        out.push_back({{"tid", row.tid},
+                       {"name", row.name},
+                       {"duration_ns", nanoseconds(row.duration_ns)},
+                       {"paused_ns", nanoseconds(row.paused_ns)},
+                       {"crowded_ns", nanoseconds(row.crowded_ns)},
+                       {"events", row.events},
+                       {"short_lived", row.short_lived}});
+        if (row.fiber != 0) out.back()["fiber"] = row.fiber;
+        if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
+    }
+    return out;
+}
+
+Json shares_json(const score::Report& report, const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::ThreadShare& part : row.threads) {
+        const score::ThreadRow& thread = report.threads[part.thread];
+        Json share{{"tid", thread.tid}};
+        share.update(figures_json(thread_fields(), {part, thread}));
+        if (part.few_windows) share["few_windows"] = true;
+        out.push_back(std::move(share));
+    }
+    return out;
+}
+
+Json hint_json(const score::Hint& hint) {
+    Json out{{"kind", score::name_of(hint.kind)}, {"text", hint.text}, {"share", finite(hint.share)}};
+    if (!hint.parameter.empty()) out["parameter"] = hint.parameter;
+    if (hint.explains) out["explains"] = finite(*hint.explains);
+    if (hint.rdam_with_key) out["rdam_with_key"] = finite(*hint.rdam_with_key);
+    if (!hint.concurrent_function.empty()) out["concurrent_function"] = hint.concurrent_function;
+    if (hint.concurrent_thread) out["concurrent_thread"] = *hint.concurrent_thread;
+    if (hint.thread) out["thread"] = *hint.thread;
+    return out;
+}
+
+Json frames_json(std::uint64_t return_address, Symbols& symbols) {
+    Json out = Json::array();
+    for (const StackFrame& frame : symbols.frames(return_address))
+        out.push_back(frame_text(frame));
+    return out;
+}
+
+Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
+    Json out = Json::array();
+    for (const score::SequenceRow& sequence : row.sequences) {
+        out.push_back({{"id", fmt::format("{:016x}", sequence.id)}, {"name", sequence.name}});
+        out.back().update(figures_json(sequence_fields(), sequence));
+        for (const score::Hint& hint : sequence.hints)
+            out.back()["hints"].push_back(hint_json(hint));
+        if (sequence.caller != 0) out.back()["called_from"] = frames_json(sequence.caller, symbols);
+    }
+    return out;
+}
+
+Json stack_json(const score::StackRow& stack, Symbols& symbols) {
+    Json frames = Json::array();
+    for (const std::uint64_t address : stack.frames) {
+        for (auto& frame : frames_json(address, symbols))
+            frames.push_back(frame);
+    }
+    return {{"count", stack.samples},
+            {"frames", frames},
+            {"calls_estimated", std::llround(finite(stack.calls))},
+            {"truncated", stack.truncated}};
+}
+
+Json stacks_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
+    Json out = Json::array();
+    for (const score::StackRow& stack : row.stacks) {
+        if (out.size() == most) break;
+        out.push_back(stack_json(stack, symbols));
+    }
+    return out;
+}
+
+Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
+    Json out = Json::array();
+    for (const score::CallerRow& caller : row.callers) {
+        if (out.size() == most) break;
+        Json stacks = Json::array();
+        for (const score::StackRow& stack : row.stacks) {
+            if (stack.caller != caller.address) continue;
+            if (stacks.size() == most) break;
+            stacks.push_back(stack_json(stack, symbols));
+        }
+        out.push_back({{"count", caller.calls},
+                       {"frames", frames_json(caller.address, symbols)},
+                       {"lost_ns", nanoseconds(caller.lost_ns)},
+                       {"share", finite(caller.share)},
+                       {"stacks", stacks}});
+    }
+    return out;
+}
+
+Json hints_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::Hint& hint : row.hints)
+        out.push_back(hint_json(hint));
+    if (score::at_floor(row)) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
+    if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
+    if (row.coarse_clock) out.push_back({{"kind", "coarse_clock"}, {"text", coarse_clock_advice()}});
+    if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
+    if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
+    return out;
+}
+
+Json explained_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::Explained& each : row.explained)
+        out.push_back({{"parameter", each.name},
+                       {"explains", finite(each.explains)},
+                       {"rdam_with_key", finite(each.rdam_with_key)}});
+    return out;
+}
+
+Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
+                   const JsonOptions& options) {
+    Json out{
+        {"name", row.name}, {"module", row.module}, {"source", row.source}, {"by_design", row.by_design}};
+    out.update(figures_json(function_fields(), row));
+    out["threads"] = shares_json(report, row);
+    out["sequences"] = sequences_json(row, symbols);
+    out["stacks"] = stacks_json(row, symbols, options.most_stacks);
+    out["callers"] = callers_json(row, symbols, options.most_stacks);
+    out["hints"] = hints_json(row);
+    if (row.no_score) out["no_score"] = no_score_reason(row);
+    if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
+    if (row.windowed) {
+        out["windows_cover"] = finite(row.windows_cover);
+        out["few_windows"] = row.few_windows;
+        out["counted"] = row.counted;
+        if (row.waits > 0) out["waits"] = {{"count", row.waits}, {"ns", nanoseconds(row.waited_ns)}};
+    }
+    add_processors(report.process, row, out);
+    if (row.off_share)
+        out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},
+                          {"preempted", finite(row.off_share->preempted)}};
+    if (!row.explained.empty()) out["explained"] = explained_json(row);
+    for (const score::Bar& bar : row.bars)
+        out["bars"].push_back(
+            {{"from_ns", nanoseconds(bar.from_ns)}, {"to_ns", nanoseconds(bar.to_ns)}, {"calls", bar.calls}});
+    return out;
+}
+
+}  // namespace
+
+namespace {
+
+Json patterns_json(const score::Report& report) {
+    Json out = Json::array();
+    for (const score::PatternRow& row : report.patterns) {
+        const score::ThreadRow& thread = report.threads[row.thread];
+        out.push_back(
+            {{"name", row.name}, {"thread", thread.tid}, {"calls", row.calls}, {"length", row.length}});
+        out.back().update(figures_json(pattern_fields(), {row, thread}));
+    }
+    return out;
+}
+
+}  // namespace
+
+Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+    Json functions = Json::array();
+    for (const score::FunctionRow& row : report.functions) {
+        if (options.top == 0 || row.rank <= options.top)
+            functions.push_back(function_json(report, row, symbols, options));
+    }
+    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
+    if (report.all_patterns) out["patterns"] = patterns_json(report);
+    return out;
+}
+
+std::string dump(const Json& json) {
+    return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+    return dump(report_json(report, symbols, options));
+}
+
+}  // namespace rdam::output

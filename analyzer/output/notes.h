@@ -1,0 +1,73 @@
+// What a reader of the scores must know about the recording, in plain words.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/summed_notes.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/report/report.h"
+
+namespace rdam::output {
+
+/// One sentence each, most important first; none if all went well. Not made safe for a terminal.
+std::vector<std::string> notes(const score::Report& report);
+
+/// A note about some of several processes.
+struct SharedNote {
+    std::vector<std::size_t> processes =
+        {};  ///< indices into the reports, rising; none: it is about all together
+    std::string text;
+};
+
+/// The same for several processes: notes that differ only in their figures are added up, and a function
+/// counts as never called if none of `all`, which includes these processes, has called it.
+std::vector<SharedNote> notes(Reports reports, Reports all);
+
+/// notes() for one process, and the remarks of the symbols after all frames were requested.
+std::vector<std::string> notes(const score::Report& report, const Symbols& symbols);
+
+/// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns and 3.20 ms of pauses)`, the
+/// pauses if there were any.
+std::string recording_cost(const score::Report& report);
+
+/// "1.07 ×", in a table.
+std::string made_longer(const score::RecordingCost& cost);
+
+/// `5 threads`, `5 threads, 20 fibers`.
+std::string threads_text(const score::Report& report);
+
+/// The command line as one could type it.
+std::string command_text(const std::vector<std::string>& command);
+
+/// What the 95 % are of.
+std::string interval_advice();
+/// What to do about a score that is a lower bound.
+std::string lower_bound_advice();
+/// … because a call was still running when its thread ended.
+std::string open_calls_advice();
+/// The same, and inner_loop_advice() if there is any.
+std::string lower_bound_advice(const score::FunctionRow& row);
+/// The lines that make an inner loop a probe of its own, and where to put them. Empty: nobody adds them there
+/// (score::FunctionRow::markable), or the function is sampled.
+std::string inner_loop_advice(const score::FunctionRow& row);
+/// What to think of a score whose minimum is that of a few calls far below the rest.
+std::string minimum_alone_advice();
+/// … that constant work would have as well (score::at_floor).
+std::string floor_advice();
+/// The same, with the figure.
+std::string floor_advice(const score::FunctionRow& row);
+/// … because only a sample of the calls was recorded.
+std::string sampled_advice();
+/// What to think of a score whose loss may be the agent's (score::FunctionRow::maybe_recorder).
+std::string maybe_recorder_advice();
+
+/// How each function was sampled, and how sure its figures are; a sentence each.
+std::vector<std::string> sampling_details(const score::Report& report);
+/// What it means that a pattern's score is a lower bound.
+std::string few_patterns_advice();
+
+}  // namespace rdam::output

@@ -1,0 +1,73 @@
+#include "analyzer/output/processes_json.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analyzer/output/json_parts.h"
+
+namespace rdam::output {
+namespace {
+
+Json overall_json(const Processes& processes) {
+    Json unreadable = Json::array();
+    for (const UnreadableTrace& trace : processes.unreadable)
+        unreadable.push_back({{"file", trace.file}, {"error", trace.error}});
+    return {{"processes", processes.reports.size()},
+            {"runs", processes.overall.runs},
+            {"threads_ns", nanoseconds(processes.overall.threads_ns)},
+            {"unreadable", unreadable}};
+}
+
+Json function_json(const score::OverallFunction& function, std::span<const score::Report> reports) {
+    Json processes = Json::array();
+    for (const score::ProcessShare& part : function.processes) {
+        Json share{{"process", part.process}, {"pid", reports[part.process].process.pid}};
+        share.update(figures_json(process_fields(), part));
+        if (part.few_windows) share["few_windows"] = true;
+        processes.push_back(std::move(share));
+    }
+    Json out{{"name", function.name},
+             {"module", function.module},
+             {"file", function.file},
+             {"by_design", function.by_design}};
+    out.update(figures_json(overall_fields(), function));
+    out["processes"] = std::move(processes);
+    return out;
+}
+
+}  // namespace
+
+struct ProcessesJson::Objects {
+    std::vector<Json> reports;
+};
+
+ProcessesJson::ProcessesJson(JsonOptions options)
+    : options_(options), objects_(std::make_unique<Objects>()) {}
+
+ProcessesJson::~ProcessesJson() = default;
+
+void ProcessesJson::add(const score::Report& report, Symbols& symbols) {
+    objects_->reports.push_back(report_json(report, symbols, options_));
+}
+
+std::string ProcessesJson::finish(const Processes& processes) {
+    Json each = Json::array();
+    for (std::size_t i = 0; i < objects_->reports.size(); ++i) {
+        Json process{{"file", processes.files[i]},
+                     {"run", processes.reports[i].process.run},
+                     {"short_lived", static_cast<bool>(processes.overall.short_lived[i])}};
+        process.update(objects_->reports[i]);
+        objects_->reports[i] = nullptr;
+        each.push_back(std::move(process));
+    }
+    Json functions = Json::array();
+    for (const score::OverallFunction& function : processes.overall.functions)
+        if (options_.top == 0 || function.rank <= options_.top)
+            functions.push_back(function_json(function, processes.reports));
+    Json out{{"overall", overall_json(processes)}};
+    out["processes"] = std::move(each);
+    out["functions"] = std::move(functions);
+    return dump(out);
+}
+
+}  // namespace rdam::output

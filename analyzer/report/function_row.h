@@ -1,0 +1,90 @@
+// From the groups of one function to its row in the report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "analyzer/score/common_sequences.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/thread_times.h"
+
+namespace rdam::score {
+
+/// What all rows need to know.
+struct RowContext {
+    const trace::TraceInfo& info;
+    const ResolvedSettings& settings;
+    std::span<const std::unique_ptr<ThreadTimes>> threads;
+    const MergedGroups& merged;
+    const std::vector<std::uint64_t>& ids;       ///< mining::lasting_ids of the merged groups
+    const std::vector<std::uint64_t>& lives;     ///< T of each thread, ticks
+    const std::vector<trace::TickRange>& spans;  ///< from its begin to its end
+    const std::vector<bool>& short_lived;        ///< by thread
+    /// By function and thread; of a function that is not sampled in windows there are none.
+    const std::vector<std::vector<WindowEstimate>>& estimates;
+    double all_lives = 0;  ///< Σ T, ticks
+    double ns_per_tick = 1;
+    std::uint64_t run_begin = 0;  ///< ticks
+    std::size_t most_sequences = 0;
+    std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
+    std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
+
+    /// Null: the function is not sampled in windows.
+    const WindowEstimate* estimate(std::uint32_t function, std::size_t thread) const {
+        return estimates[function].empty() ? nullptr : &estimates[function][thread];
+    }
+};
+
+/// Fills the last two.
+void count_stacks(RowContext& context);
+
+FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
+
+/// What is to be made of the losses of a function in one thread.
+struct ThreadLoss {
+    double dependence = 1;  ///< the variance as a multiple of that of independent calls
+    /// The part of them that is reported: an estimate cannot exceed the thread's life, and there is none for
+    /// a thread in which too little was seen (`unknown`).
+    double said = 1;
+    /// The part of what the calls seem to have lost that is not taken for the slowness of windows.
+    double kept = 1;
+    double bound_errors = kBoundErrors;  ///< the standard errors by which a score is below its estimate
+    bool unknown = false;
+};
+
+/// Fills the sequences of `row`. `losses`: by thread.
+void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row);
+/// Fills its sample and its slow calls, if samples were kept.
+void add_sample(const RowContext& context, FunctionRow& row);
+/// Fills the timelines of `report`, if a row has a sample.
+void add_timelines(const RowContext& context, Report& report);
+/// Fills its stacks and callers.
+void add_stack_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row);
+
+/// Fills the patterns of `report`.
+void add_pattern_rows(const RowContext& context, std::size_t most, Report& report);
+
+/// The least of a group over all threads.
+struct ProcessLeast {
+    Least outermost;
+    Least self;
+};
+ProcessLeast process_least(const std::vector<ThreadGroup>& parts);
+
+/// Of a group's self times in one thread, sampled in windows or not.
+SureLeast self_least(const GroupTimes& times);
+void add_self_least(const GroupTimes& times, SureLeast& least);
+
+/// lost / life within 0…1; 0 where there is no life.
+double share(double lost, double life);
+
+/// An estimated number of calls.
+std::uint64_t rounded(double calls);
+
+/// The estimate less so many standard errors, at least 0.
+double lower_bound(double estimate, double variance, double errors);
+
+}  // namespace rdam::score

@@ -1,0 +1,345 @@
+// The answers of an analysis, ready to be shown. Times are in nanoseconds, scores are shares of a thread's
+// life.
+//
+// Definitions (sources: M. S. Mosli Bouksiaa, thesis, ch. 4; docs/analyzer.md). For one thread with life T
+// and one group of calls with durations d:
+//
+//     lost = Σ (d − min d)        RDAM = lost / T        0 ≤ RDAM < 1
+//
+// A *sequence* of a thread is a group of calls with the same function, key values and children
+// (analyzer/sequences). Durations are net: pauses of the recorder and the cost of probes are taken out
+// (analyzer/calls). Only calls that were seen to begin and end at possible times are scored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/report/course.h"
+#include "analyzer/report/hint.h"
+#include "analyzer/report/path_tree.h"
+#include "analyzer/report/recording_cost.h"
+#include "analyzer/report/scored.h"
+#include "analyzer/score/call_sample.h"
+#include "analyzer/score/time_windows.h"
+#include "analyzer/settings/comparison.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
+
+namespace rdam::score {
+
+/// Threads that lived for less than this share of the run do not set the scores of a function.
+inline constexpr double kShortLife = 0.01;
+/// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
+/// this share of the function's time.
+inline constexpr double kFewShare = 0.10;
+/// Clocks whose step is at least this are reported: such steps hide what finer clocks show.
+inline constexpr double kCoarseStepNs = 100;
+/// Of a function whose median call takes fewer steps of such a clock, much of what is lost may not be seen.
+inline constexpr double kFewSteps = 10;
+/// The score of a sample whose calls were not counted is the estimate less so many standard errors: a lower
+/// bound that holds for 97.7 % of samples.
+inline constexpr double kBoundErrors = 2;
+
+/// The times in which a thread was on no processor.
+struct OffCpuRow {
+    double blocked_ns = 0;    ///< waiting for something
+    double preempted_ns = 0;  ///< waiting for a processor that others had
+    double recorder_ns = 0;   ///< … that the recorder's own threads had
+    double crowded_ns = 0;    ///< … that other threads of the program had
+    std::uint64_t switches = 0;
+    std::uint64_t preemptions = 0;  ///< the number of them that took away a processor
+};
+
+struct ThreadRow {
+    std::uint32_t number = 0;  ///< index into the threads of the trace
+    std::uint32_t tid = 0;
+    std::string name;
+    double duration_ns = 0;  ///< from its start to its end
+    double paused_ns = 0;    ///< of it, what the recorder took
+    double crowded_ns = 0;   ///< … and what other threads of the program had its processor for: T is
+                             ///< duration_ns without both
+    std::uint64_t events = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t unwritten = 0;
+    bool short_lived = false;               ///< kShortLife
+    std::uint64_t fiber = 0;                ///< trace::ThreadInfo::fiber; 0: a thread
+    std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
+};
+
+/// A function in one thread, with this thread's T.
+struct ThreadShare : Scored {
+    std::size_t thread = 0;  ///< index into Report::threads
+};
+
+/// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
+/// thread are listed: the others have no score. `rdam` is the highest over the threads that are not
+/// short-lived; `lost_ns` sums up the threads, each against its own baseline.
+struct SequenceRow : Scored {
+    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::string name;
+    std::uint64_t caller = 0;  ///< CallerRow::address, where that is what tells it apart; else 0
+    std::uint32_t group = 0;   ///< ScoredCall::group of its calls
+    std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
+};
+
+/// A sampled call stack.
+struct StackRow {
+    std::uint64_t samples = 0;  ///< how often the sample was this one
+    double calls = 0;           ///< estimate: the calls of its (function, caller) pair, shared out by samples
+    std::uint64_t caller = 0;   ///< CallerRow::address
+    std::vector<std::uint64_t> frames;  ///< return addresses, innermost first
+    bool truncated = false;
+};
+
+/// A place from which the function was called. The losses of a function's callers add up to its own, except
+/// for calls whose caller is not known.
+struct CallerRow {
+    std::uint64_t address = 0;  ///< return address
+    std::uint64_t calls = 0;    ///< as FunctionRow::occurrences
+    double lost_ns = 0;         ///< as FunctionRow::lost_ns; with a percentile as the baseline, approximately
+    double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
+};
+
+/// A call of a function's sample, with its results. `group` is the report's: calls of one sequence, which are
+/// compared within each thread.
+struct ScoredCall : samples::SampledCall {
+    double duration_ns = 0;    ///< net
+    double lost_ns = 0;        ///< as it counts in FunctionRow::lost_ns
+    double blocked_ns = 0;     ///< off the processor by its own doing, if context switches were recorded
+    double preempted_ns = 0;   ///< … because another thread was to run
+    std::uint32_t thread = 0;  ///< index into Report::threads
+
+    /// At least half of its time: what happened during the call then happened during the loss.
+    bool lost_half() const { return lost_ns > 0 && 2 * lost_ns >= duration_ns; }
+};
+
+/// Outermost scored calls of all threads.
+struct Sample {
+    std::vector<ScoredCall> calls;
+    std::size_t words_per_call = 0;
+    std::vector<std::uint64_t> words;  ///< parameters, as in trace::Event::words, of one call after the other
+    std::vector<std::uint32_t> repeated;  ///< functions whose loops directly inside are folded
+    std::vector<std::uint32_t> repeats;   ///< calls in them beyond the first of each, by call and `repeated`
+
+    std::uint64_t word(std::size_t call, std::size_t number) const {
+        return words[call * words_per_call + number];
+    }
+    std::uint32_t repeats_of(std::size_t call, std::size_t number) const {
+        return repeats[call * repeated.size() + number];
+    }
+};
+
+/// The parts of a function's loss during which its threads were on no processor, 0…1.
+struct OffShare {
+    double blocked = 0;
+    double preempted = 0;
+};
+
+/// For how long threads were on no processor.
+struct OffTime {
+    double blocked_ns = 0;    ///< by their own doing
+    double preempted_ns = 0;  ///< because others were to run
+};
+
+/// What a call has that may go with its time.
+struct Variable {
+    enum class Of : std::uint8_t {
+        parameter,     ///< `number` is an index into FunctionInfo::parameters
+        caller,        ///< SampledCall::caller
+        result,        ///< SampledCall::result
+        repeats,       ///< `number` is an index into Sample::repeated
+        calls_inside,  ///< SampledCall::inside
+        keys_inside    ///< SampledCall::inside_keys
+    };
+    Of of = Of::parameter;
+    std::size_t number = 0;
+};
+
+/// What a parameter, or something else that a call has, explains of a function's loss.
+struct Explained {
+    std::string name;          ///< as Hint::parameter
+    double explains = 0;       ///< 0…1
+    double rdam_with_key = 0;  ///< the score that would be left with it as a key
+    Variable variable = {};
+};
+
+/// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
+struct SlowCall {
+    std::size_t thread = 0;   ///< index into Report::threads
+    std::uint32_t group = 0;  ///< as ScoredCall::group
+    std::uint64_t begin = 0, end = 0;
+    double lost = 0;  ///< the share of its time
+};
+
+/// Calls of a thread in the windows of time that are kept of all. Ticks.
+struct TimedCall {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::uint64_t begin = 0, end = 0;
+};
+struct ThreadTimeline {
+    std::vector<TimedCall> calls;
+};
+
+/// The source line of a function, code inlined into it included, where it spends most of its time.
+struct HotLine {
+    std::string file;
+    std::uint32_t line = 0;
+    double share = 0;  ///< of the function's own time, 0…1
+};
+
+/// The calls of a function that took from `from_ns` to less than `to_ns`.
+struct Bar {
+    double from_ns = 0, to_ns = 0;
+    std::uint64_t calls = 0;
+};
+
+/// `rdam`: if `sampled`, an estimate less some standard errors; the highest over the threads, short-lived
+/// ones left out, of Σ lost / T over the function's sequences, outermost calls only. `floor` is of the thread
+/// that sets it. `occurrences`: every call that was entered, recursive and unscored ones included; `lost_ns`
+/// sums up threads and sequences; `min_ns` to `max_ns` are those of the `outermost` calls.
+struct FunctionRow : Scored {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::string name, module, source;
+
+    std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
+    std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
+    bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
+                                 ///< recorded it, and it is no shared library's
+    double rdam_all = 0;         ///< lost_ns / Σ T of all threads
+    /// Σ lost of self times, each against the least of its sequence and thread, of all calls, recursive ones
+    /// included / Σ T of all threads: over functions it adds up to at most 1.
+    double rdam_self = 0;
+    /// As rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat.
+    double rdam_flat = 0;
+    double rdam_all_low = 0, rdam_all_high = 0;  ///< 95 % intervals, as that of rdam
+    double rdam_self_low = 0, rdam_self_high = 0;
+    double rdam_flat_low = 0, rdam_flat_high = 0;
+
+    std::uint64_t recorded = 0;  ///< calls that are in the trace
+    /// Only a sample of its calls is in the trace (analyzer/statistics/sampling.h).
+    bool sampled = false;
+    bool windowed = false;  ///< `sampled` in windows of time (analyzer/score/sampling_windows.h)
+    bool counted = false;   ///< `windowed`, and every call was counted, recorded or not
+    /// `windowed`: so many times its calls had to wait, recorded or not, for so long in all: that much of
+    /// `lost_ns` is no estimate.
+    std::uint64_t waits = 0;
+    double waited_ns = 0;
+    /// `counted`: the time off the processors in its calls since it is sampled in windows, from what context
+    /// switches tell of its threads, not of the windows alone; nothing: not known.
+    std::optional<OffTime> off_in_windows = {};
+    double windows_cover = 0;    ///< the part of its threads' lives from which all of its calls are recorded
+    bool copied_stacks = false;  ///< `no_score`, since its stacks are copied away (trace::ProcessInfo)
+    bool has_score = false;      ///< set by a thread that is not short-lived
+    double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
+    double lost_error_ns = 0;
+    double rdam_error = 0;  ///< of the estimate that `rdam` is below
+    double mean_ns = 0;     ///< of the scored outermost calls; of sampled ones at most what the lives allow
+    double mean_error_ns = 0;
+    std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
+    std::uint64_t outermost = 0;                 ///< scored outermost calls
+    double baseline_ns = 0;        ///< what these are compared with, on average: duration = baseline + loss
+    std::vector<Bar> bars = {};    ///< how these calls' durations are distributed, if that was asked for
+    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
+    bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
+    bool coarse_clock = false;     ///< kCoarseStepNs, kFewSteps
+    /// Of calls that were still open when their threads ended, and longer than the fastest.
+    double open_ns = 0;
+
+    std::vector<ThreadShare> threads;    ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;  ///< how many there are
+    std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;        ///< commonest first
+    std::vector<CallerRow> callers;      ///< most lost time first, then most calls
+    Sample sample;                       ///< only with a score from ResolvedSettings::threshold on, if it
+                                         ///< is asked for, and of ResolvedSettings::largest_sampled others
+    std::vector<SlowCall> slow;          ///< as `sample`
+    std::vector<Hint> hints;             ///< most important first; analyzer/hints fills these three
+    std::optional<OffShare> off_share = {};  ///< nothing: not known
+    std::vector<Explained> explained;        ///< by what was asked about, however little it explains
+    std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
+
+    /// Whether `occurrences`, here and in `threads`, are estimates.
+    bool estimates_occurrences() const { return sampled && !counted; }
+};
+
+/// What was left out because of score::Selection.
+struct LeftOut {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< the window that was asked for
+    std::uint64_t cut_off = 0;    ///< calls that reach over an end of the window: not scored
+    std::uint64_t threads = 0;    ///< not selected, or without a life in the window
+    std::uint64_t functions = 0;  ///< not selected, with calls
+    bool part = false;            ///< the report is about a part of the trace
+
+    /// Calls were left out, not only rows of functions.
+    bool of_the_run() const { return since_ns || until_ns || threads > 0; }
+};
+
+/// The names of no more calls of a pattern are listed.
+inline constexpr std::size_t kMaxPatternCalls = 64;
+
+/// A pattern of one thread (analyzer/sequences/pattern_miner.h), from its first event to its last, with
+/// the thread's T. Patterns contain one another: their losses never add up. `occurrences` counts when it was
+/// made, those inside larger patterns included; `lower_bound`: timed fewer than kFewOccurrences times.
+struct PatternRow : Scored {
+    std::size_t thread = 0;               ///< index into Report::threads
+    std::vector<std::string> calls = {};  ///< names of its functions, kMaxPatternCalls at most
+    std::string unit = {};                ///< the name of what it repeats, its own if nothing
+    std::string name = {};                ///< `(lock unlock)×64`
+    std::uint64_t length = 0;             ///< in calls
+};
+
+struct Report {
+    trace::ProcessInfo process;
+    trace::SwitchInfo switches;
+    trace::CounterInfo counters;
+    double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
+    double start_unix_ns = 0;
+    double duration_ns = 0;  ///< from the first thread's start to the last one's end
+    double threads_ns = 0;   ///< Σ T
+    std::uint64_t events = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t unwritten = 0;
+    double probe_cost_ns = 0;  ///< of one wrapped call
+    double flow_cost_ns =
+        0;  ///< of one in the flow of a program, as the header counts it (trace::ClockInfo::flow_ticks)
+    std::string clock = {};     ///< trace::ClockInfo::source
+    double clock_step_ns = 0;   ///< by which the clock moves at a time; 0: not known
+    double clock_error_ns = 0;  ///< trace::ClockInfo::error_ticks; 0: not known
+    double perturbation = 0;    ///< (calls × probe_cost + paused) / Σ T
+    double paused_ns = 0;       ///< what the recorder held all threads for; of that,
+    double agent_ns = 0;        ///< what its own threads had their processors for
+    double crowded_ns = 0;      ///< what threads waited for processors that other threads of the program had
+    RecordingCost cost;
+    trace::AgentInfo agent;
+    double agent_bound_ns = 0;   ///< the agent may have disturbed the threads for so long, and it is not
+                                 ///< known when; 0: that is known, and taken out
+    calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
+    std::uint64_t too_long = 0;  ///< calls with too many children to be compared
+    trace::Damage damage;
+    LeftOut left_out;
+    std::vector<std::string> remarks;
+    std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
+    std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
+    std::vector<ThreadRow> threads;             ///< in the order of the trace
+    std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module
+    std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
+    std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
+    double threshold = kWorthALook;             ///< what scores less has no hints
+    Comparison comparison = {};                 ///< what calls were compared with
+    samples::Windows windows = {};              ///< of the timelines
+    std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
+    std::uint64_t begin =
+        0;                ///< ticks of the run's start, from which the times of what was asked about count
+    PathTree paths = {};  ///< if they were asked for
+    Course course = {};   ///< if it was asked for
+};
+
+/// `module:name`, or the name alone where no module is known.
+std::string qualified_name(const std::string& module, const std::string& name);
+
+}  // namespace rdam::score

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "analyzer/report/function_row.h"
+#include "analyzer/report/windowed_part.h"
+
+namespace rdam::score {
+namespace {
+
+/// What the calls of a thread's groups are compared with.
+struct GroupBase {
+    std::uint64_t ticks = 0;
+    std::uint32_t group = 0;  ///< the merged one
+};
+
+/// By thread and its own number of the group.
+std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uint32_t function) {
+    std::vector<std::vector<GroupBase>> bases(context.threads.size());
+    context.merged.for_each_group(function, [&](mining::GroupId group) {
+        const ProcessLeast process = process_least(context.merged.threads[group]);
+        for (const ThreadGroup& part : context.merged.threads[group]) {
+            const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost,
+                                  context.settings.baseline.step};
+            const auto& groups = context.threads[part.thread]->groups;
+            bases[part.thread].resize(groups.size());
+            const Base base =
+                calls.empty() ? Base{} : calls.base(context.settings.baseline, process.outermost);
+            bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {rounded(base.ticks),
+                                                                                        group};
+        }
+    });
+    return bases;
+}
+
+/// In the windows that every thread keeps.
+samples::Windows common_windows(const RowContext& context) {
+    samples::Windows windows = context.threads.front()->windows.windows();
+    for (const auto& thread : context.threads)
+        windows.limit = std::min(windows.limit, thread->windows.windows().limit);
+    return windows;
+}
+
+void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,
+                    FunctionRow& row) {
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        for (const samples::WindowCall& call : context.threads[t]->windows.calls()) {
+            if (call.function != row.function || !call.outermost) continue;
+            const std::uint64_t lost = call.duration - std::min(call.duration, bases[t][call.group].ticks);
+            if (lost > 0 && lost >= call.duration / 2)
+                row.slow.push_back({t, bases[t][call.group].group, call.begin, call.end,
+                                    static_cast<double>(lost) / static_cast<double>(call.duration)});
+        }
+    }
+}
+
+/// Over all threads.
+std::vector<std::uint32_t> repeated_in(const RowContext& context, std::uint32_t function) {
+    std::vector<std::uint32_t> repeated;
+    for (const auto& thread : context.threads)
+        for (const std::uint32_t each : thread->samples[function].repeated())
+            if (std::ranges::find(repeated, each) == repeated.end()) repeated.push_back(each);
+    return repeated;
+}
+
+void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) {
+    for (const std::uint32_t function : to.repeated) {
+        const auto known = std::ranges::find(from.repeated(), function);
+        const auto number = static_cast<std::size_t>(known - from.repeated().begin());
+        to.repeats.push_back(known != from.repeated().end() ? from.repeats(call, number) : 0);
+    }
+}
+
+}  // namespace
+
+void add_timelines(const RowContext& context, Report& report) {
+    const bool asked =
+        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); });
+    if (!asked) return;
+    report.windows = common_windows(context);
+    for (const auto& thread : context.threads) {
+        ThreadTimeline& timeline = report.timeline.emplace_back();
+        timeline.calls.reserve(thread->windows.calls().size());
+        for (const samples::WindowCall& call : thread->windows.calls())
+            timeline.calls.push_back({call.function, call.begin, call.end});
+    }
+}
+
+void add_sample(const RowContext& context, FunctionRow& row) {
+    if (context.settings.most_sampled == 0 || row.copied_stacks) return;
+    const auto bases = bases_of(context, row.function);
+    add_slow_calls(context, bases, row);
+    row.sample.words_per_call = context.info.functions[row.function].enter_words;
+    row.sample.repeated = repeated_in(context, row.function);
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        const samples::CallSample& sample = context.threads[t]->samples[row.function];
+        const auto taken = sample.taken();
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const samples::SampledCall& call = taken[i];
+            if (!(call.weight > 0)) continue;
+            const GroupBase& base = bases[t][call.group];
+            const std::uint64_t lost = call.duration - std::min(call.duration, base.ticks);
+            ScoredCall& scored = row.sample.calls.emplace_back(ScoredCall{call});
+            scored.duration_ns = static_cast<double>(call.duration) * context.ns_per_tick;
+            scored.lost_ns = static_cast<double>(lost) * context.ns_per_tick;
+            scored.blocked_ns = static_cast<double>(call.blocked) * context.ns_per_tick;
+            scored.preempted_ns = static_cast<double>(call.preempted) * context.ns_per_tick;
+            scored.thread = static_cast<std::uint32_t>(t);
+            scored.group = base.group;
+            const auto words = sample.words(i);
+            row.sample.words.insert(row.sample.words.end(), words.begin(), words.end());
+            add_repeats(sample, i, row.sample);
+        }
+    }
+}
+
+}  // namespace rdam::score

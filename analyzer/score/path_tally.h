@@ -1,0 +1,174 @@
+// By which path each call of a thread came, counted while it is read. What its calls lost is known only when
+// the fastest of each group is: so what is kept is how many calls of which group came by which path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/score/by_group.h"
+#include "analyzer/score/number_index.h"
+
+namespace rdam::score {
+
+/// Timed calls. Ticks; sums stay at 2^64 − 1 instead of overflowing.
+struct PathSums {
+    std::uint64_t calls = 0;
+    std::uint64_t self_timed = 0;  ///< calls::Call
+    std::uint64_t time = 0;
+    std::uint64_t self = 0;
+
+    void add(const calls::Call& call);
+};
+
+/// Those of one group on one path.
+struct PathCalls : PathSums {
+    std::uint32_t group = 0;
+    std::uint32_t path = 0;
+};
+
+/// A path is as in report/path_tree.h, and told apart by more: whether its calls are outermost, and whether
+/// they were recorded in windows and stand for more. Path 0 is the root, 1 the one for those without room.
+struct Path {
+    std::uint32_t parent = 0;
+    std::uint32_t function = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t last_child = 0;  ///< that was asked for; 0: none
+    bool outermost = true;
+    bool in_window = false;
+    std::uint64_t calls = 0;  ///< entered, weighted
+    PathSums rest = {};       ///< calls of groups that had no more room
+};
+
+/// Memory: 72 bytes for each path, 56 for each pair of a path and a group. Not thread-safe.
+class PathTally {
+  public:
+    static constexpr std::uint32_t kRoot = 0;
+    static constexpr std::uint32_t kElsewhere = 1;
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+    /// What is deeper counts as if it were as deep.
+    static constexpr std::uint32_t kMaxDepth = 256;
+
+    /// What is known of a call besides its function.
+    enum class Kind : std::uint8_t {
+        usual,
+        windowed,   ///< of a function that is sampled in windows, from before that; a leaf, as the next ones
+        in_window,  ///< it stands for more
+        outside,    ///< it does not count
+    };
+
+    /// Of a thread with so many functions. Has `most_paths` paths, and four more for each function.
+    PathTally(std::size_t functions, std::size_t most_paths, std::size_t most_pairs);
+
+    void open(std::uint32_t function, std::uint64_t weight, Kind kind);
+    /// The innermost open call has ended: its path, kNone if it does not count.
+    std::uint32_t close();
+    /// The `count` innermost open calls will never be seen to end.
+    void abandon(std::size_t count);
+
+    /// A timed call of a group that came by `path`.
+    void add(std::uint32_t group, std::uint32_t path, const calls::Call& call);
+    /// An add() for the group will come: call these in turn, when the data of the one before has arrived.
+    void prefetch(std::uint32_t group) const {
+        if (group < last_.size()) __builtin_prefetch(&last_[group]);
+    }
+    void prefetch_pair(std::uint32_t group) const {
+        if (group < last_.size() && last_[group] < pairs_.size())
+            __builtin_prefetch(&pairs_[last_[group]], 1);
+    }
+
+    /// `numbers`: the new number of each group.
+    void renumber(const std::vector<std::uint32_t>& numbers);
+    /// No more calls.
+    void finish();
+
+    // After finish().
+    const std::vector<Path>& paths() const { return paths_; }
+    const ByGroup<PathCalls>& calls() const { return calls_; }
+    std::uint64_t left_out() const { return left_out_; }        ///< PathTree
+    std::uint64_t approximate() const { return approximate_; }  ///< PathTree
+
+  private:
+    struct Open {
+        std::uint32_t path = 0;
+        std::uint32_t inside = 0;  ///< the path that calls inside it continue
+        std::uint32_t function = 0;
+    };
+
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
+    std::uint32_t find_child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
+    std::uint32_t make_child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
+    std::uint32_t find_pair(std::uint32_t group, std::uint32_t path);
+    std::uint64_t path_hash(std::uint32_t path) const;
+    std::uint64_t pair_hash(std::uint32_t pair) const;
+
+    std::size_t most_paths_;
+    std::size_t most_pairs_;
+    std::vector<Path> paths_;
+    NumberIndex path_index_;
+    std::vector<Open> open_;
+    std::vector<std::uint32_t> open_calls_;  // by function
+    std::vector<PathCalls> pairs_;
+    NumberIndex pair_index_;
+    std::vector<std::uint32_t> last_;  // by group: the pair that was used last
+    ByGroup<PathCalls> calls_;
+    std::uint64_t left_out_ = 0;
+    std::uint64_t approximate_ = 0;
+};
+
+inline void PathSums::add(const calls::Call& call) {
+    const auto weighted = [&](std::uint64_t ticks) {
+        std::uint64_t product = 0;
+        return __builtin_mul_overflow(ticks, call.weight, &product) ? UINT64_MAX : product;
+    };
+    const auto grow = [](std::uint64_t& sum, std::uint64_t more) {
+        if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
+    };
+    calls += call.weight;
+    grow(time, weighted(call.duration));
+    if (!call.self_timed) return;
+    self_timed += call.weight;
+    grow(self, weighted(call.self));
+}
+
+inline std::uint32_t PathTally::child(std::uint32_t parent, std::uint32_t function, bool outermost,
+                                      bool in_window) {
+    const std::uint32_t last = paths_[parent].last_child;
+    const Path& path = paths_[last];
+    if (last != 0 && path.function == function && path.outermost == outermost && path.in_window == in_window)
+        return last;
+    return find_child(parent, function, outermost, in_window);
+}
+
+inline void PathTally::open(std::uint32_t function, std::uint64_t weight, Kind kind) {
+    const std::uint32_t around = open_.empty() ? kRoot : open_.back().inside;
+    const bool outermost = open_calls_[function]++ == 0;
+    if (kind == Kind::outside) {
+        open_.push_back({kNone, around, function});
+        return;
+    }
+    const std::uint32_t path = child(around, function, outermost, kind == Kind::in_window);
+    paths_[path].calls += weight;
+    open_.push_back({path, kind == Kind::usual ? path : around, function});
+}
+
+inline std::uint32_t PathTally::close() {
+    const Open call = open_.back();
+    open_.pop_back();
+    --open_calls_[call.function];
+    return call.path;
+}
+
+inline void PathTally::add(std::uint32_t group, std::uint32_t path, const calls::Call& call) {
+    if (group < last_.size() && last_[group] < pairs_.size()) {
+        PathCalls& pair = pairs_[last_[group]];
+        if (pair.path == path) return pair.add(call);
+    }
+    const std::uint32_t pair = find_pair(group, path);
+    if (pair != kNone) return pairs_[pair].add(call);
+    paths_[path].rest.add(call);
+    ++approximate_;
+}
+
+}  // namespace rdam::score

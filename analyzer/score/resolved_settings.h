@@ -1,0 +1,75 @@
+// Settings with the names of one trace looked up.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/calls/instructions.h"
+#include "analyzer/calls/known_ends.h"
+#include "analyzer/score/sampling_windows.h"
+#include "analyzer/sequences/keys.h"
+#include "analyzer/sequences/loop_rests.h"
+#include "analyzer/sequences/sequence_builder.h"
+#include "analyzer/settings/comparison.h"
+#include "analyzer/settings/settings.h"
+#include "analyzer/statistics/loss.h"
+
+namespace rdam::score {
+
+/// Shared by the threads' analyses.
+struct ResolvedSettings {
+    mining::SequenceOptions sequences;
+    mining::KeyTable keys;
+    std::vector<bool> ignored;        ///< by function
+    std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
+    std::vector<bool> waits = {};     ///< by function: the waits of another one
+    std::vector<std::uint32_t> wait_of = {};          ///< trace::waiters(). Empty: there are none
+    std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
+    mining::LoopRests loop_rests{trace::TraceInfo{}};
+    calls::ProbeCost cost;
+    calls::KnownEnds ends = {};
+    calls::ProbeInstructions probe_instructions = {};
+    Baseline baseline = {};
+    Comparison comparison = {};  ///< what the report says of all this
+    /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
+    /// grouped by the keys alone.
+    mining::KeyTable candidates = {};
+    std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
+    std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
+    bool any_baseline = false;                   ///< keeps what another baseline needs
+    bool patterns = false;
+    std::size_t bars = 0;
+    std::size_t few_groups = 4096;     ///< of a thread: they fit into a cache
+    std::size_t batch_bytes = 0;       ///< of a thread that has more: CallBatch
+    double threshold = kWorthALook;    ///< what scores less gets no hints
+    std::size_t largest_sampled = 0;   ///< so many of those that lost most have a sample, whatever they score
+    std::vector<bool> asked_for = {};  ///< by function: those that have a sample, too; empty: none
+    std::size_t most_sampled = 0;      ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t most_in_windows = 0;   ///< calls of each thread that are kept for its timeline; 0: none
+    unsigned window_shift = 0;         ///< samples::Windows
+    std::size_t most_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
+    std::size_t most_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
+    std::size_t most_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
+
+    bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
+    /// By function: calls around it are as if it had never been wrapped.
+    std::vector<bool> transparent() const {
+        std::vector<bool> all = windowed;
+        for (std::size_t function = 0; function < waits.size(); ++function)
+            if (waits[function]) all[function] = true;
+        return all;
+    }
+    /// Whether every wait of the function's calls is known by itself.
+    bool has_waits(std::uint32_t function) const {
+        return std::ranges::find(wait_of, function) != wait_of.end();
+    }
+
+    /// Whether GroupTimes::keep_all_self_times() is called.
+    bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }
+};
+
+}  // namespace rdam::score

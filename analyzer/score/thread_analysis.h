@@ -1,0 +1,120 @@
+// Turns the events of one thread into calls, sorted into groups of the same sequence.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/calls/instructions.h"
+#include "analyzer/calls/matcher.h"
+#include "analyzer/score/batched_groups.h"
+#include "analyzer/score/call_queue.h"
+#include "analyzer/score/candidate_keys.h"
+#include "analyzer/score/off_times.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/thread_times.h"
+#include "analyzer/sequences/sequence_builder.h"
+#include "tools/trace/event.h"
+
+namespace rdam::score {
+
+/// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
+class ThreadAnalysis final : private calls::CallSink {
+  public:
+    /// `info` and `settings` must outlive it.
+    ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
+    ~ThreadAnalysis() override = default;
+    ThreadAnalysis(const ThreadAnalysis&) = delete;
+    ThreadAnalysis& operator=(const ThreadAnalysis&) = delete;
+    ThreadAnalysis(ThreadAnalysis&&) = delete;
+    ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
+
+    /// How many events there may be.
+    void expect(std::uint64_t events) {
+        if (out_->patterns) out_->patterns->miner().expect(events / 2);
+    }
+    /// The part of the thread's life that is analyzed.
+    void set_life(const trace::TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    /// When the thread was off the processors; null: it is not known of the whole run. Must outlive it.
+    void set_off_times(const OffTimes* off) { off_ = off; }
+    /// The time that the course is about, if it is wanted; empty: there is none. Before the events.
+    void set_course(const trace::TickRange& range);
+    void consume(std::span<const trace::Event> events);
+    void gap();
+    /// Calls that are open: they take some 200 bytes each.
+    std::size_t open_calls() const { return open_.size(); }
+    /// No more events. Nothing else may be asked afterwards.
+    std::unique_ptr<ThreadTimes> finish();
+
+  private:
+    friend calls::BasicMatcher<ThreadAnalysis>;
+
+    /// The call began before its function was sampled, or that never is.
+    static constexpr std::uint32_t kComplete = ThreadWindows::kOutside - 1;
+
+    struct OpenCall {
+        std::uint64_t caller = 0;
+        std::uint64_t weight = 1;
+        std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
+        std::uint32_t inside = 0;
+        std::uint32_t function = 0;
+        std::uint32_t first_word = 0;  ///< in open_words_
+        std::uint16_t cpu = 0;
+        std::uint64_t instructions = 0;     ///< trace::Event
+        std::uint32_t cluster = kComplete;  ///< of a function that is sampled in windows
+        std::uint64_t waited = 0;           ///< of that time: waited()
+    };
+
+    void opened(const trace::Event& enter, std::uint64_t weight) override;
+    void closed(const calls::Call& call) override;
+    void waited(const calls::Call& wait) override;
+    void abandoned(std::size_t count) override;
+    void tree_ended(std::uint64_t weight) override;
+    void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled, std::uint32_t path,
+                 const mining::SequenceBuilder::Closed& closed);
+    void step(std::size_t number, QueuedCall& queued);
+    void find_group(QueuedCall& queued);
+    void add(const QueuedCall& queued);
+    void add_place(const QueuedCall& queued);
+    void open_path(std::uint32_t function, std::uint64_t weight, std::uint32_t cluster);
+    void flush();
+    void end_batches();
+    GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;
+    std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
+    bool is_windowed(std::uint32_t function) const {
+        return function < settings_.windowed.size() && settings_.windowed[function];
+    }
+    void note_overhead(std::span<const trace::Event> events);
+    void close_in_patterns(const calls::Call& call, mining::ShapeId shape);
+    void note_off_cpu(const calls::Call& call, const OpenCall& open);
+    void note_inside(std::uint32_t function);
+    void note_inside(OpenCall& parent) const;
+    void note_repeats();
+    std::uint32_t sample(const calls::Call& call, const OpenCall& open);
+
+    void set_result(const calls::Call& call);
+
+    bool samples_wanted() const { return settings_.most_sampled > 0; }
+
+    const trace::TraceInfo& info_;
+    const ResolvedSettings& settings_;
+    const OffTimes* off_ = nullptr;
+    std::unique_ptr<ThreadTimes> out_;
+    mining::ResultKeys results_;            // among the keys
+    mining::ResultKeys result_candidates_;  // among the candidates
+    mining::SequenceBuilder builder_;
+    calls::BasicMatcher<ThreadAnalysis> matcher_;
+    CandidateKeys candidates_;
+    bool batches_wanted_;  // as long as nothing depends on the order of calls of several groups
+    std::unique_ptr<BatchedGroups> batched_;  // null: there are few groups, or no batches are wanted
+    CallQueue queue_;
+    std::vector<OpenCall> open_;
+    std::vector<std::uint64_t> open_words_;
+    std::vector<std::uint64_t> key_values_;    // scratch
+    std::vector<std::uint64_t> group_values_;  // scratch
+    std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
+};
+
+}  // namespace rdam::score

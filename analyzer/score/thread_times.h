@@ -1,0 +1,231 @@
+// The result of one thread's events: the times of its calls by sequence, and everything else that a report
+// contains.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/score/call_sample.h"
+#include "analyzer/score/callers.h"
+#include "analyzer/score/candidate_keys.h"
+#include "analyzer/score/course_tally.h"
+#include "analyzer/score/off_cpu.h"
+#include "analyzer/score/path_tally.h"
+#include "analyzer/score/pattern_times.h"
+#include "analyzer/score/sampling_windows.h"
+#include "analyzer/score/time_windows.h"
+#include "analyzer/sequences/sequence_store.h"
+#include "analyzer/statistics/distribution.h"
+#include "analyzer/statistics/loss.h"
+#include "analyzer/statistics/sampling.h"
+
+namespace rdam::score {
+
+/// Moments and the two least of self times; all of them only where a percentile is the baseline.
+struct SelfTimes {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+    SureLeast least;
+    double squares = 0;
+    const Distribution* all = nullptr;
+
+    /// What they lost against `baseline`, and what that says of it. `thread` and `process` as for base_of().
+    Loss::Group loss(const Baseline& baseline, const Least& thread, const Least& process) const;
+
+  private:
+    double gap() const;
+};
+
+struct WindowedTimes;
+
+/// The scored calls of one sequence in one thread, durations in ticks. Of a function that is sampled in
+/// windows, those that began in one. Two lines of a cache: of some programs there are hundreds of thousands,
+/// and each call adds to another one.
+class alignas(64) GroupTimes {
+  public:
+    GroupTimes();
+    ~GroupTimes();
+    GroupTimes(GroupTimes&&) noexcept;
+    GroupTimes& operator=(GroupTimes&&) noexcept;
+    GroupTimes(const GroupTimes&) = delete;
+    GroupTimes& operator=(const GroupTimes&) = delete;
+
+    /// Keeps what another baseline than the minimum needs of self times. Before anything is added.
+    void keep_all_self_times() { keeps_all_self_ = true; }
+
+    /// A timed call, by CallerNumbers.
+    void add(const calls::Call& call, std::uint32_t caller);
+    /// Made at the first time.
+    WindowedTimes& make_windowed();
+    /// Afterwards as if every call of `other` had been added here; its caller numbers mean the same.
+    void add(const GroupTimes& other);
+    /// No call will be added for some time.
+    void seal();
+
+    // For an imminent add(call, caller) whose group is probably in no cache: call these in turn, each when
+    // the data requested by the one before has arrived.
+    void prefetch() const {
+        const auto* const line = reinterpret_cast<const char*>(this);
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(line + 64, 1);
+    }
+    void prefetch_tables(std::uint64_t duration) const {
+        outermost_.prefetch(duration);
+        callers_.prefetch();
+    }
+    void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
+
+    /// All that it knows is about to be looked at. After prefetch(), as those above.
+    void prefetch_all() const {
+        outermost_.prefetch_all();
+        callers_.prefetch_all();
+    }
+
+    /// The durations of calls without pauses …
+    const Distribution& outermost() const { return outermost_; }
+    /// … within another call of the same function; null: there were none.
+    const Distribution* inner() const;
+    /// What the calls seem to have taken of which that is not sure (calls::Call::held), and at most. They
+    /// have lost what they took beyond the baseline, or nothing.
+    struct HeldTimes {
+        Distribution seeming;
+        Least bound;
+
+        void add(std::uint64_t time, const calls::Call& call) {
+            seeming.add(time, call.weight);
+            bound.add(Distribution::saturating_sum(time, call.held), call.weight);
+        }
+        void merge(const HeldTimes& other) {
+            seeming.merge(other.seeming);
+            bound.merge(other.bound);
+        }
+    };
+    /// Null: there were none.
+    struct Held {
+        HeldTimes outermost, inner, self;
+
+        void merge(const Held& other) {
+            outermost.merge(other.outermost);
+            inner.merge(other.inner);
+            self.merge(other.self);
+        }
+    };
+    const Held* held() const;
+    const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows
+    /// Of all of them, for a baseline with this step; refers to the group.
+    SelfTimes self(std::uint64_t step) const;
+
+    /// CallerEntry by CallerEntry, in the order of first use.
+    template <class Use>
+    void for_each_caller(const Use& use) const {
+        if (!callers_.empty()) return callers_.for_each(use);
+        if (const CallerEntry only = only_caller(); only.calls > 0) use(only);
+    }
+    bool has_callers() const { return !callers_.empty(); }  ///< several
+
+  private:
+    struct OwnSelf;
+    struct Rare;
+
+    SelfTimes self_without_pauses() const;
+    void add_held(const calls::Call& call);
+
+    CallerEntry only_caller() const;  ///< of a group without a table
+    CallerTable& caller_table();
+    void add_caller(std::uint32_t caller, const calls::Call& call);
+    void add_callers(const GroupTimes& other);
+    void add_self_times(const GroupTimes& other);
+    OwnSelf& own_self();
+    Rare& rare();
+
+    Distribution outermost_;
+    double self_squares_ = 0;
+    CallerTable callers_;                // none: they all return to the same address
+    std::unique_ptr<OwnSelf> own_self_;  // null: the self times are the durations of outermost_
+    std::unique_ptr<Rare> rare_;
+    std::uint32_t caller_ = 0;  // meaningless if there are callers_
+    bool keeps_all_self_ = false;
+};
+
+/// … and what else is known of it.
+struct WindowedTimes {
+    GroupTimes before;     ///< the calls from before it was sampled: all of them
+    ClusterSums clusters;  ///< of the outermost calls in windows
+};
+
+/// What a function that is sampled in windows has waited since then, recorded or not: with this the estimate
+/// from the windows becomes a difference estimate (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter
+/// 7), in which what is known of all calls need not be extrapolated.
+struct WaitTimes {
+    std::uint64_t calls = 0;
+    double time = 0;       ///< Σ of the waits; of that,
+    double blocked = 0;    ///< … the thread was on no processor by its own doing,
+    double preempted = 0;  ///< … because another was to run
+    double squares = 0;    ///< Σ of their squares
+    ClusterSums inside;    ///< of those in calls that were recorded in windows
+    double squares_inside = 0;
+    std::uint64_t complete = 0;  ///< besides: waits while all of the function's calls were recorded
+    double complete_time = 0;
+};
+
+/// How long a thread has been off the processors since a function is sampled in windows is known, if context
+/// switches were recorded; in which function it was then, only of the calls in windows. It loses its
+/// processor as often in a function as that has of its time on processors. It blocks in one as much of its
+/// blocked time as of that which began in windows.
+struct OffInWindows {
+    double preempted = 0;  ///< Σ of all waits for a processor, wherever they were
+    double preempted_squares = 0;
+    double blocked = 0;  ///< Σ of all other times off
+    double blocked_squares = 0;
+    /// Of those in calls that were recorded in windows, without what is in their waits.
+    ClusterSums preempted_inside;
+    double preempted_squares_inside = 0;
+    ClusterSums blocked_inside;
+    double blocked_squares_inside = 0;
+    ClusterSums on;  ///< these calls' time on processors
+};
+
+/// Not movable: the sequences refer to themselves.
+struct ThreadTimes {
+    explicit ThreadTimes(std::size_t functions)
+        : sequences(functions), untimed_callers(functions), sampling(functions) {}
+
+    calls::MatchCounts counts;
+    std::vector<calls::FunctionCounts> per_function;
+    mining::SequenceStore sequences;
+    CallerNumbers callers;
+    std::vector<GroupTimes> groups;  ///< by mining::GroupId
+    /// Whether `id`, of a group of `sequences`, is a new one, which has times from now on.
+    bool make_group(mining::GroupId id, bool all_self_times);
+    /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
+    GivenUp given_up;
+    std::vector<CallerTable>
+        untimed_callers;  ///< by function: its calls without times, which are in no group
+    /// How often each stack was the one sampled; most were in no given thread.
+    tsl::robin_map<std::uint32_t, std::uint64_t> stack_samples;
+    std::unique_ptr<PatternTimes> patterns;  ///< null: not asked for
+    TreeSums sampling;
+    ThreadWindows sampling_windows;
+    tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
+    /// For a function that is sampled in windows.
+    const WindowedCalls& windowed_calls(std::uint32_t function) const;
+    tsl::robin_map<std::uint32_t, WaitTimes> waits;              ///< by function that is sampled in windows
+    tsl::robin_map<std::uint32_t, OffInWindows> off_in_windows;  ///< likewise; those with calls in them
+    /// Samples of the outermost scored calls, by function; empty if none was requested.
+    std::vector<samples::CallSample> samples;
+    samples::WindowSample windows{0, 0};
+    std::unique_ptr<PathTally> paths;     ///< null: not asked for
+    std::unique_ptr<CourseTally> course;  ///< null: not asked for
+    std::optional<OffCpuTimes> off_cpu;   ///< nothing: not recorded
+    std::uint64_t events = 0;
+    std::uint64_t too_long = 0;  ///< calls with too many children to be compared
+};
+
+using ThreadList = std::vector<std::unique_ptr<ThreadTimes>>;
+
+}  // namespace rdam::score

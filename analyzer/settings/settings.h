@@ -1,0 +1,60 @@
+// What a user may change about an analysis.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/sequences/sequence_builder.h"
+#include "analyzer/statistics/loss.h"
+
+namespace rdam::score {
+
+/// Functions that score at least this are highlighted by default.
+inline constexpr double kWorthALook = 0.20;
+
+/// Which part of a trace is looked at.
+struct Selection {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< from the run's start
+    std::uint64_t run_start_unix_ns = 0;    ///< of the run's first process; 0: this process is the first
+    std::vector<std::string> threads = {};  ///< tids, or globs of names; empty: all
+    std::vector<std::string> functions =
+        {};  ///< `name`, `module:name` or globs of them: the ones that the report
+             ///< shows; the others still tell sequences apart. Empty: all
+
+    bool may_miss = false;  ///< a name that the trace lacks is no error: another trace of several has it
+
+    bool has_window() const { return since_ns || until_ns; }
+    bool asks_for_a_part() const { return has_window() || !threads.empty() || !functions.empty(); }
+};
+
+/// Settings for functions, by name.
+struct NamedRules {
+    std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
+    std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
+    std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
+    std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
+
+    bool operator==(const NamedRules&) const = default;
+};
+
+struct Settings {
+    mining::SequenceOptions sequences = {};
+    NamedRules rules = {};           ///< a rules file's; a name that the trace lacks is passed over
+    NamedRules given = {};           ///< for this analysis, and wins; such a name is an error
+    double threshold = kWorthALook;  ///< functions that score at least this are highlighted
+    Baseline baseline = {};          ///< what calls are compared with
+    std::string rules_file = {};     ///< where `rules` come from, to be told; empty: no file
+    bool patterns = false;           ///< finds the patterns among siblings too
+    std::size_t bars = 0;            ///< FunctionRow::bars of each function; 0: none
+    std::size_t largest_sampled =
+        0;                ///< so many of those that lost most are looked into, whatever they score
+    bool paths = false;   ///< Report::paths
+    bool course = false;  ///< Report::course
+    Selection selection = {};
+    unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
+};
+
+}  // namespace rdam::score

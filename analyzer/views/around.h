@@ -1,0 +1,59 @@
+// What every thread did around the calls that lost most: short windows of time, read again from the trace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
+#include "tools/trace/reader.h"
+
+namespace rdam::around {
+
+/// A call, or several short ones of the same depth that came right after one another. Ticks.
+struct Slice {
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions; of merged ones, the one with most time
+    std::uint32_t depth = 0;     ///< wrapped calls around it
+    std::uint64_t calls = 1;     ///< above 1: merged
+    bool marked = false;         ///< the call that the window is about
+    bool open = false;           ///< not seen to end in what was read
+};
+
+/// One thread in the window.
+struct Lane {
+    std::size_t thread = 0;          ///< index into Report::threads
+    std::vector<Slice> slices;       ///< by depth, then by time
+    std::vector<trace::OffCpu> off;  ///< if context switches were recorded
+};
+
+struct Surroundings {
+    std::size_t row = 0;     ///< index into Report::functions
+    std::size_t thread = 0;  ///< index into Report::threads, of the call
+    std::uint64_t call_begin = 0, call_end = 0;
+    std::uint64_t begin = 0, end = 0;  ///< of the window
+    double duration_ns = 0, lost_ns = 0;
+    std::vector<Lane> lanes;   ///< the call's thread first, then those with most time in calls
+    std::size_t left_out = 0;  ///< threads with calls in the window that have no lane
+    bool shortened = false;    ///< the window begins inside the call: more would take too long to read
+};
+
+struct Limits {
+    std::size_t most = 12;             ///< windows
+    std::size_t of_function = 3;       ///< windows about the same function
+    std::size_t lanes = 16;            ///< of a window
+    std::size_t columns = 400;         ///< what is shorter than window / columns is merged
+    std::uint64_t events = 1'000'000;  ///< read for a window
+    unsigned jobs = 0;                 ///< threads that read; 0: one per processor
+};
+
+/// The windows for the largest losses among the samples of `report` (analysis::analyze), largest first: the
+/// first one, and others as long as no more than half of the trace has to be read again, or Limits::events.
+/// Reads at most Limits::most × Limits::events events and some chunks more; memory for the lanes of as many
+/// threads as read at a time beside the result. Errors: those of TraceReader.
+Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader, const score::Report& report,
+                                               const Limits& limits);
+
+}  // namespace rdam::around

@@ -1,0 +1,95 @@
+// The chunks that the process hands over: in the order of each thread's events they are translated, and go
+// back to the process.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "tools/agent/chunks/event_translator.h"
+#include "tools/agent/chunks/ring_reader.h"
+#include "tools/agent/chunks/thread_table.h"
+#include "tools/agent/memory/functions_left.h"
+#include "tools/agent/memory/shared_facts.h"
+#include "tools/agent/memory/shared_memory.h"
+
+namespace rdam::agent {
+
+/// Not thread-safe.
+class ChunkQueue {
+  public:
+    ChunkQueue(const SharedMemory& shared, ThreadTable& table, EventTranslator& translator);
+
+    /// Publishes again what only the agent writes and the process relies on.
+    void tell_again() const;
+
+    /// Takes some of what is in the ring; false when there was nothing.
+    bool take_ring();
+
+    /// Takes what is in the ring by now.
+    void take_told();
+
+    /// Everything that functions which cannot be called any more have left, and that has not been read.
+    FunctionsLeft functions_left();
+
+    /// For an empty ring: checks the chunks with an unwritten record again, and looks for reopened threads
+    /// that have gone. True while there is something to check again soon.
+    bool look_again();
+
+    /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0:
+    /// not known. `lives`: the process is still there, and its threads may be at it.
+    void take_rest(std::uint64_t end, bool lives);
+
+    std::uint64_t damaged() const { return damaged_; }  ///< places that made no sense
+
+  private:
+    using Unwritten = EventTranslator::Unwritten;
+
+    /// A chunk that waits to be translated, or is up to a record which is not written.
+    struct HeldChunk {
+        std::uint32_t chunk = 0;
+        OpenChunk open;
+        std::chrono::steady_clock::time_point since;
+    };
+    struct ThreadChunks {
+        std::deque<HeldChunk> held;
+        std::vector<std::uint32_t> spent;  ///< in which an unwritten record has been given up
+    };
+
+    template <class Look>
+    void look_at_chunks(Look look) const;
+    void take_entry(std::uint32_t raw);
+    void take_late();
+    void take_full(std::uint32_t chunk);
+    void take_chunk(std::uint32_t chunk);
+    void take_held(std::uint32_t thread, Unwritten unwritten);
+    void take_all_held(Unwritten unwritten);
+    bool translate(HeldChunk& held, Unwritten unwritten);
+    static Unwritten patience(const std::deque<HeldChunk>& held);
+    void take_thread(std::uint32_t slot);
+    void take_threads_left(std::uint64_t end);
+    void take_gone_threads();
+    std::vector<std::uint32_t> chunks_left(bool count);
+    void await_packing();
+    bool is_possible(std::uint32_t thread) const;
+    bool is_of(std::uint32_t chunk, std::uint32_t thread) const;
+    void give_back(std::uint32_t chunk);
+    void spend(std::uint32_t chunk, std::uint32_t thread);
+    void free_spent(ThreadChunks& thread);
+    void note_damage() { ++damaged_; }
+
+    const SharedMemory& shared_;
+    ThreadTable& table_;
+    EventTranslator& translator_;
+    RingReader ring_;
+    std::vector<ThreadChunks> threads_;
+    std::vector<bool> here_;          ///< by chunk: we hold it
+    std::vector<bool> left_;          ///< … of a thread that is gone without a word
+    std::uint32_t held_ = 0;          ///< chunks, of all threads
+    std::uint32_t spent_ = 0;         ///< chunks, of all threads
+    std::uint32_t threads_done_ = 0;  ///< whose end we have heard of
+    std::uint64_t damaged_ = 0;
+};
+
+}  // namespace rdam::agent

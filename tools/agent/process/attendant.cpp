@@ -1,0 +1,102 @@
+#include "tools/agent/process/attendant.h"
+
+#include <system_error>
+#include <utility>
+
+#include "tools/agent/memory/shared_memory.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr int kTickMilliseconds = 100;
+/// Threads under a filter wake nobody, and wait without sleeping. And while somebody waits, what the kernel
+/// has put off is tried as often.
+constexpr int kShortTickMilliseconds = 10;
+/// Nobody has waited for so long: a small buffer is full every few milliseconds, and the kernel lets a
+/// session's share be changed ten times a second only.
+constexpr std::chrono::milliseconds kCalm{90};
+
+}  // namespace
+
+Attendant::Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended,
+                     std::function<void()> chore)
+    : control_(control), priorities_(priorities), ended_(std::move(ended)), chore_(std::move(chore)) {
+    try {
+        thread_ = std::thread([this] { attend(); });
+    } catch (const std::system_error&) {
+        // Nobody would raise the priority again: it stays as it is.
+    }
+}
+
+Attendant::~Attendant() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard guard(mutex_);
+        stop_ = true;
+    }
+    wake();
+    thread_.join();
+}
+
+void Attendant::wake() {
+    shm::births_of(control_).called_futex.fetch_add(1);
+    futex_wake(&shm::births_of(control_).called_futex, 1);
+}
+
+void Attendant::attend() {
+    ask_for_short_turns();
+    for (;;) {
+        const std::uint32_t seen = shm::births_of(control_).called_futex.load();
+        look();
+        chore_();
+        {
+            const std::lock_guard guard(mutex_);
+            if (stop_) return;
+        }
+        run_errand();
+        const bool soon = control_.filtered.load() == shm::kFilterSeen || (!priorities_.settle() && urgent());
+        futex_wait(shm::births_of(control_).called_futex, seen,
+                   soon ? kShortTickMilliseconds : kTickMilliseconds);
+    }
+}
+
+void Attendant::look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!urgency_.update(look_at(control_, ended_()))) {
+        if (!urgent_.load() || now - last_urgent_ < kCalm) return;
+        urgent_.store(false);
+        return priorities_.lower();
+    }
+    last_urgent_ = now;
+    if (urgent_.exchange(true)) return;
+    priorities_.raise();
+    // It may be asleep until the program wakes it, and the program may have reasons not to.
+    control_.work_futex.fetch_add(1);
+    futex_wake(&control_.work_futex, 1);
+}
+
+void Attendant::run(const std::function<void()>& errand) {
+    if (!thread_.joinable()) return errand();
+    std::unique_lock lock(mutex_);
+    errand_ = &errand;
+    wake();
+    // Its thread cannot try to have a larger share meanwhile.
+    while (!done_.wait_for(lock, std::chrono::milliseconds{kShortTickMilliseconds},
+                           [this] { return errand_ == nullptr; }))
+        priorities_.settle();
+}
+
+void Attendant::run_errand() {
+    const std::function<void()>* errand = nullptr;
+    {
+        const std::lock_guard guard(mutex_);
+        errand = errand_;
+    }
+    if (errand == nullptr) return;
+    (*errand)();
+    const std::lock_guard guard(mutex_);
+    errand_ = nullptr;
+    done_.notify_one();
+}
+
+}  // namespace rdam::agent

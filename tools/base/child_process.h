@@ -1,0 +1,31 @@
+// Runs a program without a shell and collects its output.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/base/result.h"
+
+namespace rdam {
+
+struct ChildOutput {
+    int exit_code = 0;  ///< 128 + signal when a signal ended it
+    std::string out;
+    std::string err;
+};
+
+/// `arguments[0]` is looked up in PATH. `environment` entries ("NAME=value", or "NAME" to take one away)
+/// change the caller's own. Standard input is empty. An Error means that the program could not be run at all,
+/// or that it printed more than `limit` bytes.
+Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment, std::size_t limit);
+
+/// The same for output of any size: each piece goes to `take` as it comes. The result contains none of it,
+/// only the beginning of stderr.
+Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment,
+                              const std::function<void(std::string_view)>& take);
+
+}  // namespace rdam

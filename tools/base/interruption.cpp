@@ -1,0 +1,43 @@
+#include "tools/base/interruption.h"
+
+#include <array>
+#include <csignal>
+
+namespace rdam {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// A handler can reach nothing else.
+volatile std::sig_atomic_t noted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::array<struct sigaction, kSignals.size()>
+    before;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+void note(int signal) {
+    noted = signal;
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+    noted = 0;
+    struct sigaction action {};
+    action.sa_handler = note;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        sigaction(kSignals[i], nullptr, &before[i]);
+        // What the caller wants ignored (nohup) stays so.
+        if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
+}
+
+Interruption::~Interruption() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+        sigaction(kSignals[i], &before[i], nullptr);
+    if (noted != 0) std::raise(noted);
+}
+
+bool Interruption::came() {
+    return noted != 0;
+}
+
+}  // namespace rdam

@@ -1,0 +1,66 @@
+#include "tools/base/similar_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "tools/base/demangle.h"
+#include "tools/base/edit_distance.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kMaxNames = 3;
+
+/// What people remember of a name: the last component, without arguments.
+std::string_view core_of(std::string_view name) {
+    const std::string_view component = last_component(name.substr(0, name.find('(', 1)));
+    return component.starts_with("operator") ? component : component.substr(0, component.find('<'));
+}
+
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// So many edits are a mistyped name, more another one.
+std::size_t max_edits(std::string_view name) {
+    constexpr std::size_t kShort = 4;
+    return name.size() < kShort ? 1 : std::max<std::size_t>(2, name.size() / 3);
+}
+
+}  // namespace
+
+SimilarNames::SimilarNames(std::string_view wanted)
+    : wanted_{familiar_name(wanted)}, component_{core_of(wanted_)}, limit_{max_edits(wanted_)} {}
+
+/// Smaller is nearer; nothing from limit_ + 2 on counts.
+std::size_t SimilarNames::distance_to(std::string_view name) const {
+    const std::string_view component = core_of(name);
+    if (equal_but_for_case(component, component_)) return 0;
+    std::size_t distance = edit_distance(wanted_, name, limit_) + 1;
+    if (component.size() != name.size()) {
+        const std::size_t limit = max_edits(component_);
+        const std::size_t edits = edit_distance(component_, component, limit);
+        if (edits <= limit) distance = std::min(distance, edits + 1);
+    }
+    return distance;
+}
+
+void SimilarNames::consider(std::string_view name, const std::string& shown) {
+    const bool spelled_out = name.find("std::") != std::string_view::npos;
+    const std::size_t distance = spelled_out ? distance_to(familiar_name(name)) : distance_to(name);
+    if (distance >= limit_ + 2) return;
+    best_.insert({distance, shown});
+    if (best_.size() > kMaxNames) best_.erase(std::prev(best_.end()));
+}
+
+std::vector<std::string> SimilarNames::names() const {
+    std::vector<std::string> names;
+    names.reserve(best_.size());
+    for (const Near& near : best_)
+        names.push_back(near.shown);
+    return names;
+}
+
+}  // namespace rdam

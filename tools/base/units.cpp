@@ -1,0 +1,72 @@
+#include "tools/base/units.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace rdam::output {
+namespace {
+
+std::string decimals(double value, int digits) {
+    return fmt::format("{:.{}f}", rounded(value, digits), digits);
+}
+
+std::string three_digits(double value) {
+    return decimals(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+double rounded(double value, int digits) {
+    constexpr double kScales[] = {1, 10, 100, 1000};
+    const double scale = kScales[digits];
+    return std::round(value * scale) / scale;
+}
+
+double rounded_nanoseconds(double value) {
+    return rounded(value, 3);
+}
+
+std::string human_time(double nanoseconds) {
+    if (!std::isfinite(nanoseconds) || nanoseconds < 0) return "?";
+    nanoseconds = rounded_nanoseconds(nanoseconds);
+    if (nanoseconds == 0) return "0 ns";
+    constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
+    std::size_t unit = 0;
+    while (nanoseconds >= 999.5 && unit + 1 < std::size(kUnits)) {
+        nanoseconds /= 1000;
+        ++unit;
+    }
+    return fmt::format("{} {}", three_digits(nanoseconds), kUnits[unit]);
+}
+
+std::string human_count(double count) {
+    if (!std::isfinite(count) || count < 0) return "?";
+    constexpr const char* kUnits[] = {"", " k", " M", " G"};
+    if (count < 999.5) return fmt::format("{:.0f}", count);
+    std::size_t unit = 0;
+    while (count >= 999.5 && unit + 1 < std::size(kUnits)) {
+        count /= 1000;
+        ++unit;
+    }
+    return three_digits(count) + kUnits[unit];
+}
+
+std::string percent(double share) {
+    if (!std::isfinite(share)) return "?";
+    const double value = share * 100;
+    if (value != 0 && std::abs(value) < 0.095) return fmt::format("{:.2f} %", value);
+    if (std::abs(value) < 9.95) return fmt::format("{:.1f} %", value);
+    return fmt::format("{:.0f} %", value);
+}
+
+std::string score_text(double score) {
+    return decimals(score, 3);
+}
+
+std::string interval_text(double low, double high) {
+    return decimals(low, 3) + "–" + decimals(high, 3);
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,29 @@
+// What the screen says about one function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analyzer/output/symbols.h"
+#include "tools/rdam/screen/content.h"
+#include "tools/rdam/screen/session.h"
+
+namespace rdam::screen {
+
+enum class Tab : std::uint8_t { overview, sequences, threads, callers };
+inline constexpr int kTabs = 4;
+
+struct PageFacts {
+    const feedback::FunctionPage& page;
+    const score::Report& report;
+    const score::Settings& settings;
+    output::Symbols& symbols;
+};
+
+/// How many bars the distribution is to have on a screen of that width.
+std::size_t bars_for(std::size_t width);
+
+/// The choices of the overview are `page.keys`; the other tabs have none.
+Content page_content(const PageFacts& facts, Tab tab, std::size_t width);
+
+}  // namespace rdam::screen

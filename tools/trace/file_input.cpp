@@ -1,0 +1,142 @@
+#include "tools/trace/file_input.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace rdam::trace {
+namespace {
+
+std::string text_of(int error) {
+    return std::generic_category().message(error);
+}
+
+/// The lock is released at once: getting it shows that the recorder is done, and the next reader must not
+/// take this one for a recorder.
+void wait_for_lock(int fd, const std::function<void()>& waiting) {
+    using namespace std::chrono;
+    const auto patience = steady_clock::now() + seconds(1);
+    while (flock(fd, LOCK_SH | LOCK_NB) != 0) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK) return;
+        if (steady_clock::now() < patience) {
+            std::this_thread::sleep_for(milliseconds(10));
+            continue;
+        }
+        if (waiting) waiting();
+        while (flock(fd, LOCK_SH) != 0 && errno == EINTR) {
+        }
+        break;
+    }
+    flock(fd, LOCK_UN);
+}
+
+const char* kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "a directory: name the trace file in it";
+    if (S_ISFIFO(mode)) return "a pipe: save the trace to a file first";
+    if (S_ISSOCK(mode)) return "a socket: name a trace file";
+    return "a device: name a trace file";
+}
+
+struct Stranger {
+    std::string_view beginning;
+    const char* what;
+};
+
+constexpr Stranger kStrangers[] = {
+    {"PERFILE2",
+     "is a perf.data file: give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > "
+     "FILE`"},
+    {"\x17\x08"
+     "Dtracing",
+     "is a recording of trace-cmd: if it has uprobes, analyze the text of `trace-cmd report -t > FILE`"},
+    {"\x7f"
+     "ELF",
+     "is a program or library: record it with `rdam record`, then analyze trace.bin"},
+    {"\x1f\x8b", "is compressed by gzip: unpack it first"},
+    {"\x28\xb5\x2f\xfd", "is compressed by zstd: unpack it first"},
+    {"\xfd"
+     "7zXZ",
+     "is compressed by xz: unpack it first"},
+    {"BZh", "is compressed by bzip2: unpack it first"},
+};
+
+}  // namespace
+
+FileInput::~FileInput() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+FileInput::FileInput(FileInput&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
+
+FileInput& FileInput::operator=(FileInput&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+Result<FileInput> FileInput::open(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        const int error = errno;
+        return fail("cannot read {}: {}; {}", path, text_of(error),
+                    error == ENOENT ? "record a program first, with `rdam record`"
+                                    : "check the file and its permissions");
+    }
+    return take_over(fd, path);
+}
+
+Result<FileInput> FileInput::take_over(int fd, const std::string& path) {
+    FileInput file;
+    file.fd_ = fd;
+    struct stat status {};
+    if (fstat(file.fd_, &status) != 0)
+        return fail("cannot read {}: {}; check the file", path, text_of(errno));
+    if (!S_ISREG(status.st_mode)) return fail("{} is {}", path, kind_of(status.st_mode));
+    file.size_ = static_cast<std::uint64_t>(status.st_size);
+    return file;
+}
+
+Result<void> FileInput::wait_for_recorder(const std::string& path, const std::function<void()>& waiting) {
+    wait_for_lock(fd_, waiting);
+    struct stat status {};
+    if (fstat(fd_, &status) != 0) return fail("cannot read {}: {}; check the file", path, text_of(errno));
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    return {};
+}
+
+std::size_t FileInput::read(std::uint64_t offset, std::span<std::uint8_t> into) const {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t got =
+            pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    return done;
+}
+
+Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginning) {
+    if (beginning.empty())
+        return {fmt::format("{} is empty: the recorder was stopped before it wrote anything; record again",
+                            path)};
+    const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
+    for (const Stranger& stranger : kStrangers)
+        if (text.starts_with(stranger.beginning)) return {fmt::format("{} {}", path, stranger.what)};
+    return {
+        fmt::format("{} is not an rdam trace: record a program with `rdam record`; docs/inputs.md lists the "
+                    "formats of other tools that can be read",
+                    path)};
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,54 @@
+// The file under a TraceReader: read by position into our own memory, not mapped, because a file may be
+// truncated while it is read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "tools/base/result.h"
+#include "tools/trace/format.h"
+
+namespace rdam::trace {
+
+class FileInput {
+  public:
+    FileInput() = default;
+    ~FileInput();
+    FileInput(FileInput&& other) noexcept;
+    FileInput& operator=(FileInput&& other) noexcept;
+    FileInput(const FileInput&) = delete;
+    FileInput& operator=(const FileInput&) = delete;
+
+    /// Opens a regular file without ever blocking on it.
+    static Result<FileInput> open(const std::string& path);
+    /// The same for a file that is open for reading; takes over `fd`, in any case.
+    static Result<FileInput> take_over(int fd, const std::string& path);
+
+    /// Waits until no recorder has it locked (`waiting` is called once if that takes more than a second).
+    Result<void> wait_for_recorder(const std::string& path, const std::function<void()>& waiting);
+
+    /// Reads up to into.size() bytes at `offset`; fewer only at the end of the file or on an error of the
+    /// disk. Thread-safe.
+    std::size_t read(std::uint64_t offset, std::span<std::uint8_t> into) const;
+
+    /// A record at `offset`; all zeros, and so without a valid checksum, where the file has none.
+    template <class Record>
+    Record record_at(std::uint64_t offset) const {
+        std::uint8_t bytes[sizeof(Record)] = {};
+        read(offset, bytes);
+        return format::load<Record>(bytes);
+    }
+
+    std::uint64_t size() const { return size_; }  ///< when it was opened, or had been waited for
+
+  private:
+    int fd_ = -1;
+    std::uint64_t size_ = 0;
+};
+
+/// Says what a file is that is not a trace, from its first bytes, with the remedy.
+Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginning);
+
+}  // namespace rdam::trace

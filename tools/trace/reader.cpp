@@ -1,0 +1,539 @@
+#include "tools/trace/reader.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "tools/trace/chunk_list.h"
+#include "tools/trace/decoded_chunks.h"
+#include "tools/trace/decoder.h"
+#include "tools/trace/description_reader.h"
+#include "tools/trace/expansion_lock.h"
+#include "tools/trace/file_input.h"
+#include "tools/trace/format.h"
+#include "tools/trace/off_cpu.h"
+#include "tools/trace/windows.h"
+
+namespace rdam::trace {
+namespace {
+
+/// A file begins with at least this much.
+Result<void> check_header(const FileInput& file, const std::string& path, Damage& damage) {
+    std::uint8_t bytes[sizeof(format::FileHeader)] = {};
+    const std::size_t got = file.read(0, bytes);
+    const auto header = format::load<format::FileHeader>(bytes);
+    if (got == sizeof bytes && format::is_sound(header)) {
+        if (header.major > format::kMajor)
+            return fail("{} has format {}, but this rdam reads formats up to {}: use a newer rdam", path,
+                        header.major, format::kMajor);
+        return {};
+    }
+    // The version is in the chunks' magic too.
+    if (format::is_sound(file.record_at<format::ChunkHeader>(sizeof bytes))) {
+        damage.bad_header = true;
+        return {};
+    }
+    const bool begins_well = got >= sizeof header.magic && header.magic == format::kFileMagic;
+    if (begins_well && got < sizeof bytes)
+        return fail("{} ends after {} bytes, before any event: record again", path, got);
+    if (begins_well)
+        return fail("{} is damaged at its beginning: copy it again from where it was recorded", path);
+    return tl::unexpected(not_a_trace(path, {bytes, got}));
+}
+
+/// Names the function of leaves that end whichever call is the innermost open one.
+class OpenFrames {
+  public:
+    void name_innermost(std::span<Event> events) {
+        for (Event& event : events) {
+            if (event.kind == EventKind::enter) open(event.function);
+            if (event.kind == EventKind::leave) close(event);
+            if (event.kind == EventKind::stack_switch) change_to(event.until);
+        }
+    }
+
+  private:
+    void change_to(std::uint64_t stack) {
+        // The memory of a made-up trace is bounded.
+        constexpr std::size_t kMaxStacks = std::size_t{1} << 20;
+        if (others_.size() > kMaxStacks) others_.clear();
+        if (!open_.empty()) others_[stack_] = std::move(open_);
+        stack_ = stack;
+        const auto known = others_.find(stack);
+        open_ = known != others_.end() ? std::move(known->second) : std::vector<std::uint32_t>{};
+        if (known != others_.end()) others_.erase(known);
+    }
+    void open(std::uint32_t function) {
+        // Nothing that was recorded is nested as deep.
+        constexpr std::size_t kMax = std::size_t{1} << 22;
+        if (open_.size() == kMax) open_.clear();
+        open_.push_back(function);
+    }
+    void close(Event& event) {
+        if (event.function == pack::kInnermost) {
+            if (open_.empty()) {
+                event = Event{.tsc = event.tsc, .until = event.tsc, .kind = EventKind::pause, .words = {}};
+                return;
+            }
+            event.function = open_.back();
+        }
+        // Frames inside it were abandoned.
+        for (std::size_t i = open_.size(); i > 0; --i)
+            if (open_[i - 1] == event.function) return open_.resize(i - 1);
+    }
+
+    std::vector<std::uint32_t> open_;  // on the stack of now
+    std::uint64_t stack_ = 0;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> others_;  // by stack, none empty
+};
+
+}  // namespace
+
+struct TraceReader::State {
+    struct Chunk {
+        ChunkPlace place;
+        bool gap_before = false;
+        bool counted_bad = false;  ///< guarded by `lock`
+    };
+    struct Thread {
+        std::vector<Chunk> chunks;
+        std::uint64_t events = 0;
+        bool innermost = false;       ///< format::kInnermost, in some chunk
+        bool switches = false;        ///< format::kSwitches, in some chunk
+        std::vector<TimePart> times;  ///< by chunk, from first_tsc to last_tsc; empty: not read yet. Guarded
+                                      ///< by `lock`
+    };
+
+    struct OffCpuChunks {
+        std::vector<Chunk> chunks;
+        std::uint64_t expected = 0;  ///< the next sequence number
+    };
+
+    /// Where what is read goes.
+    struct EventSink {
+        const std::function<void(std::span<const Event>)>& events;
+        const std::function<void()>& gap;
+    };
+
+    void add_chunks(const std::vector<ChunkPlace>& places);
+    Result<void> check_thread(std::uint32_t thread) const;
+    Result<void> read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
+                             const EventSink& sink, const Reading& how);
+    void add_off_cpu_chunk(const ChunkPlace& place);
+    void add_event_chunk(const ChunkPlace& place);
+    void read_descriptions(const std::vector<ChunkPlace>& places);
+    void read_windows(const std::vector<ChunkPlace>& places);
+    void refuse_shared_off_cpu();
+    bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
+    Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
+    void count_bad(Chunk& chunk);
+    std::uint64_t begin_of(std::uint32_t thread) const;
+    std::uint64_t end_of(std::uint32_t thread) const;
+    std::vector<std::size_t> chunks_of_part(std::uint32_t thread, const TimePart& part);
+    std::vector<OffCpu> read_off_cpu(std::uint32_t thread);
+
+    FileInput file;
+    std::string path;
+    TraceInfo info;
+    std::vector<Thread> threads;
+    std::unordered_map<std::uint32_t, OffCpuChunks> off_cpu;  ///< by tid
+    std::vector<std::uint64_t> expected;                      ///< by thread, the next sequence number
+    std::uint64_t events = 0;
+    std::uint64_t stored_bytes = 0;
+    /// A thread index beyond is no index: most threads have a chunk, and each takes memory.
+    std::size_t most_threads = 0;
+    mutable std::mutex lock;
+    Damage damage;  ///< guarded by `lock` once the reader is open
+};
+
+/// Sequence numbers rise; what is not next is missing (and `gap` set) or a second copy (false).
+bool TraceReader::State::is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap) {
+    if (sequence < next) {
+        ++damage.bad_chunks;
+        return false;
+    }
+    gap = sequence > next;
+    damage.missing_chunks += sequence - next;
+    next = std::uint64_t{sequence} + 1;
+    return true;
+}
+
+void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
+    if (place.thread >= most_threads || place.events > format::kMaxEvents) {
+        ++damage.bad_chunks;
+        return;
+    }
+    if (place.thread >= threads.size()) {
+        threads.resize(place.thread + std::size_t{1});
+        expected.resize(threads.size());
+    }
+    Thread& thread = threads[place.thread];
+    Chunk chunk{.place = place};
+    if (!is_next(expected[place.thread], place.sequence, chunk.gap_before)) return;
+    chunk.gap_before = chunk.gap_before || (place.flags & format::kGapBefore) != 0;
+    thread.innermost =
+        thread.innermost || (place.is(format::ChunkType::packs) && (place.flags & format::kInnermost) != 0);
+    thread.switches = thread.switches || (place.flags & format::kSwitches) != 0;
+    thread.events += place.events;
+    events += place.events;
+    stored_bytes += place.stored_size;
+    thread.chunks.push_back(chunk);
+}
+
+void TraceReader::State::add_off_cpu_chunk(const ChunkPlace& place) {
+    if (place.events > format::kMaxEvents) {
+        ++damage.bad_chunks;
+        return;
+    }
+    OffCpuChunks& of_thread = off_cpu[place.thread];
+    Chunk chunk{.place = place};
+    if (is_next(of_thread.expected, place.sequence, chunk.gap_before)) of_thread.chunks.push_back(chunk);
+}
+
+void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places) {
+    ChunkLoader loader;
+    DescriptionReader description;
+    std::uint64_t next = 0;
+    bool gap = false;
+    for (const ChunkPlace& place : places) {
+        if (!place.is(format::ChunkType::description) || !is_next(next, place.sequence, gap)) continue;
+        if (!loader.load(file, place) || !description.add(loader.payload(), place.stored_size))
+            ++damage.bad_chunks;
+    }
+    info = std::move(description).finish(threads.size());
+    threads.resize(info.threads.size());
+}
+
+void TraceReader::State::read_windows(const std::vector<ChunkPlace>& places) {
+    ChunkLoader loader;
+    std::uint64_t next = 0;
+    bool gap = false;
+    for (const ChunkPlace& place : places) {
+        if (!place.is(format::ChunkType::windows) || !is_next(next, place.sequence, gap)) continue;
+        if (place.events > format::kMaxEvents || !loader.load(file, place) ||
+            !decode_windows(loader.header(), loader.payload(), info.windows))
+            ++damage.bad_chunks;
+    }
+}
+
+/// Each thread reads the chunks of its tid from its life. A tid has one thread at a time: a chunk that more
+/// than a few threads could read is from a made-up file, and reading it for each of them would not end.
+void TraceReader::State::refuse_shared_off_cpu() {
+    constexpr std::ptrdiff_t kMaxReaders = 16;
+    struct Lives {
+        std::vector<std::uint64_t> begins, ends;
+    };
+    std::unordered_map<std::uint32_t, Lives> lives;
+    for (const ThreadInfo& thread : info.threads) {
+        if (!off_cpu.contains(thread.tid)) continue;
+        lives[thread.tid].begins.push_back(thread.start);
+        lives[thread.tid].ends.push_back(thread.end != 0 ? thread.end : UINT64_MAX);
+    }
+    for (auto& each : lives) {
+        Lives& of_tid = each.second;
+        if (std::ssize(of_tid.begins) <= kMaxReaders) continue;
+        std::ranges::sort(of_tid.begins);
+        std::ranges::sort(of_tid.ends);
+        damage.bad_chunks += std::erase_if(off_cpu[each.first].chunks, [&](const Chunk& chunk) {
+            const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            const auto begun = std::ranges::upper_bound(of_tid.begins, header.last_tsc);
+            const auto ended = std::ranges::lower_bound(of_tid.ends, header.first_tsc);
+            return (begun - of_tid.begins.begin()) - (ended - of_tid.ends.begin()) > kMaxReaders;
+        });
+    }
+}
+
+void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
+    constexpr std::size_t kThreadsWithoutChunks = 65536;
+    most_threads = places.size() + kThreadsWithoutChunks;
+    for (const ChunkPlace& place : places) {
+        if (format::holds_events(place.type)) add_event_chunk(place);
+        if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);
+    }
+    read_descriptions(places);
+    read_windows(places);
+    refuse_shared_off_cpu();
+}
+
+/// False: the chunk is bad.
+Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
+                                        ChunkDecoder& decoder) const {
+    try {
+        return loader.load(file, chunk.place) && decoder.decode(loader.header(), loader.payload(), info);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
+    }
+}
+
+void TraceReader::State::count_bad(Chunk& chunk) {
+    const std::lock_guard guard(lock);
+    if (!std::exchange(chunk.counted_bad, true)) ++damage.bad_chunks;
+}
+
+/// 0: the thread has no events, and its end was not reported.
+std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
+    if (info.threads[thread].end != 0) return info.threads[thread].end;
+    std::uint64_t last = 0;
+    for (const Chunk& chunk : threads[thread].chunks)
+        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            format::is_sound(header))
+            last = std::max(last, header.last_tsc);
+    return last;
+}
+
+/// 0: the thread has no events, and its begin was not reported.
+std::uint64_t TraceReader::State::begin_of(std::uint32_t thread) const {
+    if (info.threads[thread].start != 0) return info.threads[thread].start;
+    std::uint64_t first = UINT64_MAX;
+    for (const Chunk& chunk : threads[thread].chunks)
+        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            format::is_sound(header))
+            first = std::min(first, header.first_tsc);
+    return first == UINT64_MAX ? 0 : first;
+}
+
+/// The numbers of the thread's chunks that reach into `part`.
+std::vector<std::size_t> TraceReader::State::chunks_of_part(std::uint32_t thread, const TimePart& part) {
+    Thread& of = threads[thread];
+    const std::lock_guard guard(lock);
+    if (of.times.size() != of.chunks.size()) {
+        of.times.clear();
+        for (const Chunk& chunk : of.chunks) {
+            const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            // A chunk that is bad reaches nowhere.
+            of.times.push_back(format::is_sound(header) ? TimePart{header.first_tsc, header.last_tsc}
+                                                        : TimePart{UINT64_MAX, 0});
+        }
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < of.times.size(); ++i)
+        if (of.times[i].begin <= part.end && of.times[i].end >= part.begin) found.push_back(i);
+    return found;
+}
+
+std::vector<OffCpu> TraceReader::State::read_off_cpu(std::uint32_t thread) {
+    std::vector<OffCpu> all;
+    // 0 is no thread's tid, but that of threads whose description is lost.
+    const auto found = off_cpu.find(info.threads[thread].tid);
+    if (info.threads[thread].tid == 0 || found == off_cpu.end()) return all;
+    const std::uint64_t begin = info.threads[thread].start;
+    const std::uint64_t end = end_of(thread);
+    ChunkLoader loader;
+    for (Chunk& chunk : found->second.chunks) {
+        const auto known = file.record_at<format::ChunkHeader>(chunk.place.offset);
+        if (format::is_sound(known) && (known.first_tsc > end || known.last_tsc < begin)) continue;
+        const bool good = loader.load(file, chunk.place);
+        const format::ChunkHeader& header = loader.header();
+        if (!good || !decode_off_cpu(header, loader.payload(), all)) count_bad(chunk);
+    }
+    return within_life(std::move(all), begin, end);
+}
+
+Result<void> TraceReader::State::check_thread(std::uint32_t thread) const {
+    if (thread < threads.size()) return {};
+    return fail("{} has {} threads, and none with index {}", path, threads.size(), thread);
+}
+
+/// `numbers` rise.
+Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
+                                             const EventSink& sink, const Reading& how) {
+    if (numbers.empty()) return {};
+    std::vector<Chunk>& chunks = threads[thread].chunks;
+    Turn own_turn;
+    DecodedChunks decoded{
+        {.count = numbers.size(),
+         .decode = [&](std::size_t i, ChunkLoader& loader,
+                       ChunkDecoder& decoder) { return decode(chunks[numbers[i]], loader, decoder); },
+         .swells = [&](std::size_t i) { return swells(file, chunks[numbers[i]].place); }},
+        how.turn != nullptr ? *how.turn : own_turn,
+        how.ahead};
+    std::optional<OpenFrames> frames;
+    if (threads[thread].innermost) frames.emplace();
+    const auto forget = [&] {
+        sink.gap();
+        if (frames) frames.emplace();
+    };
+    for (const std::size_t number : numbers) {
+        Chunk& chunk = chunks[number];
+        if (chunk.gap_before) forget();
+        DecodedChunks::Chunk& next = decoded.next();
+        if (!next.good) return tl::unexpected(next.good.error());
+        if (*next.good) {
+            if (frames) frames->name_innermost(next.decoder.events());
+            sink.events(next.decoder.events());
+            if (how.stopped && how.stopped())
+                return fail("{}: interrupted before thread {} was read", path, info.threads[thread].tid);
+        } else {
+            count_bad(chunk);
+            forget();
+        }
+    }
+    return {};
+}
+
+struct EventStream::State {
+    State(TraceReader::State& trace, std::uint32_t its_thread) : of(trace), thread(its_thread) {}
+
+    TraceReader::State& of;
+    std::uint32_t thread;
+    std::size_t next = 0;
+    bool bad = false;  ///< the chunk before was left out
+    ChunkLoader loader;
+    ChunkDecoder decoder;
+};
+
+EventStream::EventStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventStream::~EventStream() = default;
+EventStream::EventStream(EventStream&&) noexcept = default;
+EventStream& EventStream::operator=(EventStream&&) noexcept = default;
+
+Result<std::optional<EventStream::Part>> EventStream::next() {
+    State& state = *state_;
+    std::vector<TraceReader::State::Chunk>& chunks = state.of.threads[state.thread].chunks;
+    for (; state.next < chunks.size(); state.bad = true) {
+        TraceReader::State::Chunk& chunk = chunks[state.next++];
+        const auto good = state.of.decode(chunk, state.loader, state.decoder);
+        if (!good) return tl::unexpected{good.error()};
+        if (*good)
+            return Part{.gap = std::exchange(state.bad, false) || chunk.gap_before,
+                        .events = std::as_const(state.decoder).events()};
+        state.of.count_bad(chunk);
+    }
+    if (std::exchange(state.bad, false)) return Part{.gap = true, .events = {}};
+    return std::nullopt;
+}
+
+TraceReader::TraceReader() = default;
+TraceReader::~TraceReader() = default;
+TraceReader::TraceReader(TraceReader&&) noexcept = default;
+TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
+
+Result<TraceReader> TraceReader::open(const std::string& path, const std::function<void()>& waiting) {
+    auto file = FileInput::open(path);
+    if (!file) return tl::unexpected(file.error());
+    if (const auto ended = file->wait_for_recorder(path, waiting); !ended)
+        return tl::unexpected(ended.error());
+    return read(std::move(*file), path);
+}
+
+Result<TraceReader> TraceReader::open_as_it_is(const std::string& path) {
+    auto file = FileInput::open(path);
+    if (!file) return tl::unexpected(file.error());
+    return read(std::move(*file), path);
+}
+
+Result<TraceReader> TraceReader::read_descriptor(int fd, const std::string& name) {
+    auto file = FileInput::take_over(fd, name);
+    if (!file) return tl::unexpected(file.error());
+    return read(std::move(*file), name);
+}
+
+Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
+    TraceReader reader;
+    reader.state_ = std::make_unique<State>();
+    State& state = *reader.state_;
+    state.file = std::move(file);
+    state.path = path;
+    try {
+        if (auto good = check_header(state.file, path, state.damage); !good)
+            return tl::unexpected(good.error());
+        const auto places = list_chunks(state.file, state.damage);
+        if (places.empty())
+            return fail(
+                "{} contains nothing readable: the recorder was stopped too early, or the file is damaged",
+                path);
+        state.add_chunks(places);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
+    }
+    return reader;
+}
+
+Result<EventStream> TraceReader::stream(std::uint32_t thread) const {
+    if (auto there = state_->check_thread(thread); !there) return tl::unexpected{there.error()};
+    return EventStream{std::make_unique<EventStream::State>(*state_, thread)};
+}
+
+bool TraceReader::switches_stacks(std::uint32_t thread) const {
+    return thread < state_->threads.size() && state_->threads[thread].switches;
+}
+
+void TraceReader::add_damage(const Damage& damage) {
+    const std::lock_guard guard(state_->lock);
+    Damage& all = state_->damage;
+    all.bad_header = all.bad_header || damage.bad_header;
+    all.no_index = all.no_index || damage.no_index;
+    all.bad_chunks += damage.bad_chunks;
+    all.missing_chunks += damage.missing_chunks;
+    all.skipped_bytes += damage.skipped_bytes;
+}
+
+const TraceInfo& TraceReader::info() const {
+    return state_->info;
+}
+
+Damage TraceReader::damage() const {
+    const std::lock_guard guard(state_->lock);
+    return state_->damage;
+}
+
+std::uint64_t TraceReader::events() const {
+    return state_->events;
+}
+
+std::uint64_t TraceReader::stored_bytes() const {
+    return state_->stored_bytes;
+}
+
+std::uint64_t TraceReader::begin_of(std::uint32_t thread) const {
+    return state_->begin_of(thread);
+}
+
+std::uint64_t TraceReader::end_of(std::uint32_t thread) const {
+    return state_->end_of(thread);
+}
+
+std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
+    return thread < state_->threads.size() ? state_->threads[thread].events : 0;
+}
+
+Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
+    if (auto there = state_->check_thread(thread); !there) return tl::unexpected{there.error()};
+    try {
+        return state_->read_off_cpu(thread);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", state_->path);
+    }
+}
+
+Result<void> TraceReader::read_thread(std::uint32_t thread,
+                                      const std::function<void(std::span<const Event>)>& sink,
+                                      const std::function<void()>& gap, const Reading& how) const {
+    if (auto there = state_->check_thread(thread); !there) return there;
+    std::vector<std::size_t> all(state_->threads[thread].chunks.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return state_->read_chunks(thread, all, {sink, gap}, how);
+}
+
+Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
+                                    const std::function<void(std::span<const Event>)>& sink,
+                                    const std::function<void()>& gap) const {
+    if (auto there = state_->check_thread(thread); !there) return there;
+    const std::vector<std::size_t> chunks = state_->chunks_of_part(thread, part);
+    gap();
+    return state_->read_chunks(thread, chunks, {sink, gap}, {});
+}
+
+std::uint64_t TraceReader::events_of_part(std::uint32_t thread, const TimePart& part) const {
+    if (thread >= state_->threads.size()) return 0;
+    std::uint64_t events = 0;
+    for (const std::size_t chunk : state_->chunks_of_part(thread, part))
+        events += state_->threads[thread].chunks[chunk].place.events;
+    return events;
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,72 @@
+// Writes trace files. Used by the agent while the program runs, by the generator of synthetic traces and by
+// tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tools/base/result.h"
+#include "tools/trace/encoder.h"
+#include "tools/trace/event.h"
+#include "tools/trace/file_output.h"
+#include "tools/trace/off_cpu.h"
+#include "tools/trace/packs.h"
+#include "tools/trace/windows.h"
+
+namespace rdam::trace {
+
+class TraceWriter {
+  public:
+    /// Takes over an open, writable, empty, seekable file (closes it in any case); `name` is for messages.
+    /// Locks the file until it is closed, so that readers wait, and writes the file header.
+    /// `created_unix_ns`: 0 = now. A recording's chunks are compressed, a temporary copy's are not. A full
+    /// disk is an error of the call that meets it; a process that limits its file size has to ignore SIGXFSZ.
+    static Result<TraceWriter> create(int fd, std::string name, std::uint64_t created_unix_ns = 0,
+                                      Purpose purpose = Purpose::recording);
+    ~TraceWriter();
+    TraceWriter(TraceWriter&&) noexcept;
+    TraceWriter& operator=(TraceWriter&&) noexcept;
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
+
+    /// Appends what `encoder` holds as the next chunk of thread index `thread`, and empties it. One system
+    /// call a chunk. On failure (a full disk) the file is truncated to its last complete chunk, the chunk's
+    /// events count as dropped in that thread, and a later append may succeed again (the reader sees the
+    /// gap).
+    Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
+
+    /// The same for packs as threads have made them.
+    Result<void> append(std::uint32_t thread, const Packs& packs);
+
+    /// Appends what `encoder` holds as the next off-CPU chunk of the thread `tid`, and empties it. It
+    /// must not hold more than format::kMaxEvents. On failure the intervals are counted as lost
+    /// (SwitchInfo::lost).
+    Result<void> append_off_cpu(std::uint32_t tid, OffCpuEncoder& encoder);
+
+    /// Appends what `encoder` holds as the next windows chunk, and empties it. It must not hold more than
+    /// format::kMaxEvents. On failure the windows are lost: a reader does not score what was called in them.
+    Result<void> append_windows(WindowsEncoder& encoder);
+
+    /// Appends the parts of `info` that are new or have changed since the last call (all, the first time), so
+    /// that a file whose end is missing still says what its events mean. Vectors only grow; an item's index
+    /// is its identity. `windows` are not among them. `dropped` is written as given plus what append() has
+    /// dropped, `switches.lost` plus what append_off_cpu() has lost.
+    Result<void> describe(const TraceInfo& info);
+
+    /// Last description (all of it, so that a damaged one can be spared), index and end mark; closes the
+    /// file. Without it, or when it fails, the file is readable by scanning. Nothing can be appended
+    /// afterwards.
+    Result<void> finish(const TraceInfo& info);
+
+    std::uint64_t events() const;   ///< in the file
+    std::uint64_t dropped() const;  ///< by append(), over all threads
+    std::uint64_t bytes() const;    ///< size of the file
+
+  private:
+    TraceWriter();
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace rdam::trace

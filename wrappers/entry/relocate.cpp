@@ -1,0 +1,267 @@
+#include "wrappers/entry/relocate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "wrappers/entry/emitter.h"
+#include "wrappers/entry/instruction.h"
+#include "wrappers/entry/padding.h"
+
+namespace rdam {
+namespace {
+
+using relocation::Decoded;
+using relocation::DecodeError;
+using relocation::Flow;
+using relocation::Instruction;
+
+/// Offsets are 32 bits wide.
+constexpr std::size_t kMaxBody = std::size_t{1} << 31;
+
+enum class ReferenceKind : std::uint8_t { jump, call, address };
+
+/// An instruction of the function that names one of its first bytes.
+struct Reference {
+    std::uint32_t source = 0;      ///< offset of the instruction
+    std::uint32_t source_end = 0;  ///< offset behind it
+    std::uint32_t target = 0;      ///< offset referred to, < head
+    ReferenceKind kind = ReferenceKind::jump;
+};
+
+class Scan {
+  public:
+    Scan(std::span<const std::uint8_t> body, std::uint32_t head)
+        : body_(body), head_(std::min<std::uint64_t>(head, body.size())), visited_(body.size()) {}
+
+    std::vector<Reference> run() {
+        sweep(0);
+        while (!starts_.empty()) {
+            const std::uint32_t start = starts_.back();
+            starts_.pop_back();
+            sweep(start);
+        }
+        std::sort(found_.begin(), found_.end(),
+                  [](const Reference& a, const Reference& b) { return a.source < b.source; });
+        return std::move(found_);
+    }
+
+  private:
+    void sweep(std::uint32_t offset) {
+        while (offset < body_.size() && !visited_[offset]) {
+            visited_[offset] = true;
+            const Decoded decoded = relocation::decode_at(body_, offset);
+            if (decoded.instruction) note(*decoded.instruction);
+            offset += decoded.instruction ? decoded.instruction->decoded.length : 1U;
+        }
+    }
+
+    void note(const Instruction& instruction) {
+        if (const auto target = instruction.branch_target(); target && *target < body_.size()) {
+            const bool is_call = instruction.flow == Flow::call;
+            add(instruction, *target, is_call ? ReferenceKind::call : ReferenceKind::jump);
+            if (!visited_[*target]) starts_.push_back(static_cast<std::uint32_t>(*target));
+        }
+        if (const auto target = instruction.memory_target(); target && !is_harmless(instruction, *target))
+            add(instruction, *target, ReferenceKind::address);
+    }
+
+    /// Position-independent code of the large model begins with the address of its own `lea`: a base to add
+    /// to.
+    static bool is_harmless(const Instruction& instruction, std::uint64_t target) {
+        const bool is_base =
+            instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA && target == instruction.offset;
+        return is_base || instruction.is_nop();
+    }
+
+    void add(const Instruction& instruction, std::uint64_t target, ReferenceKind kind) {
+        if (target < head_)
+            found_.push_back(
+                {instruction.offset, instruction.end(), static_cast<std::uint32_t>(target), kind});
+    }
+
+    std::span<const std::uint8_t> body_;
+    std::uint64_t head_;
+    std::vector<bool> visited_;
+    std::vector<std::uint32_t> starts_;
+    std::vector<Reference> found_;
+};
+
+/// Every direct reference from within `body` to its first `head` bytes, by ascending source. Decodes linearly
+/// from the first byte, steps over what is no instruction, and decodes once more from every branch target
+/// that the sweep had taken for the middle of an instruction (data between the code puts a sweep out of
+/// step). Jumps through tables and registers are invisible here.
+std::vector<Reference> references_to_head(std::span<const std::uint8_t> body, std::uint32_t head) {
+    return Scan(body, head).run();
+}
+
+/// Why the region cannot be moved. Where it would do to move the instruction that jumps back as well,
+/// `extend_to` is the offset behind it.
+struct Conflict {
+    Error error;
+    std::optional<std::uint32_t> extend_to;
+};
+
+Conflict conflict_of(tl::unexpected<Error> error, std::optional<std::uint32_t> extend_to = std::nullopt) {
+    return {std::move(error).value(), extend_to};
+}
+
+using Region = std::vector<Instruction>;
+
+bool starts_instruction(const Region& region, std::uint32_t offset) {
+    return std::any_of(region.begin(), region.end(),
+                       [offset](const Instruction& i) { return i.offset == offset; });
+}
+
+Result<Region> decode_region(std::span<const std::uint8_t> body, std::uint32_t at_least) {
+    Region region;
+    std::uint32_t offset = 0;
+    while (offset < at_least && offset < body.size()) {
+        const Decoded decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) {
+            if (decoded.error == DecodeError::cut_off)
+                return fail("its end cuts the instruction at +{} in two", offset);
+            return fail("undecodable instruction at +{}", offset);
+        }
+        region.push_back(*decoded.instruction);
+        offset = decoded.instruction->end();
+    }
+    return region;
+}
+
+std::optional<Conflict> jump_conflict(const Region& region, const Reference& reference,
+                                      std::uint32_t closed) {
+    const std::uint32_t size = region.back().end();
+    if (reference.source < size && starts_instruction(region, reference.source)) {
+        if (starts_instruction(region, reference.target)) return std::nullopt;
+        return conflict_of(
+            fail("jumps into the middle of its instruction before +{} (from +{})", size, reference.source));
+    }
+    if (reference.target >= closed) return std::nullopt;
+    if (reference.target == 0)
+        return conflict_of(fail("loops back to its first instruction (from +{})", reference.source),
+                           reference.source_end);
+    return conflict_of(fail("jumps back into its first {} bytes at +{} (from +{})", size, reference.target,
+                            reference.source),
+                       reference.source_end);
+}
+
+std::optional<Conflict> reference_conflict(const Region& region, const Reference& reference,
+                                           std::uint32_t closed) {
+    const std::uint32_t size = region.back().end();
+    if (reference.target >= size) return std::nullopt;
+    if (reference.kind == ReferenceKind::jump) return jump_conflict(region, reference, closed);
+    if (reference.target == 0 || reference.target >= closed) return std::nullopt;
+    const char* verb = reference.kind == ReferenceKind::call ? "calls" : "uses the address of";
+    return conflict_of(fail("{} its own code at +{}, within its first {} bytes (from +{})", verb,
+                            reference.target, size, reference.source));
+}
+
+std::optional<Conflict> call_conflict(const Region& region) {
+    for (const Instruction& i : region) {
+        const bool returns =
+            i.flow == Flow::call || i.flow == Flow::indirect_call || i.flow == Flow::far_call;
+        if (returns && i.end() != region.back().end())
+            return conflict_of(
+                fail("its call at +{} returns into its first {} bytes", i.offset, region.back().end()));
+    }
+    return std::nullopt;
+}
+
+/// What makes the region unfit: everything that gets into its first `closed` bytes other than through the
+/// first.
+std::optional<Conflict> find_conflict(const Region& region, std::uint32_t closed,
+                                      std::span<const Reference> references,
+                                      std::span<const std::uint64_t> other_entries, std::uint64_t address) {
+    if (auto conflict = call_conflict(region)) return conflict;
+    for (const std::uint64_t entry : other_entries) {
+        const std::uint64_t offset = entry - address;
+        if (offset > 0 && offset < closed)
+            return conflict_of(fail("is entered from elsewhere at +{}, within its first {} bytes", offset,
+                                    region.back().end()));
+    }
+    for (const Reference& reference : references)
+        if (auto conflict = reference_conflict(region, reference, closed)) return conflict;
+    return std::nullopt;
+}
+
+/// A function, and how many of its first bytes get overwritten.
+struct Task {
+    std::span<const std::uint8_t> body;
+    std::uint64_t address = 0;
+    std::uint32_t padding = 0;
+    std::span<const std::uint64_t> other_entries;
+    std::uint32_t patch_size = plan::kPatchSize;
+
+    /// The region's bytes after the patch stay unchanged, but code that enters a loop there would run the
+    /// original of a jump whose copy stays inside. A short patch is for functions that are entered right
+    /// after it.
+    std::uint32_t closed_part(const Region& region, bool is_loop) const {
+        return is_loop || patch_size == plan::kPatchSize ? region.back().end() : patch_size;
+    }
+};
+
+/// The shortest run of first instructions that covers the patch and that is not entered from elsewhere. A
+/// small loop back to the first instruction is moved as a whole; if that fails, the reason is that of the
+/// shortest run.
+Result<Region> choose_region(const Task& task) {
+    const auto references = references_to_head(task.body, plan::kMaxMoved);
+    std::optional<Error> first_reason;
+    std::uint32_t at_least = task.patch_size;
+    for (;;) {
+        auto region = decode_region(task.body, at_least);
+        if (!region) return first_reason ? Result<Region>(tl::unexpected(*first_reason)) : region;
+        const std::uint32_t closed = task.closed_part(*region, at_least > task.patch_size);
+        const auto conflict = find_conflict(*region, closed, references, task.other_entries, task.address);
+        if (!conflict) return region;
+        if (!first_reason) first_reason = conflict->error;
+        if (!conflict->extend_to || *conflict->extend_to > plan::kMaxMoved ||
+            *conflict->extend_to <= region->back().end())
+            return tl::unexpected(*first_reason);
+        at_least = *conflict->extend_to;
+    }
+}
+
+Result<void> check_size(const Task& task) {
+    if (task.body.empty()) return fail("has no code in the file");
+    if (task.body.size() > kMaxBody) return fail("larger than {} bytes", kMaxBody);
+    if (task.body.size() + task.padding < task.patch_size)
+        return fail("shorter than the patch ({} of {} bytes), without padding behind it",
+                    task.body.size() + task.padding, task.patch_size);
+    return {};
+}
+
+Result<MovedPrologue> move_for_patch(const Task& task) {
+    if (auto fits = check_size(task); !fits) return tl::unexpected(fits.error());
+    const auto region = choose_region(task);
+    if (!region) return tl::unexpected(region.error());
+    const Instruction& last = region->back();
+    if (last.end() < task.patch_size && last.falls_through())
+        return fail("shorter than the patch, and continues into the padding behind it");
+    auto code = relocation::emit_moved(*region, task.address);
+    if (!code) return tl::unexpected(code.error());
+    const auto original = task.body.first(last.end());
+    return MovedPrologue{.original = {original.begin(), original.end()},
+                         .code = std::move(code->bytes),
+                         .fixups = std::move(code->fixups),
+                         .steps = std::move(code->steps),
+                         .executed = code->executed};
+}
+
+}  // namespace
+
+Result<MovedPrologue> move_prologue(std::span<const std::uint8_t> body, std::uint64_t address,
+                                    std::uint32_t padding, std::span<const std::uint64_t> other_entries,
+                                    std::span<const std::uint8_t> padding_before) {
+    Task task{body, address, padding, other_entries};
+    auto moved = move_for_patch(task);
+    if (moved) return moved;
+    const auto before = relocation::room_for_jump(padding_before, address, other_entries);
+    if (!before) return moved;
+    task.patch_size = kShortPatchSize;
+    auto moved_less = move_for_patch(task);
+    if (!moved_less) return moved;
+    moved_less->jump_before = *before;
+    return moved_less;
+}
+
+}  // namespace rdam
