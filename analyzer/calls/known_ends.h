@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tools/trace/event.h"
 
@@ -17,5 +18,14 @@ struct KnownEnds {
     /// Goes through all threads: once for a trace is enough.
     static KnownEnds of(const trace::TraceInfo& info);
 };
+
+// Programs whose stacks are copied away while calls are open on them (greenlet, gevent).
+
+/// Whether a call of the function may seem to end when another one does. Inside what only waits in libc,
+/// nothing is called that could copy its stack away.
+bool ends_are_mixed_up(const trace::TraceInfo& info, std::uint32_t function);
+
+/// By function, whether it ends when it seems to; empty: all do.
+std::vector<bool> with_known_ends(const trace::TraceInfo& info);
 
 }  // namespace rdam::calls

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/columns/export.h"
 #include "analyzer/columns/thread_writer.h"
+#include "tools/base/result.h"
 
 namespace rdam::columns {
 
@@ -26,5 +28,10 @@ struct Contents {
 /// Writes it into the tables' folder.
 Result<void> write_contents(const Contents& contents, const trace::TraceReader& reader,
                             const ExportOptions& options);
+
+// Checks that a directory holds an export and nothing else; only then may it be replaced.
+
+/// Error: `folder` is not one that export_columns() has made, or something else lies in it, which is named.
+Result<void> check_only_columns(const std::string& folder);
 
 }  // namespace rdam::columns

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/calls/mixed_up_ends.h"
+#include "analyzer/calls/known_ends.h"
 #include "analyzer/sequences/sequence_names.h"
 #include "tools/base/printable.h"
 

@@ -1,10 +1,9 @@
-#include "analyzer/hints/alone.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analyzer/hints/finders.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/report/function_identity.h"
 #include "tools/base/units.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/hints/finders.h"
-#include "analyzer/hints/known_wait.h"
+#include "analyzer/hints/loss_part.h"
 
 namespace rdam::hints {
 namespace {

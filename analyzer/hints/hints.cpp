@@ -207,3 +207,16 @@ void add_hints(const trace::TraceInfo& info, score::Report& report) {
 }
 
 }  // namespace rdam::hints
+
+namespace rdam::analysis {
+
+Result<score::Report> analyze(const trace::TraceReader& reader, const score::Settings& settings,
+                              const Options& options) {
+    auto report = score::score_trace(
+        reader, settings,
+        {.most_sequences = options.most_sequences, .samples = true, .progress = options.progress});
+    if (report) hints::add_hints(reader.info(), *report);
+    return report;
+}
+
+}  // namespace rdam::analysis

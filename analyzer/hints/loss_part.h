@@ -7,6 +7,7 @@
 #include "analyzer/hints/activities.h"
 #include "analyzer/report/report.h"
 #include "tools/trace/event.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::hints {
 
@@ -53,5 +54,13 @@ inline constexpr const char* kCallsSoFar = "calls so far";
 
 /// Whether it is known how long the thread was off the processors during a call that ended then (ticks).
 bool switches_known(const score::Report& report, std::uint64_t end);
+
+// What the catalogue says of a function that waits.
+
+/// nullptr: it does not wait, as far as the recorder found, or nothing more is known.
+inline const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
+    if (!function.waits && !function.busy_waits) return nullptr;
+    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+}
 
 }  // namespace rdam::hints

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analyzer/hints/known_wait.h"
+#include "analyzer/hints/loss_part.h"
 #include "analyzer/hints/steps.h"
 
 namespace rdam::hints {

@@ -1,9 +1,8 @@
-#include "analyzer/output/causes_json.h"
-
 #include <algorithm>
 
+#include "analyzer/output/comparison.h"
+#include "analyzer/output/json.h"
 #include "analyzer/output/json_parts.h"
-#include "analyzer/output/verdicts.h"
 
 namespace rdam::output {
 namespace {

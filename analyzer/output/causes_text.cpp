@@ -1,13 +1,12 @@
-#include "analyzer/output/causes_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
 #include "analyzer/output/table.h"
-#include "analyzer/output/verdicts.h"
+#include "analyzer/output/text.h"
 #include "tools/base/file_name.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"

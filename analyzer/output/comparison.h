@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/causes/cross_check.h"
 #include "analyzer/output/summed_notes.h"
-#include "analyzer/settings/comparison.h"
+#include "analyzer/report/compare_reports.h"
+#include "analyzer/settings/settings.h"
 
 namespace rdam::output {
 
@@ -28,5 +30,16 @@ score::Comparison of_all(Reports reports);
 
 /// The same in a line, for one or several reports of one analysis; empty: all are the default.
 std::string settings_line(Reports reports);
+
+// The results of comparisons, in words.
+
+/// `agree`, `effect_only`, `cause_only`, `neither`.
+const char* verdict_name(causes::CauseVerdict verdict);
+
+/// For people; empty: there is nothing to say.
+const char* verdict_text(causes::CauseVerdict verdict);
+
+/// `better`, `worse`, `same`, `only_a`, `only_b`.
+const char* verdict_name(score::DiffVerdict verdict);
 
 }  // namespace rdam::output

@@ -1,5 +1,3 @@
-#include "analyzer/output/diff_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include "analyzer/output/fields.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/table.h"
-#include "analyzer/output/verdicts.h"
+#include "analyzer/output/text.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/output/eighths.h"
 #include "tools/base/printable.h"
 
 namespace rdam::output {

@@ -1,6 +1,8 @@
 // Pictures within a line of text.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -41,5 +43,21 @@ std::vector<std::string> function_lines(const Table& table, const TextOptions& o
 /// `▁▂█▅▁ ▁▁`: at most `columns`, each as high as the logarithm of the calls in its bars, so that a few slow
 /// ones among millions are seen.
 std::string histogram_text(std::span<const score::Bar> bars, std::size_t columns);
+
+// Block characters, which fill a column of text in eighths.
+
+inline constexpr std::size_t kEighths = 8;
+
+/// By their height in eighths.
+inline constexpr const char* kUprightBlocks[kEighths + 1] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+/// By their width in eighths.
+inline constexpr const char* kFlatBlocks[kEighths + 1] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+
+/// `share` (0…1) of `columns` columns, in eighths; 0 only if nothing is there.
+inline std::size_t eighths(double share, std::size_t columns) {
+    if (!(share > 0)) return 0;
+    const double filled = std::round(std::min(share, 1.0) * static_cast<double>(columns * kEighths));
+    return std::max<std::size_t>(static_cast<std::size_t>(filled), 1);
+}
 
 }  // namespace rdam::output

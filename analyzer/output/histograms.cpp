@@ -1,9 +1,8 @@
-#include "analyzer/output/histograms.h"
-
 #include <algorithm>
 
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/table.h"
+#include "analyzer/output/text.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 

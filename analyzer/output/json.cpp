@@ -8,7 +8,7 @@
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
-#include "analyzer/settings/baseline_text.h"
+#include "analyzer/settings/settings.h"
 #include "tools/base/printable.h"
 
 namespace rdam::output {

@@ -1,8 +1,13 @@
 // The report for programs. Its keys are a contract (docs/json.md).
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <string>
 
+#include "analyzer/causes/cross_check.h"
+#include "analyzer/output/diff.h"
+#include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
 
@@ -16,5 +21,38 @@ struct JsonOptions {
 /// One JSON object, indented, with a newline at its end. Valid UTF-8 whatever the trace holds; no number in
 /// it is NaN or infinite.
 std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options);
+
+// The cross-check of causes and effects, for programs.
+
+/// The object of to_json(), with `causes`.
+std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options,
+                    const causes::CrossCheck& check);
+
+// What got better or worse from one recording to another, for programs.
+
+/// One JSON object (docs/json.md) with the `top` largest changes; 0: all.
+std::string diff_json(const Diff& diff, std::size_t top);
+
+// Several traces at once, for programs.
+
+/// One JSON object (docs/json.md). Each process is added while what `symbols` needs of its trace is there.
+class ProcessesJson {
+  public:
+    explicit ProcessesJson(JsonOptions options);
+    ~ProcessesJson();
+    ProcessesJson(const ProcessesJson&) = delete;
+    ProcessesJson& operator=(const ProcessesJson&) = delete;
+    ProcessesJson(ProcessesJson&&) = delete;
+    ProcessesJson& operator=(ProcessesJson&&) = delete;
+
+    void add(const score::Report& report, Symbols& symbols);
+    /// `processes.reports` are those that were added.
+    std::string finish(const Processes& processes);
+
+  private:
+    struct Objects;
+    JsonOptions options_;
+    std::unique_ptr<Objects> objects_;
+};
 
 }  // namespace rdam::output

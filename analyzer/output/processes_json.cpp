@@ -1,8 +1,7 @@
-#include "analyzer/output/processes_json.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/output/json.h"
 #include "analyzer/output/json_parts.h"
 
 namespace rdam::output {

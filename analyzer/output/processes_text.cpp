@@ -1,5 +1,3 @@
-#include "analyzer/output/processes_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +10,10 @@
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/field_table.h"
 #include "analyzer/output/notes.h"
-#include "analyzer/output/process_name.h"
 #include "analyzer/output/ranked_rows.h"
+#include "analyzer/output/summed_notes.h"
 #include "analyzer/output/table.h"
+#include "analyzer/output/text.h"
 #include "tools/base/file_name.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"

@@ -6,8 +6,10 @@
 #include <iterator>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "analyzer/output/notes.h"
 #include "analyzer/score/sampling_windows.h"
 #include "tools/base/name_text.h"
 #include "tools/base/plural.h"
@@ -331,6 +333,28 @@ std::string never_called_note(Reports reports) {
     const bool sampled = !rows_that(reports, [](const auto& row) { return row.sampled; }).empty();
     return fmt::format("Never called{}{}: {}.", part ? " in this part of the run" : "",
                        sampled ? ", or not while they were recorded" : "", some_names(names));
+}
+
+namespace {
+
+std::string short_command(std::vector<std::string> words) {
+    if (!words.empty()) words.front().erase(0, words.front().rfind('/') + 1);
+    return command_text(words);
+}
+
+}  // namespace
+
+std::string what_it_is(const score::Report& report) {
+    const trace::ProcessInfo& process = report.process;
+    if (!process.title.empty()) return process.title;
+    std::string command = short_command(process.command);
+    const auto first = std::ranges::find(report.threads, process.pid, &score::ThreadRow::tid);
+    if (first == report.threads.end() || first->name.empty()) return command;
+    // The kernel keeps 15 bytes of the program's name; a script goes by its interpreter or its own.
+    const std::string& name = first->name;
+    const bool own =
+        process.executable.find(name) == std::string::npos && command.find(name) == std::string::npos;
+    return own ? name + ": " + command : command;
 }
 
 }  // namespace rdam::output

@@ -55,4 +55,10 @@ std::string crowding_note(Reports reports);
 /// About functions that none of the processes has called.
 std::string never_called_note(Reports reports);
 
+// What a process is called among others.
+
+/// What distinguishes it from the others: its title, the name that its first thread has set, or its command
+/// without the program's folder. Not made safe for a terminal.
+std::string what_it_is(const score::Report& report);
+
 }  // namespace rdam::output

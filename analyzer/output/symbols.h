@@ -1,9 +1,11 @@
 // Where an address of the profiled process is in its source.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tools/trace/event.h"
@@ -56,5 +58,29 @@ class TraceSymbols : public Symbols {
 /// The best there is: the objects' symbols and line tables where the files are still there and are the ones
 /// that ran, else TraceSymbols. `info` must outlive it. Not thread-safe.
 std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
+
+// Symbols take a twentieth of a second to find, most of it debug information that is being unpacked: time in
+// which the events can be read.
+
+/// From construction to destruction a thread looks up the frames of the first call stacks of the trace; no
+/// other thread may use `symbols` meanwhile.
+class SymbolsAhead {
+  public:
+    SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info);
+    /// Waits for the address that is being looked up, not for all.
+    ~SymbolsAhead();
+    SymbolsAhead(const SymbolsAhead&) = delete;
+    SymbolsAhead& operator=(const SymbolsAhead&) = delete;
+    SymbolsAhead(SymbolsAhead&&) = delete;
+    SymbolsAhead& operator=(SymbolsAhead&&) = delete;
+
+  private:
+    void run();
+
+    Symbols& symbols_;
+    const trace::TraceInfo& info_;
+    std::atomic<bool> stop_ = false;
+    std::thread thread_;
+};
 
 }  // namespace rdam::output

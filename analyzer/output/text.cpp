@@ -12,7 +12,6 @@
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/field_table.h"
-#include "analyzer/output/histograms.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"

@@ -1,8 +1,13 @@
 // The report for people.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "analyzer/causes/cross_check.h"
+#include "analyzer/output/diff.h"
+#include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
 
@@ -24,5 +29,32 @@ struct TextOptions {
 
 /// Several lines. Nothing from the trace gets into it except through printable().
 std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options);
+
+// The cross-check of causes and effects, for people.
+
+/// A table and what it is made from; to follow the text of the report. Nothing from a trace or a tool gets
+/// into it except through printable().
+std::string causes_text(const causes::CrossCheck& check, const TextOptions& options);
+
+// What got better or worse from one recording to another, for people.
+
+/// A table, the largest change first. Nothing from the traces gets into it except through printable().
+std::string diff_text(const Diff& diff, const TextOptions& options);
+
+// Several traces at once, for people.
+
+/// A table of the processes, one of the functions over all, and the score of each function in each process.
+/// Nothing from the traces gets into it except through printable().
+std::string processes_text(const Processes& processes, const TextOptions& options);
+
+// How the durations of functions are distributed, a line for each.
+
+/// Titles, and a line for each of `rows` that has FunctionRow::bars, as wide as the terminal.
+std::vector<std::string> histogram_lines(
+    const std::vector<std::reference_wrapper<const score::FunctionRow>>& rows, const TextOptions& options);
+
+/// How many columns a histogram has in lines of `width` (0: any, and it has the usual), beside `others` and
+/// names of `widest_name`, which may be shortened for it.
+std::size_t histogram_columns(std::size_t width, std::size_t others, std::size_t widest_name);
 
 }  // namespace rdam::output

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -86,5 +87,12 @@ std::uint64_t rounded(double calls);
 
 /// The estimate less so many standard errors, at least 0.
 double lower_bound(double estimate, double variance, double errors);
+
+// What functions wait for whose purpose is to wait.
+
+/// FunctionRow::by_design of `row`, whose callers are known: the catalogue's word on the function, or, of
+/// what other waits are made of (glibc's way to a futex), on the recorded function in which nearly all was
+/// lost.
+std::string waits_by_design(const RowContext& context, const FunctionRow& row);
 
 }  // namespace rdam::score

@@ -17,14 +17,12 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/report/course.h"
 #include "analyzer/report/hint.h"
 #include "analyzer/report/path_tree.h"
 #include "analyzer/report/recording_cost.h"
-#include "analyzer/report/scored.h"
 #include "analyzer/score/call_sample.h"
 #include "analyzer/score/time_windows.h"
-#include "analyzer/settings/comparison.h"
+#include "analyzer/settings/settings.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 
@@ -42,6 +40,67 @@ inline constexpr double kFewSteps = 10;
 /// The score of a sample whose calls were not counted is the estimate less so many standard errors: a lower
 /// bound that holds for 97.7 % of samples.
 inline constexpr double kBoundErrors = 2;
+
+// What a function, a thread's calls of it, a sequence, a pattern and a process have in common: a score.
+
+/// For a group of calls with durations d in a thread with life T: rdam = lost / T, lost = Σ (d − min d)
+/// (M. S. Mosli Bouksiaa, thesis, ch. 4). Scores are shares of a thread's life, 0…1; times are nanoseconds.
+struct Scored {
+    double rdam = 0;
+    /// The 95 % interval of `rdam` (analyzer/statistics/loss.h).
+    double rdam_low = 0, rdam_high = 0;
+    /// What constant work would score (analyzer/statistics/loss.h); 0: not known.
+    double floor = 0;
+    std::uint64_t occurrences = 0;
+    double lost_ns = 0;
+    /// Of the scored calls; all 0 if there are none.
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    /// `occurrences` is an estimate.
+    bool estimated = false;
+    /// The true score may be higher.
+    bool lower_bound = false;
+    /// A few calls are far faster than all the others (analyzer/statistics/loss.h).
+    bool minimum_alone = false;
+    /// Something was lost, and no more than Report::agent_bound_ns: it may have been the recorder's doing.
+    bool maybe_recorder = false;
+    /// Too little was seen in windows: score and loss are 0, and not known.
+    bool few_windows = false;
+    /// No call was scored, or which ends are whose is not known: score and loss are 0, and mean nothing.
+    bool no_score = false;
+
+    bool unknown() const { return few_windows || no_score; }
+};
+
+// When time was lost, by thread and function.
+//
+// A call's loss is spread evenly over the time from its begin to its end. What adds up: Σ lost_ns over the
+// bins of a thread and function = ThreadShare::lost_ns, over the threads FunctionRow::lost_ns. A function
+// with one baseline for calls in several bins may have calls within a step of the clock below it: a bin is
+// never below 0, and the others are lowered instead. With a percentile as the baseline, what was lost in each
+// of several bins is approximate.
+
+/// Outermost scored calls of a function in a thread, as far as they lie in a bin: half of a call counts half.
+struct CourseCell {
+    std::uint32_t thread = 0;    ///< index into Report::threads
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::uint32_t bin = 0;       ///< below Course::kBins
+    double calls = 0;
+    double time_ns = 0;  ///< Σ net durations
+    double lost_ns = 0;
+};
+
+struct Course {
+    static constexpr std::uint32_t kBins = 192;
+
+    double begin_ns = 0;  ///< of the first bin, since the run's start
+    double bin_ns = 0;    ///< length of a bin; 0: not asked for, or the run has no length. What was recorded
+                          ///< outside of the bins (at wild times) is in the first or the last one
+    std::vector<CourseCell> cells;  ///< in the order of threads, functions and bins; only those with calls
+    /// Parts of calls for which there was no room (ResolvedSettings::most_course): how many of which sequence
+    /// were in which bin is not known, and the loss of their sequences is divided among their bins by their
+    /// time and number.
+    std::uint64_t approximate = 0;
+};
 
 /// The times in which a thread was on no processor.
 struct OffCpuRow {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/settings/named_rules.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
 #include "tools/trace/event.h"

@@ -14,7 +14,6 @@
 #include "analyzer/sequences/keys.h"
 #include "analyzer/sequences/loop_rests.h"
 #include "analyzer/sequences/sequence_builder.h"
-#include "analyzer/settings/comparison.h"
 #include "analyzer/settings/settings.h"
 #include "analyzer/statistics/loss.h"
 

@@ -11,7 +11,7 @@
 #include "analyzer/score/batched_groups.h"
 #include "analyzer/score/call_queue.h"
 #include "analyzer/score/candidate_keys.h"
-#include "analyzer/score/off_times.h"
+#include "analyzer/score/off_cpu.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/sequences/sequence_builder.h"

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "analyzer/sequences/keys.h"
-#include "analyzer/settings/baseline_text.h"
 #include "analyzer/settings/rules_text.h"
+#include "analyzer/settings/settings.h"
 #include "tools/base/edit_distance.h"
 #include "tools/base/read_file.h"
 

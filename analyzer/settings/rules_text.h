@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/settings/named_rules.h"
 #include "analyzer/settings/rules.h"
+#include "analyzer/settings/settings.h"
 
 namespace rdam::rules {
 

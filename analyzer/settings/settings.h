@@ -9,6 +9,8 @@
 
 #include "analyzer/sequences/sequence_builder.h"
 #include "analyzer/statistics/loss.h"
+#include "tools/base/result.h"
+#include "tools/trace/event.h"
 
 namespace rdam::score {
 
@@ -56,5 +58,46 @@ struct Settings {
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };
+
+// The text form of baselines.
+
+/// `thread`, `process`, or a percentile from `p0` to `p50`; nothing: none of these.
+std::optional<Baseline> parse_baseline(const std::string& text);
+/// What it would be parsed from.
+std::string to_text(const Baseline& baseline);
+
+// What the calls of a report were compared with, for its readers.
+
+struct Comparison {
+    Baseline baseline = {};
+    NamedRules rules = {};  ///< a rules file's and those given, without what the trace lacks
+    bool deep_keys = false;
+    bool fold_loops = false;
+    std::string rules_file = {};  ///< empty: none was in force
+};
+
+/// Of a trace in which `known` are the rules of a file that it has a use for.
+Comparison comparison(const Settings& settings, NamedRules known);
+
+// Rules about functions by name, and which traces have these functions.
+
+/// A list of NamedRules, and how it is called where people write it.
+struct RuleList {
+    std::vector<std::string> NamedRules::*names;
+    const char* title;
+};
+inline constexpr RuleList kRuleLists[] = {
+    {&NamedRules::keys, "keys"},
+    {&NamedRules::no_keys, "no-keys"},
+    {&NamedRules::split_by_context, "split-by-context"},
+    {&NamedRules::ignore, "ignore"},
+};
+
+/// Whether the trace has what `text`, an entry of this list, names. Error: what it lacks, and what is
+/// similar.
+Result<void> find_named(const trace::TraceInfo& info, const RuleList& list, const std::string& text);
+
+/// `rules` without those about what the trace lacks.
+NamedRules known_rules(const trace::TraceInfo& info, const NamedRules& rules);
 
 }  // namespace rdam::score

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/calls/known_ends.h"
 #include "analyzer/calls/matcher.h"
-#include "analyzer/calls/mixed_up_ends.h"
 
 namespace rdam::around {
 namespace {

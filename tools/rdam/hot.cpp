@@ -17,7 +17,7 @@
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
-#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/terminal.h"
 #include "tools/trace/open_for_writing.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/hot/eztrace_plugin.h"

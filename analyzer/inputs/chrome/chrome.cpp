@@ -16,7 +16,6 @@
 #include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
-#include "analyzer/inputs/chrome/fill.h"
 #include "analyzer/inputs/chrome/json_events.h"
 #include "tools/base/text_lines.h"
 #include "tools/trace/event.h"

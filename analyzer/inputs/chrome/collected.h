@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/json_events.h"
 
 namespace rdam::inputs::chrome {
@@ -111,5 +112,12 @@ struct Collected {
     std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
     std::uint64_t overlapping = 0;  ///< ended later than that
 };
+
+// From what was collected to a trace.
+
+/// Adds functions, threads, their events and the clock; counts what it finds, for remarks. Takes the calls
+/// out of `collected` on the way. The pid of the only process that has calls; nothing: there are several, or
+/// no calls.
+std::optional<std::string> fill(Collected& collected, TraceBuilder& builder);
 
 }  // namespace rdam::inputs::chrome

@@ -1,5 +1,3 @@
-#include "analyzer/inputs/chrome/fill.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/functions.h"
 #include "tools/base/text_lines.h"
 

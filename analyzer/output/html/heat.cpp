@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analyzer/output/json_parts.h"
-#include "analyzer/report/course.h"
+#include "analyzer/report/report.h"
 
 namespace rdam::output {
 

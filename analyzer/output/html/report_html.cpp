@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/output/comparison.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_figures.h"
 #include "analyzer/output/html/page_parts.h"
@@ -11,7 +12,6 @@
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/html/static_part.h"
 #include "analyzer/output/json_parts.h"
-#include "analyzer/output/verdicts.h"
 
 namespace rdam::output {
 namespace {

@@ -12,7 +12,6 @@
 #include "analyzer/output/html/processes_data.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/notes.h"
-#include "analyzer/output/verdicts.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/units.h"
 

@@ -1,11 +1,10 @@
 // The scores of constant work: docs/analyzer.md, point 15.
-#include "analyzer/statistics/floor.h"
-
 #include <algorithm>
 
 #include "analyzer/output/fields.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
+#include "analyzer/statistics/loss.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 #include "tools/base/units.h"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/output/processes_text.h"
+#include "analyzer/output/text.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 #include "tests/unit/catch.h"

@@ -1,4 +1,6 @@
 // The report for programs: its keys are those of docs/json.md, and its values those of the report.
+#include "analyzer/output/json.h"
+
 #include <fstream>
 #include <limits>
 #include <map>
@@ -7,9 +9,6 @@
 #include <set>
 #include <sstream>
 
-#include "analyzer/output/causes_json.h"
-#include "analyzer/output/diff_json.h"
-#include "analyzer/output/processes_json.h"
 #include "analyzer/report/compare_reports.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/programs.h"

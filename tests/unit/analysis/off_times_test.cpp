@@ -1,9 +1,8 @@
-#include "analyzer/score/off_times.h"
-
 #include <random>
 #include <vector>
 
 #include "analyzer/score/call_sample.h"
+#include "analyzer/score/off_cpu.h"
 #include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "analyzer/output/drawing.h"
-#include "analyzer/output/histograms.h"
 #include "analyzer/output/table.h"
+#include "analyzer/output/text.h"
 #include "tests/unit/catch.h"
 
 namespace rdam {

@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/output/diff_json.h"
-#include "analyzer/output/diff_text.h"
-#include "analyzer/output/processes_json.h"
-#include "analyzer/output/processes_text.h"
-#include "analyzer/output/verdicts.h"
+#include "analyzer/output/comparison.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 #include "analyzer/report/shared_settings.h"

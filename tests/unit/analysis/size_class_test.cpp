@@ -1,6 +1,4 @@
 // Keys that say how much a call has to do: docs/analyzer.md, point 2.
-#include "analyzer/sequences/size_class.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>

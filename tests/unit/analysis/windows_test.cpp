@@ -3,8 +3,6 @@
 #include <cmath>
 #include <random>
 
-#include "analyzer/output/diff_json.h"
-#include "analyzer/output/diff_text.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"

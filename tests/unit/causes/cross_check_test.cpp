@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/causes/hot_lines.h"
-#include "analyzer/output/causes_json.h"
-#include "analyzer/output/causes_text.h"
+#include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
+#include "analyzer/output/text.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 

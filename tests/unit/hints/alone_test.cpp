@@ -1,5 +1,4 @@
-#include "analyzer/hints/alone.h"
-
+#include "analyzer/hints/hints.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/hints/made.h"
 

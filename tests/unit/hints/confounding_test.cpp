@@ -1,8 +1,7 @@
-#include "analyzer/hints/confounding.h"
-
 #include <functional>
 #include <random>
 
+#include "analyzer/hints/variables.h"
 #include "tests/unit/catch.h"
 
 using rdam::hints::goes_with_time;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/hints/analyze.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/views/lane_reader.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

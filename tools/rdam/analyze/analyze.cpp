@@ -1,5 +1,5 @@
 // rdam analyze: from a trace to scores.
-#include "analyzer/hints/analyze.h"
+#include "tools/rdam/analyze/analyze.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -25,21 +25,16 @@
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/causes/formats.h"
 #include "analyzer/causes/hot_lines.h"
-#include "analyzer/hints/alone.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/inputs/open.h"
-#include "analyzer/output/causes_json.h"
-#include "analyzer/output/causes_text.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text.h"
 #include "analyzer/report/shared_settings.h"
-#include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/command/progress_line.h"
-#include "tools/rdam/command/sequence_options.h"
+#include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/trace/reader.h"
 

@@ -1,10 +1,8 @@
 // `rdam analyze` of several traces, and of two that are compared.
 #include <utility>
 
-#include "analyzer/output/diff_json.h"
-#include "analyzer/output/diff_text.h"
-#include "analyzer/output/processes_json.h"
-#include "analyzer/output/processes_text.h"
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 #include "tools/base/printable.h"

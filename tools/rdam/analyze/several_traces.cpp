@@ -4,7 +4,7 @@
 
 #include "analyzer/report/selection.h"
 #include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/terminal.h"
 
 namespace rdam {

@@ -5,7 +5,7 @@
 #include <CLI/Validators.hpp>
 #include <utility>
 
-#include "analyzer/settings/baseline_text.h"
+#include "analyzer/settings/settings.h"
 #include "tools/rdam/command/option_values.h"
 
 namespace rdam {
@@ -48,6 +48,24 @@ Result<std::optional<RulesInForce>> use_scoring(const ScoringChoice& choice,
         settings.baseline = *score::parse_baseline(*rules.baseline);
     if (rules.threshold && choice.threshold_given->count() == 0) settings.threshold = *rules.threshold;
     return loaded;
+}
+
+void add_sequence_options(CLI::App& app, score::Settings& settings) {
+    app.add_option("--key", settings.given.keys, "Compare only calls with the same value of this parameter")
+        ->option_text("FUNCTION:PARAMETER");
+    app.add_option("--no-key", settings.given.no_keys,
+                   "Compare calls regardless of the value of this parameter")
+        ->option_text("FUNCTION:PARAMETER");
+    app.add_option(
+           "--split-by-context", settings.given.split_by_context,
+           "Compare calls to this function only with calls from the same call site (the same return address)")
+        ->option_text("FUNCTION");
+    app.add_option("--ignore", settings.given.ignore, "Ignore this function, as if it had not been recorded")
+        ->option_text("FUNCTION");
+    app.add_flag("--deep-keys", settings.sequences.deep_keys,
+                 "Also distinguish calls by their callees' keys");
+    app.add_flag("--fold-loops", settings.sequences.fold_loops,
+                 "Do not distinguish sequences by how often a call repeats");
 }
 
 }  // namespace rdam

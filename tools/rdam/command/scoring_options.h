@@ -28,4 +28,9 @@ Result<std::optional<RulesInForce>> use_scoring(const ScoringChoice& choice,
                                                 const std::vector<std::string>& traces,
                                                 score::Settings& settings);
 
+// Which calls are the same sequence: options that every subcommand has that compares calls.
+
+/// `settings` must outlive `app`.
+void add_sequence_options(CLI::App& app, score::Settings& settings);
+
 }  // namespace rdam

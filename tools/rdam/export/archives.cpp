@@ -1,12 +1,11 @@
-#include "tools/rdam/export/archives.h"
-
 #include <filesystem>
 #include <string>
 
 #include "analyzer/views/visit.h"
 #include "tools/base/interruption.h"
 #include "tools/rdam/command/output_place.h"
-#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/terminal.h"
+#include "tools/rdam/export/export.h"
 #include "tools/rdam/export/folder_beside.h"
 
 namespace rdam {

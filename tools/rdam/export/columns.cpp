@@ -1,19 +1,16 @@
 // From a trace to columns for pandas, Polars, DuckDB and numpy.
-#include "tools/rdam/export/columns.h"
-
 #include <filesystem>
 #include <string>
 
+#include "analyzer/columns/contents.h"
 #include "analyzer/columns/export.h"
-#include "analyzer/columns/folder_check.h"
 #include "tools/base/interruption.h"
 #include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/output_place.h"
-#include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/export/export.h"
 #include "tools/rdam/export/folder_beside.h"
-#include "tools/rdam/export/parquet.h"
 #include "tools/trace/reader.h"
 
 namespace rdam {

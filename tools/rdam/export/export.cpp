@@ -1,4 +1,6 @@
 // rdam export: from a trace to what other tools read.
+#include "tools/rdam/export/export.h"
+
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -19,11 +21,8 @@
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/rules_options.h"
-#include "tools/rdam/command/sequence_options.h"
+#include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/export/arguments.h"
-#include "tools/rdam/export/columns.h"
-#include "tools/rdam/export/formats.h"
 
 namespace rdam {
 namespace {

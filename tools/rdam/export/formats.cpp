@@ -1,5 +1,3 @@
-#include "tools/rdam/export/formats.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 
 #include "analyzer/export/format.h"
 #include "analyzer/export/losses.h"
-#include "analyzer/hints/analyze.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/report/score_trace.h"
 #include "analyzer/views/arrows.h"
 #include "analyzer/views/visit.h"
@@ -17,9 +15,8 @@
 #include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
-#include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/export/archives.h"
+#include "tools/rdam/export/export.h"
 
 namespace rdam {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/rdam/export/parquet.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -7,6 +5,7 @@
 
 #include "tools/base/child_process.h"
 #include "tools/rdam/command/python_module.h"
+#include "tools/rdam/export/export.h"
 
 namespace rdam {
 namespace {

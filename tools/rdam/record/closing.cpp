@@ -6,17 +6,22 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tools/base/file_name.h"
+#include "tools/base/printable.h"
 #include "tools/base/units.h"
+#include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/run_traces.h"
 #include "tools/trace/remark_words.h"
+#include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/known_programs.h"
 
 namespace rdam {
@@ -178,6 +183,36 @@ Outcome close_run(Output& output, const std::string& run, const Program& program
     const bool whole =
         failure.empty() && !traces.empty() && std::ranges::none_of(traces, &RunTrace::unfinished);
     return whole ? Outcome::whole : Outcome::incomplete;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string as_seen_from_here(const std::string& path) {
+    std::error_code error;
+    const fs::path here = fs::current_path(error);
+    const fs::path relative = fs::path(path).lexically_relative(here);
+    return error || relative.empty() || *relative.begin() == ".." ? path : relative.string();
+}
+
+}  // namespace
+
+void tell_outer_recording(const std::vector<std::string>& traces) {
+    const char* output = std::getenv("RDAM_OUTPUT");
+    const char* run = std::getenv("RDAM_RUN");
+    if (traces.empty() || output == nullptr || run == nullptr || *output != '/' || *run == '\0') return;
+    trace::NameLock outer(output, run);
+    for (const std::string& trace : traces)
+        outer.tell_inner(absolute(trace));
+}
+
+std::string describe_inner(const std::string& told) {
+    std::istringstream lines(told);
+    std::string names;
+    for (std::string path; std::getline(lines, path);)
+        names += (names.empty() ? "" : ", ") + printable(as_seen_from_here(path));
+    return fmt::format("the program ran `rdam record` itself, and what that recorded is in {}", names);
 }
 
 }  // namespace rdam

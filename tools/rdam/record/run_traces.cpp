@@ -19,7 +19,7 @@
 #include "tools/base/printable.h"
 #include "tools/base/process_end.h"
 #include "tools/base/read_file.h"
-#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/terminal.h"
 #include "tools/trace/open_for_writing.h"
 #include "tools/trace/reader.h"
 #include "tools/trace/trace_name.h"

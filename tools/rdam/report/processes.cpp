@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/hints/analyze.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/report/merge_reports.h"
 #include "analyzer/report/run_course.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/several_traces.h"
-#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/terminal.h"
 #include "tools/rdam/report/recording.h"
 
 namespace rdam {

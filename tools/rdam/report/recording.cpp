@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "analyzer/hints/analyze.h"
-#include "tools/rdam/command/progress_line.h"
+#include "analyzer/hints/hints.h"
+#include "tools/rdam/command/terminal.h"
 
 namespace rdam {
 namespace {

@@ -24,7 +24,6 @@
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/scoring_options.h"
-#include "tools/rdam/command/sequence_options.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/report/processes.h"
 #include "tools/rdam/report/recording.h"

@@ -12,7 +12,7 @@
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 #include "tools/rdam/screen/lists.h"
-#include "tools/rdam/screen/scores.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 

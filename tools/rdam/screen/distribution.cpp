@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/output/eighths.h"
+#include "analyzer/output/drawing.h"
 
 namespace rdam::screen {
 namespace {

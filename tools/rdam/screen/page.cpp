@@ -11,8 +11,7 @@
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 #include "tools/rdam/screen/distribution.h"
-#include "tools/rdam/screen/page_tabs.h"
-#include "tools/rdam/screen/scores.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 namespace {

@@ -26,4 +26,11 @@ std::size_t bars_for(std::size_t width);
 /// The choices of the overview are `page.keys`; the other tabs have none.
 Content page_content(const PageFacts& facts, Tab tab, std::size_t width);
 
+// The parts of a function's page behind the first one.
+
+// Each without its head. `width`: of the lines.
+Content sequences_content(const PageFacts& facts, std::size_t width);
+Content threads_content(const PageFacts& facts, std::size_t width);
+Content callers_content(const PageFacts& facts, std::size_t width);
+
 }  // namespace rdam::screen

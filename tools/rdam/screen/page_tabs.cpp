@@ -1,5 +1,3 @@
-#include "tools/rdam/screen/page_tabs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,8 @@
 #include "analyzer/output/notes.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
-#include "tools/rdam/screen/scores.h"
+#include "tools/rdam/screen/page.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyzer/report/ranking.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
-#include "tools/rdam/screen/scores.h"
+#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 namespace {

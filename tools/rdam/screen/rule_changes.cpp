@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/sequences/keys.h"
-#include "analyzer/settings/named_rules.h"
+#include "analyzer/settings/settings.h"
 
 namespace rdam::feedback {
 namespace {

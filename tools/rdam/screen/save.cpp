@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analyzer/settings/baseline_text.h"
+#include "analyzer/settings/settings.h"
 
 namespace rdam::screen {
 namespace {

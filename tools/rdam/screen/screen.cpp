@@ -7,7 +7,6 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/symbols_ahead.h"
 #include "tools/base/interruption.h"
 #include "tools/base/printable.h"
 #include "tools/rdam/screen/controller.h"

@@ -11,8 +11,7 @@
 #include "analyzer/report/score_trace.h"
 #include "analyzer/report/scores.h"
 #include "analyzer/sequences/keys.h"
-#include "analyzer/settings/baseline_text.h"
-#include "analyzer/settings/named_rules.h"
+#include "analyzer/settings/settings.h"
 #include "tools/rdam/screen/rule_changes.h"
 #include "tools/trace/clock.h"
 

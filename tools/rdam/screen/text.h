@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/report/report.h"
+#include "analyzer/settings/settings.h"
+
 namespace rdam::screen {
 
 enum class Look : std::uint8_t { plain, strong, faint, notable, alarming };
@@ -56,5 +59,15 @@ std::vector<std::string> flowing(std::span<const std::string> items, std::size_t
 
 /// For terminals that know nothing else: as many columns, lines and bars drawn by what looks like them.
 std::string in_ascii(std::string_view text);
+
+// How scores look, wherever they stand.
+
+/// As in the report of `rdam analyze`: scores worth a look are highlighted.
+Look look_of_score(double score, double threshold);
+
+/// `module:name`, fit for a terminal.
+std::string function_name(const score::FunctionRow& row);
+/// A number of calls of the function: `~` if not all were recorded.
+std::string calls(const score::FunctionRow& row, std::uint64_t count);
 
 }  // namespace rdam::screen
