@@ -37,7 +37,7 @@ void keep_name(ThreadState& thread, std::uint64_t name) {
     for (std::size_t i = 0; i + 1 < sizeof thread.name && (i == 0 || thread.name[i - 1] != '\0'); ++i)
         thread.name[i] = from[i];
     if (thread.slot == nullptr || !rdam_guard.active() || in_shared_child(thread)) return;
-    // Of a process that is killed nobody can ask for it any more.
+    // The begin is published at once: nobody can ask a killed process for it.
     const sys::BlockSignals blocked;
     if (!blocked.nested()) tell_begin(thread);
 }

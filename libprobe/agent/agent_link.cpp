@@ -259,7 +259,7 @@ void print_reply(std::uint32_t serial) {
     if (const PlanCopy plan(serial); plan.whole()) plan.print();
 }
 
-/// … and, before the program runs, what the list's path means.
+/// Takes the first plan: prints it and, before the program runs, settles what the list's path means.
 void take_first_reply(bool fork_child) {
     const PlanCopy plan(0);
     if (!plan.whole()) return;

@@ -23,7 +23,7 @@ class PlanCopy {
     const shm::PlanReply& reply() const { return *reinterpret_cast<const shm::PlanReply*>(area_); }
     /// Writes its message to stderr.
     void print() const;
-    /// … and how many functions are wrapped.
+    /// Writes to stderr how many functions are wrapped.
     void print_wrapped() const;
     /// Keeps what it has for the agents of fork children.
     void keep_knowledge() const;

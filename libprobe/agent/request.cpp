@@ -15,7 +15,7 @@ constexpr std::uint32_t kMaxObjects = 4096;
 
 constinit Arena arena;
 constinit shm::RequestedObject objects[kMaxObjects] = {};
-/// Of objects that were loaded later: bytes that there are for the path and for the build ID.
+/// The bytes that an object loaded later has for its path and for its build ID.
 struct Room {
     std::uint32_t path;
     std::uint32_t build_id;

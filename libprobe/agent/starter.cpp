@@ -24,7 +24,7 @@ uid_t effective_user() {
     return static_cast<uid_t>(sys::call(SYS_geteuid));
 }
 
-/// Of this process or, before a fork, its parent. 0: it has not been looked for.
+/// The token of this process or, before a fork, of its parent. 0: it has not been looked for.
 constinit std::uint32_t known_token = 0;
 
 enum class Reached : std::uint8_t { starter, nobody, stranger, crowd };

@@ -44,7 +44,7 @@ class Lock {
     bool has_ = false;
 };
 
-/// Of at most twice the size.
+/// Takes a kept piece of at least `size` bytes and about twice as many at most.
 void* take_kept(std::size_t size) {
     for (Kept** at = &kept; *at != nullptr; at = &(*at)->next) {
         Kept* const found = *at;

@@ -36,7 +36,7 @@ void put_number(char (&text)[21], std::uint64_t number);
 /// Writes to stderr, unless the program was started with it closed: the descriptor may be anything by now.
 void say(const char* text, std::size_t size);
 
-/// The same for text out of the shared memory: nothing of it if it has a control character.
+/// Writes text out of the shared memory to stderr: nothing of it if it has a control character.
 void say_lines(const char* text, std::size_t size);
 
 /// A line of text built on the stack; what does not fit is cut.

@@ -25,7 +25,7 @@ bool may_gain_execution() {
     return known == 2;
 }
 
-/// The same content from a file: such a mapping is executable from its beginning.
+/// Maps the same content from a file: such a mapping is executable from its beginning.
 bool replace_by_file(std::uint64_t address, std::uint64_t size) {
     const long fd = sys::call(SYS_memfd_create, sys::word("rdam code"), MFD_CLOEXEC);
     if (sys::failed(fd)) return false;

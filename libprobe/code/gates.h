@@ -29,7 +29,7 @@ bool copy_gates_to(std::uint64_t place);
 /// `recorded`. Both must be within reach.
 void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded);
 
-/// The same where there is no copy of the gates: always on to `recorded`.
+/// Writes a gate where there is no copy of the gates: it always leads to `recorded`.
 void write_open_gate(std::uint64_t at, std::uint64_t recorded);
 
 /// Writes to `at` what counts a call: `displacement` is the counter's from the thread pointer.

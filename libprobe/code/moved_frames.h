@@ -26,7 +26,7 @@ class FrameTables {
 
     /// A table for a jump in an object's padding, of which its own tables say nothing, for note_jump().
     void add_jump(std::uint64_t jump);
-    /// Of those, in the order in which they were added.
+    /// The tables of add_jump(), in the order in which they were added.
     std::uint64_t jump_table(std::uint32_t index) const;
 
     /// What _dl_find_object() answers.

@@ -12,7 +12,8 @@
 #include "libprobe/event/call_counts.h"
 
 extern "C" {
-/// Of one kind: where a call with a frame on the stack begins, one without, and where that returns to.
+/// The trampolines of one kind: where a call with a frame on the stack begins, where one without does,
+/// and where that one returns to.
 struct Trampolines {
     void* stack;
     void* shadow;

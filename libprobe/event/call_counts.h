@@ -31,7 +31,7 @@ void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot);
 /// From now on without a system call.
 void open_call_counts();
 
-/// The same for all other live threads, if the program ends before they do.
+/// Publishes the calls of all other live threads, if the program ends before they do.
 void publish_others();
 /// The calls are again as they were when they were last published.
 void take_back_calls(ThreadState& thread);

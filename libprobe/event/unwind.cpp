@@ -67,7 +67,7 @@ struct Registers {
 /// unwound.
 bool asks_own_functions(std::uint64_t unwinder) {
     if (_Unwind_GetGR == nullptr || _Unwind_GetIP == nullptr || _Unwind_GetCFA == nullptr) return false;
-    // Of the object that has them, once it is known; in a line that nobody writes to.
+    // The range of the object that has them, once it is known; in a cache line that nobody writes to.
     struct alignas(64) Known {
         std::uint64_t begin = 0;
         std::uint64_t end = 0;

@@ -16,7 +16,7 @@ enum class BirthState : std::uint32_t {
     writing = 0x1e2d3c4b,  ///< a child has the place, and writes what it asks for
     asked = 0x2d4b8796,
     started = 0x4b96e1a5,  ///< by the agent: the child has an agent of its own now
-    refused = 0x87e15a3c,  ///< … or none could be started for it
+    refused = 0x87e15a3c,  ///< by the agent: no agent could be started for it
 };
 
 /// What a child asks for.

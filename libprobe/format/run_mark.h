@@ -34,7 +34,7 @@ constexpr RunMark mark_in(std::uint64_t limit) {
             static_cast<std::uint32_t>(limit) & kMaxToken};
 }
 
-/// Of any random number.
+/// The token made of any random number; never 0.
 constexpr std::uint32_t token_of(std::uint32_t random) {
     const std::uint32_t token = random & kMaxToken;
     return token == 0 ? 1 : token;

@@ -21,7 +21,7 @@ class Name {
         add("-");
         add(user);
     }
-    /// Of a file.
+    /// Not abstract: the path of a file.
     constexpr explicit Name(std::uint32_t token) {
         add("/tmp/rdam-");
         add(token);

@@ -33,7 +33,7 @@ extern std::uint64_t rdam_syscall_back;
 std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t second);
 void rdam_in_child();
 void rdam_after_child();
-// The same around prctl and seccomp. `before` says whether the other is wanted.
+// Called around prctl and seccomp. `before` returns whether the call behind it is wanted.
 std::uint64_t rdam_before_control(std::uint64_t number, std::uint64_t first, std::uint64_t second,
                                   std::uint64_t third);
 void rdam_after_control(std::uint64_t result);

@@ -298,7 +298,7 @@ bool prepare(int argc, char** argv, char** environment) {
     return connect_agent(false);
 }
 
-/// Of another C library neither the start nor the threads are known: not even whether `start` has arguments.
+/// Another C library's start and threads are not known: not even whether `start` has arguments.
 bool is_other_libc() {
     if (&__register_atfork != nullptr) return false;
     globals.settings.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;

@@ -271,7 +271,7 @@ bool let_begin(const Job& job) {
     leave(job);
 }
 
-/// Of `ld.so PROGRAM` the kernel knows only the dynamic linker.
+/// Finds the program of `ld.so PROGRAM`, of which the kernel knows only the dynamic linker.
 void look_behind_linker(ProcessDescription& process) {
     if (process.objects.empty() || !file_name(process.executable).starts_with("ld")) return;
     ProcessObject& program = process.objects.front();

@@ -62,7 +62,7 @@ std::string target(const std::string& link) {
     return std::filesystem::read_symlink(link, error).string();
 }
 
-/// Of the run that this process is of; 0: it has no starter.
+/// The token of the run that this process belongs to; 0: it has no starter.
 std::uint32_t run_token = 0;
 
 /// The file of a socket, which goes with the starter.

@@ -85,10 +85,10 @@ class ChunkQueue {
     RingReader ring_;
     std::vector<ThreadChunks> threads_;
     std::vector<bool> here_;          ///< by chunk: we hold it
-    std::vector<bool> left_;          ///< … of a thread that is gone without a word
+    std::vector<bool> left_;          ///< by chunk: its thread ended without reporting it
     std::uint32_t held_ = 0;          ///< chunks, of all threads
     std::uint32_t spent_ = 0;         ///< chunks, of all threads
-    std::uint32_t threads_done_ = 0;  ///< whose end we have heard of
+    std::uint32_t threads_done_ = 0;  ///< threads whose end was reported
     std::uint64_t damaged_ = 0;
 };
 

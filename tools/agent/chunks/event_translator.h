@@ -48,7 +48,7 @@ class EventTranslator {
 
     /// All of the thread's chunks have been translated.
     void thread_ended(std::uint32_t thread);
-    /// … and reported this as the number of its last part.
+    /// The thread has reported `number` as that of its last part.
     void note_last_number(std::uint32_t thread, std::uint32_t number) { finisher_.note_end(thread, number); }
 
     bool any_calls() const { return finisher_.any_calls(); }

@@ -24,7 +24,7 @@ class ThreadTable {
     /// sense.
     bool note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end);
 
-    /// The same for all threads whose end has not been reported.
+    /// Notes `end` as the end of all threads that have not reported theirs.
     void end_rest(std::uint64_t end);
 
     /// Whether the thread that the process knows by this number is no longer there.

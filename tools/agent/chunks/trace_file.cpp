@@ -96,7 +96,7 @@ std::string TraceFile::finish() {
     }
     if (error_.empty()) return text;
     const std::string& reason = lost_ > 0 ? lost : error_;
-    // … and says itself what is missing, even where the program was killed.
+    // `rdam record` reports what is missing, even where the program was killed.
     const bool told = name_.tell_failure(reason) && !info_.process.run.empty();
     return told ? text : text + "rdam: " + printable(reason) + "\n";
 }

@@ -13,7 +13,7 @@ namespace rdam::agent {
 /// where a record begins. What only looks like a number counts as well.
 class FunctionsLeft {
   public:
-    /// As a chunk of records, or of packs and call stacks.
+    /// Looks at a chunk as one of records, or as one of packs and call stacks.
     void look_at_records(std::span<const std::uint8_t> chunk);
     void look_at_packs(std::span<const std::uint8_t> chunk);
 

@@ -65,7 +65,7 @@ class SharedMemory {
 
     /// For publishing to the program, and for futexes. Anything may be read there: see shared_facts.h.
     shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }
-    /// As it was before the program ran: the process, its clock and its budget.
+    /// The facts from before the program ran: the process, its clock and its budget.
     const StartFacts& start() const { return start_; }
     /// Reads what the process measured before it records, once it has. False: no values that make sense, and
     /// the clock's step is assumed to be 1.

@@ -29,17 +29,18 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
 std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
                          const Configuration& configuration);
 
-/// The same two for objects loaded later.
+/// wrapped_text() and answer_text() for objects loaded later.
 std::string late_wrapped_text(const Plan& plan, const ProcessDescription& process,
                               const Configuration& configuration);
 std::string late_answer_text(const Plan& plan, const Configuration& configuration);
-/// … where there are too many to name them.
+/// Replaces late_wrapped_text() where there are too many libraries to name them.
 std::string further_libraries_text(const Configuration& configuration);
 
 /// At the end: which functions the budget did not suffice for.
 std::string windowed_text(const trace::TraceInfo& info, const Configuration& configuration);
 
-/// The same at the end for libraries that never came. `awaited`: entries of the list and their libraries.
+/// At the end: the lines for libraries that were never loaded. `awaited`: entries of the list and their
+/// libraries.
 std::string never_loaded_text(const std::map<std::string, std::string>& awaited,
                               const ProcessDescription& process);
 

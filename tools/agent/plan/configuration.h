@@ -18,7 +18,7 @@ struct Configuration {
     std::string pattern;                   ///< RDAM_OUTPUT as it is, if that differs
     bool output_has_pid = false;           ///< %p is in it
     std::string run;                       ///< RDAM_RUN without its secret: set by `rdam record`
-    std::string whole_run;                 ///< … with it
+    std::string whole_run;                 ///< RDAM_RUN with its secret
     bool arguments = true;                 ///< RDAM_ARGS
     bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count
     bool verbose = false;                  ///< RDAM_VERBOSE

@@ -41,7 +41,7 @@ struct Knowledge {
 
 std::vector<std::uint8_t> encode(Knowledge knowledge);
 
-/// Of one encoding behind the other. Nothing: some of it is missing or wrong.
+/// Decodes encodings that follow one another. Nothing: some of it is missing or wrong.
 std::optional<std::vector<Knowledge>> decode_knowledge(std::span<const std::uint8_t> bytes);
 
 }  // namespace rdam::agent

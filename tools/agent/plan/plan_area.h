@@ -19,7 +19,7 @@ struct NumberedFunction {
 /// What goes with a plan.
 struct PlanTexts {
     std::string message = {};              ///< lines for stderr, in any case
-    std::string wrapped = {};              ///< … if functions are wrapped as planned
+    std::string wrapped = {};              ///< lines for stderr if functions are wrapped as planned
     std::string list = {};                 ///< shm::PlanReply::list
     std::vector<std::uint8_t> known = {};  ///< shm::PlanReply::inherited
     bool anew = false;                     ///< shm::PlanReply::inherits_anew

@@ -455,7 +455,7 @@ void Planning::drop_known_misses(Plan& plan) {
     });
 }
 
-/// Of the objects from `first` on.
+/// Looks at the objects from `first` on.
 void Planning::note_copied_stacks(std::size_t first, const Plan& plan) {
     std::string& library = info_.process.copied_stacks;
     for (std::size_t i = first; i < process_.objects.size() && library.empty(); ++i)

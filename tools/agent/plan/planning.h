@@ -31,7 +31,7 @@ class Planning {
     /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
     /// for stderr. On success `info` knows the objects, functions and answers.
     Result<void> start();
-    /// The same for a fork child, which goes on with its parent's plan. Reads no file.
+    /// start() for a fork child, which goes on with its parent's plan. Reads no file.
     Result<void> resume();
     /// The path of the list, absolute, if it was given as a relative one; else empty.
     std::string list_path() const;
@@ -50,7 +50,7 @@ class Planning {
     const FunctionNumbers& numbers() const { return process_.numbers; }
     /// The numbers that functions which have gone have left to others since the last time.
     std::vector<std::uint32_t> take_released() { return std::exchange(released_, {}); }
-    /// … and where it makes no sense, with none.
+    /// Answers the late request `serial`, which makes no sense, with no plan.
     void refuse_change(std::uint32_t serial);
 
     /// What was not found in libraries, because they have not been loaded so far: lines for stderr.
@@ -98,7 +98,7 @@ class Planning {
     std::string run_;                   ///< of once_in_run()
     std::vector<std::string> remarks_;  ///< of the plan
     std::size_t told_ = 0;              ///< bytes that the process keeps for its children
-    std::size_t told_anew_ = 0;         ///< … when it last was told everything
+    std::size_t told_anew_ = 0;         ///< `told_` when everything was last sent
 };
 
 }  // namespace rdam::agent

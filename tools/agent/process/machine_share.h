@@ -51,7 +51,7 @@ struct ProcessorTimes {
     }
 };
 
-/// Of these processors; all 0: not known.
+/// The times of these processors; all 0: not known.
 ProcessorTimes processor_times(const std::string& proc_stat, const std::vector<std::uint32_t>& processors);
 /// Reads the file.
 ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors);

@@ -8,7 +8,7 @@ namespace rdam::agent {
 
 /// "forbidden by …". `paranoid` is what kernel.perf_event_paranoid says; empty: it cannot be read.
 std::string who_forbids_perf(std::string_view paranoid);
-/// The same for this machine.
+/// who_forbids_perf() with this machine's kernel.perf_event_paranoid.
 std::string who_forbids_perf();
 
 }  // namespace rdam::agent

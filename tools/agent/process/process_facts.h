@@ -31,7 +31,7 @@ bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view pa
 /// title): then it has the library among its mappings.
 bool is_recorded(std::uint32_t pid);
 
-/// … and, as far as that is to be known, in the run of this name. An empty name: in any.
+/// Whether `pid` is recorded in the run of this name, as far as that is to be known. An empty name: in any.
 bool is_of_run(std::uint32_t pid, std::string_view run);
 
 /// What `pid` runs was started with an environment that preloads no recorder. False: that is not known.

@@ -14,7 +14,7 @@ namespace rdam::agent {
 /// text of its status file; empty: it does not say.
 std::vector<std::uint32_t> parse_numbers(const std::string& status);
 
-/// … of a process. Empty: it is gone, or the kernel does not say.
+/// The numbers of a process. Empty: it is gone, or the kernel does not say.
 std::vector<std::uint32_t> numbers_of(std::uint32_t pid);
 
 /// Whether the process is in the PID namespace of this one.
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> all_processes();
 /// The children of the process's threads, which have not been adopted by others, where the kernel lists them.
 std::vector<std::uint32_t> children_of(std::uint32_t pid);
 
-/// Of a process, by what it calls its threads. Thread-safe.
+/// The threads of a process, by the numbers that the process knows them by. Thread-safe.
 class ThreadNumbers {
   public:
     /// `pid` is its number here.

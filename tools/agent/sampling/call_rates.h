@@ -76,7 +76,7 @@ class CallRates {
     std::vector<Thread> threads_;  ///< by their numbers in the trace
     std::vector<Watched> watched_;
     std::size_t wanted_ = 0;             ///< in watched_: of the chunk that was wanted
-    Look look_;                          ///< … and how it is looked at
+    Look look_;                          ///< how that chunk is looked at
     std::vector<Open> open_;             ///< calls of the chunk at hand
     std::vector<std::uint32_t> places_;  ///< by function: 1 + its place in its calls; 0: none
     std::vector<bool> named_;            ///< by function

@@ -127,7 +127,7 @@ std::uint64_t WindowKeeper::calls_of(const Function& function) const {
     return shared_.control().calls[function.number].load(std::memory_order_relaxed) - function.calls_before;
 }
 
-/// Those that the process has found too hot have closed gates, which open with the next window.
+/// Functions that the process has found too hot have closed gates, which open with the next window.
 void WindowKeeper::look_for_functions() {
     const std::uint32_t seen = shared_.control().windowed_futex.load();
     if (seen == seen_ && exchange_.changes == changes_) return;

@@ -12,8 +12,8 @@ namespace rdam::agent {
 class WindowSchedule {
   public:
     static constexpr double kFirst = 1e6;         ///< the length of the first window
-    static constexpr double kMin = 50e3;          ///< … of any
-    static constexpr double kMax = 10e6;          ///< … of any
+    static constexpr double kMin = 50e3;          ///< the shortest window
+    static constexpr double kMax = 10e6;          ///< the longest window
     static constexpr double kUsualPeriod = 20e6;  ///< from one window to the next, on average
     static constexpr double kLongestPeriod = 50e6;
     static constexpr double kMaxDuty = 0.5;  ///< of the time, in windows

@@ -63,7 +63,7 @@ perf_event_attr attributes_for(clockid_t clock) {
     return attributes;
 }
 
-/// Of an event that only carries a ring.
+/// The attributes of an event that only carries a ring.
 perf_event_attr attributes_of_carrier(clockid_t clock) {
     perf_event_attr attributes = attributes_for(clock);
     attributes.context_switch = 0;
