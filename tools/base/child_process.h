@@ -22,7 +22,7 @@ struct ChildOutput {
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment, std::size_t limit);
 
-/// The same for output of any size: each piece goes to `take` as it comes. The result contains none of it,
+/// run_child() for output of any size: each piece goes to `take` as it comes. The result contains none of it,
 /// only the beginning of stderr.
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,

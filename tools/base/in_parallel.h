@@ -45,7 +45,7 @@ void in_parallel(std::size_t count, unsigned jobs, const Use& use) {
         each.get();
 }
 
-/// The same for what may fail. Error: that of the lowest i.
+/// in_parallel() for a `use` that may fail. Error: that of the lowest i.
 template <class Use>
 Result<void> try_in_parallel(std::size_t count, unsigned jobs, const Use& use) {
     std::vector<std::optional<Error>> errors(count);

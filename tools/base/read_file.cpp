@@ -16,9 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How long to wait until a pipe is opened for writing …
+/// How long to wait until a pipe is opened for writing.
 constexpr milliseconds kUntilOpened{2000};
-/// … and how long for data after that.
+/// How long to wait for data after that.
 constexpr milliseconds kUntilWritten{60000};
 
 bool has_something_within(int fd, milliseconds patience) {

@@ -67,7 +67,7 @@ std::optional<Number> number_in(std::string_view word) {
     return value;
 }
 
-/// The same of a whole number in digits of `base`, without a prefix.
+/// Parses a whole number in digits of `base`, without a prefix.
 template <class Number>
 std::optional<Number> number_in(std::string_view word, int base) {
     Number value{};

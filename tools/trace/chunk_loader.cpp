@@ -19,7 +19,7 @@ struct ChunkLoader::Decompressor {
 };
 
 bool swells(const FileInput& file, const ChunkPlace& place) {
-    // Those of a recorder: 3.4 MB, 849 times what they take in the file where little happens.
+    // A recorder's chunks take 3.4 MB, 849 times what they take in the file where little happens.
     constexpr std::uint64_t kMuch = std::uint64_t{4} << 20;
     constexpr std::uint64_t kTimes = 192;
     const auto header = file.record_at<format::ChunkHeader>(place.offset);

@@ -1,5 +1,4 @@
-// The chunks of one thread of a trace, decoded one after the other, by a thread of their own if that is worth
-// it.
+// The chunks of one thread of a trace, decoded one after the other, by a thread of their own if that pays.
 #pragma once
 
 #include <array>

@@ -19,7 +19,7 @@ class ChunkDecoder {
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                 const TraceInfo& info);
 
-    /// The same for packs that are in no file yet, as the recorder has made them.
+    /// Decodes packs that are in no file yet, as the recorder has made them.
     bool decode(const Packs& packs, const TraceInfo& info);
 
     /// The result of the last successful decode(), valid until the next.

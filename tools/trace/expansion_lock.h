@@ -1,5 +1,5 @@
-// Who may hold far more memory than its part of the file is worth: one thread of a trace at a time. Recorders
-// write nothing that would.
+// Only one thread of a trace at a time may decode chunks that expand to far more memory than their size in
+// the file. Recorders write no such chunks.
 #pragma once
 
 #include <functional>

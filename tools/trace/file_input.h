@@ -23,7 +23,7 @@ class FileInput {
 
     /// Opens a regular file without ever blocking on it.
     static Result<FileInput> open(const std::string& path);
-    /// The same for a file that is open for reading; takes over `fd`, in any case.
+    /// Reads a file that is open for reading; takes over `fd`, in any case.
     static Result<FileInput> take_over(int fd, const std::string& path);
 
     /// Waits until no recorder has it locked (`waiting` is called once if that takes more than a second).

@@ -52,7 +52,7 @@ class MessageReader {
             if (!taken_) message_.skip();
         }
     }
-    /// The same of a message of items(): returns its index.
+    /// Reads a message of items(); returns its index.
     template <class Structure>
     std::uint64_t read_item(Structure& to) {
         indexed_ = true;

@@ -47,9 +47,9 @@ class TraceReader {
     /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format
     /// version, nothing readable in it.
     static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
-    /// The same for the current content: a file that is still being written has no end yet.
+    /// Opens the file with its current content: one that is still being written has no end yet.
     static Result<TraceReader> open_as_it_is(const std::string& path);
-    /// The same for a file that is open for reading; takes over `fd`. `name` is for messages.
+    /// Reads a file that is open for reading; takes over `fd`. `name` is for messages.
     static Result<TraceReader> read_descriptor(int fd, const std::string& name);
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;

@@ -306,7 +306,7 @@ NameLock::Loaded NameLock::loaded() const {
     return {.programs = content.programs[0] != '\0', .launchers = as_text(content.launchers)};
 }
 
-/// Those of other users of the run: files that nobody without its secret could have written.
+/// Adds what other users of the run have written: files that nobody without its secret could write.
 void NameLock::gather() {
     if (state_ != State::held || !has_secret(run_)) return;
     Content all = read_content(fd_);

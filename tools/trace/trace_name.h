@@ -62,14 +62,14 @@ class NameLock {
     /// Tells the other holders of the name that the recorder has been loaded into a process of the run: into
     /// the launcher of that file name, or (empty) into another program.
     void tell_loaded(std::string_view launcher);
-    /// … that a process has something to record.
+    /// Tells them that a process has something to record.
     void tell_planned();
-    /// … there are events. It takes no room on the disk, which may be full.
+    /// Tells them that there are events. That takes no room on the disk, which may be full.
     void tell_events();
-    /// … and why they are not in the trace. The first reason stays. False: it could not be told.
+    /// Tells them why events are not in the trace. The first reason stays. False: it could not be written.
     bool tell_failure(std::string_view reason);
-    /// … and that a recording inside the run has written the trace `path`. Those for which there is no room
-    /// are left out.
+    /// Tells them that a recording inside the run has written the trace `path`. Paths for which there is no
+    /// room are left out.
     void tell_inner(std::string_view path);
     /// Into what the recorder has been loaded, as far as processes could tell.
     struct Loaded {
@@ -80,11 +80,11 @@ class NameLock {
     bool has_plan() const;
     bool has_events() const;
     std::string failure() const;
-    std::string inner() const;  ///< the paths that were told, one per line
+    std::string inner() const;  ///< the paths of tell_inner(), one per line
 
     /// The first holder at the end: other users of the run have told something, too.
     void gather();
-    /// Those that were found to belong to the run, this one included.
+    /// The users that were found to belong to the run, this one included.
     const std::vector<unsigned>& users() const { return users_; }
 
   private:

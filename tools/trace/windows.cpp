@@ -25,7 +25,7 @@ bool decode_windows(const format::ChunkHeader& header, std::span<const std::uint
     if (!open_columns(payload, columns, format::kFirstWindowsColumns)) return false;
     auto& [gaps, lengths, groups] = columns;
     const bool grouped = groups.left() > 0;
-    // As for off-CPU chunks: the stored size bounds the allocation.
+    // The stored size bounds the allocation, as in off-CPU chunks.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size ||
         (!to.empty() && header.first_tsc < to.back().end))
         return false;

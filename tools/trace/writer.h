@@ -36,7 +36,7 @@ class TraceWriter {
     /// gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
 
-    /// The same for packs as threads have made them.
+    /// Appends packs as threads have made them.
     Result<void> append(std::uint32_t thread, const Packs& packs);
 
     /// Appends what `encoder` holds as the next off-CPU chunk of the thread `tid`, and empties it. It

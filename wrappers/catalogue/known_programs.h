@@ -16,7 +16,7 @@ class KnownPrograms {
   public:
     /// Parses the text (TOML). `origin` names it in messages. For programs with catalogue_toml_dep.
     static Result<KnownPrograms> parse(std::string_view text, std::string_view origin);
-    /// Those that were compiled in from programs.toml.
+    /// The programs that were compiled in from programs.toml.
     static const KnownPrograms& builtin();
 
     /// All of them, a line each.

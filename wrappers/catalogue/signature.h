@@ -12,7 +12,7 @@ namespace rdam {
 /// Fills parameters, variadic, result, keys and sizes of a function called `name`. The error does not name
 /// the file.
 Result<CatalogueFunction> parse_signature(std::string_view name, std::string_view text);
-/// … and back.
+/// The text that parse_signature() reads back.
 std::string signature_text(const CatalogueFunction& function);
 
 }  // namespace rdam

@@ -34,7 +34,7 @@ class CalleeConduct {
     /// `stack_bytes` of what the caller put on the stack.
     bool suits_stack_frame(const CodeRange& function, std::uint64_t stack_bytes);
 
-    /// Of the function alone.
+    /// The conduct of the function alone.
     const Conduct& of(const CodeRange& function);
 
   private:

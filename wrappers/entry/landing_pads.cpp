@@ -11,7 +11,7 @@
 namespace rdam::unwinding {
 namespace {
 
-/// Of actions, or of lists of types.
+/// The limit for actions and for lists of types.
 constexpr std::uint64_t kMostCopied = 512;
 constexpr unsigned kPointer = 8;
 

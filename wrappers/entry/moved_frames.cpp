@@ -215,7 +215,7 @@ std::optional<Bytes> moved_program(const FrameDescription& description, std::uin
         // What an expression says may count from the stack's end.
         if (!program.rule().plain || program.computes()) return std::nullopt;
         put_advance(out, at, step.code);
-        // Or a landing pad would find a stack that is so much deeper than it expects.
+        // Without this a landing pad would find a stack that is so much deeper than it expects.
         out.push_back(DW_CFA_GNU_args_size);
         put_uleb(out, program.arguments() + step.pushed);
         if (program.rule().base != kDwarfRsp) continue;

@@ -16,11 +16,11 @@ struct WaitSite {
     bool call = false;          ///< else a jump
 };
 
-/// Those of `function` that it can get to behind an atomic instruction, which is how one tries to get what
-/// may be taken: what it does for another kind of object (a robust mutex) is decided before. Code alone tells
-/// them: slow paths are internal functions, and symbols are not installed everywhere. What waits enters the
-/// kernel by futex(2), itself or in a function that it calls directly. What the object exports for others is
-/// no slow path. In the order of addresses.
+/// The wait sites of `function` that it can get to behind an atomic instruction, which is how one tries to
+/// get what may be taken: what it does for another kind of object (a robust mutex) is decided before. Code
+/// alone tells them: slow paths are internal functions, and symbols are not installed everywhere. What waits
+/// enters the kernel by futex(2), itself or in a function that it calls directly. What the object exports for
+/// others is no slow path. In the order of addresses.
 std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function);
 
 }  // namespace rdam

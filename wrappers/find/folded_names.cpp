@@ -10,7 +10,7 @@
 namespace rdam {
 namespace {
 
-/// The same for all spellings of a name.
+/// What all spellings of a name have in common.
 std::string core_of(std::string_view linkage_name) {
     const CloneParts parts = split_clone(linkage_name);
     std::string name = display_name(parts.base, true);

@@ -37,7 +37,7 @@ class NameQuery {
     /// version alone, all where there is no default. Data symbols only if no code answers. Demangles only
     /// names that contain the query's longest identifier.
     std::vector<SymbolMatch> find_in(const ObjectFile& object) const;
-    /// The same without MatchKind::glob.
+    /// find_in() without MatchKind::glob.
     std::vector<SymbolMatch> find_spelled_out(const ObjectFile& object) const;
 
     const std::string& name() const { return name_; }        ///< without version
@@ -64,8 +64,8 @@ class NameQuery {
     std::string version_;
     std::string normalized_;
     std::string token_;  // every mangled name that can match contains it
-    std::string piece_;  // … and every name that can match a glob, in the form found in the file, does, too
-    std::uint64_t letters_ = 0;  // … and these letters
+    std::string piece_;  // every name that can match a glob contains it, in the form found in the file
+    std::uint64_t letters_ = 0;  // the letters that every such name contains
     bool is_glob_ = false;
 };
 

@@ -17,7 +17,7 @@ class RegionNames {
     /// Whether the name is among the constants of an object with regions. A region is known to the recorder
     /// only when the program gets there, so this may be true of a name that is none.
     bool may_hold(std::string_view name) const;
-    /// The same of some name that `pattern` matches (glob_match()).
+    /// Whether may_hold() is true of a name that `pattern` matches (glob_match()).
     bool may_match(std::string_view pattern) const;
 
   private:

@@ -15,7 +15,7 @@ namespace rdam {
 std::map<std::string, std::string> changed_files(const std::string& perf_data,
                                                  const std::map<std::string, std::uint64_t>& inodes);
 
-/// The same from the output of `perf buildid-list`. `recorded`: when the recording ended.
+/// changed_files() from the output of `perf buildid-list`. `recorded`: when the recording ended.
 std::map<std::string, std::string> changed_files_in(const std::string& build_ids,
                                                     const std::map<std::string, std::uint64_t>& inodes,
                                                     timespec recorded);

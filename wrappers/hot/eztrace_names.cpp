@@ -7,7 +7,7 @@
 namespace rdam {
 namespace {
 
-// Of EZTrace 2.0 as in Debian 12. Sorted.
+// The names of EZTrace 2.0 as in Debian 12, sorted.
 
 constexpr std::string_view kPthread[] = {
     "pthread_barrier_wait",

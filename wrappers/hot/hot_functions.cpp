@@ -55,7 +55,7 @@ std::optional<LeftOut> reason_against(const PerfRow& row) {
     return std::nullopt;
 }
 
-/// Of "f.cold", code that is jumped to from f, the name of f.
+/// The name of f for "f.cold", which is code that f jumps to.
 std::string_view whole_function(std::string_view name) {
     return name.substr(0, name.find(".cold", 1));
 }

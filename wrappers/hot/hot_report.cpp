@@ -115,7 +115,7 @@ class Names {
         return symbol != nullptr && symbol->kind == SymbolKind::function ? symbol->name : std::string_view{};
     }
 
-    /// Of the function that begins where this mark is; empty: none does.
+    /// The name of the function that begins where this mark is; empty: none does.
     std::string_view behind_mark(std::string_view path, std::string_view mark) {
         const ObjectFile* const file = opened(path);
         if (file == nullptr) return {};

@@ -22,7 +22,7 @@ class ElfImage {
   public:
     /// What repaired_elf() can mend is mended. Errors: no such file, unreadable, not an ELF file.
     static Result<ElfImage> open(const std::string& path);
-    /// The same from bytes (a decompressed section, a test, a fuzzer); `name` is for messages.
+    /// Reads the file from bytes (a decompressed section, a test, a fuzzer); `name` is for messages.
     static Result<ElfImage> from_bytes(std::vector<char> bytes, std::string name);
 
     ~ElfImage();

@@ -17,7 +17,7 @@ struct CodeRange {
     bool contains(std::uint64_t address) const { return address >= begin && address < end; }
 };
 
-/// Of a frame description.
+/// The place of a frame description.
 struct FramePlace {
     std::size_t section = 0;   ///< which of the object's, one of those named .eh_frame
     std::uint64_t offset = 0;  ///< in it

@@ -51,8 +51,8 @@ class DebugStrings {
     PieceFilter pieces_;
 };
 
-/// The same for a function without code of its own, by the name a person gives it: linkage name, or demangled
-/// with or without parameter list. Only copies that were found count.
+/// Finds the inlined copies of a function without code of its own, by the name a person gives it: linkage
+/// name, or demangled with or without parameter list. Only copies that were found count.
 std::map<SourceFunction, InlinedCopies> find_inlined_by_name(DwarfFile& dwarf, std::string_view name);
 
 }  // namespace rdam

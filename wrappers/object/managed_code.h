@@ -27,7 +27,7 @@ class ManagedCode {
     /// What made the code at a link-time address; nullptr: nothing that forbids to wrap it.
     const ManagedRuntime* at(std::uint64_t address) const;
 
-    /// Those with code in the object.
+    /// The runtimes with code in the object.
     const std::vector<const ManagedRuntime*>& runtimes() const { return runtimes_; }
 
   private:

@@ -28,7 +28,7 @@ class ObjectFile {
   public:
     /// Errors: unreadable, not ELF, not for x86-64, neither executable nor shared object.
     static Result<ObjectFile> open(const std::string& path, const std::string& debug_root = kDebugRoot);
-    /// The same from bytes; without a path there is no separate debug file beside it.
+    /// Reads the object from bytes; without a path there is no separate debug file beside it.
     static Result<ObjectFile> from_bytes(std::vector<char> bytes, std::string name);
     ~ObjectFile();
     ObjectFile(const ObjectFile&) = delete;

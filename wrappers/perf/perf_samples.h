@@ -43,7 +43,7 @@ class PerfSamples {
     /// The processes whose samples were asked for, and what else there is.
     const Processes& processes() const { return processes_; }
 
-    /// Of several events, uses the one that counts time, otherwise the first. Rows have paths for modules.
+    /// Uses the event that counts time, otherwise the first. Rows have paths for modules.
     /// Without rows if nothing was sampled.
     PerfReport report() const;
 
@@ -73,14 +73,14 @@ class PerfSamples {
     const Event* chosen() const;
 
     std::string unfinished_;   // the beginning of a line
-    bool too_long_ = false;    // … which says nothing
+    bool too_long_ = false;    // it was too long: the rest is ignored
     std::string broken_;       // the lines of a frame with a line break in a name
-    unsigned pieces_ = 0;      // … of which there are so many
+    unsigned pieces_ = 0;      // the lines in broken_
     bool new_object_ = false;  // the line before has added to objects_
     std::vector<Event> events_;
     std::size_t event_ = 0;  // of the current sample
     double period_ = 0;
-    std::int64_t pid_ = -1;  // … and its process
+    std::int64_t pid_ = -1;  // of the current sample
     enum class Wanted : std::uint8_t { nothing, place, caller } wanted_ = Wanted::nothing;
     bool has_chains_ = false;
     std::uint64_t samples_ = 0;

@@ -59,7 +59,7 @@ std::string without_colours(std::string_view text);
 /// Whether samples of this event stand for time.
 bool counts_time(std::string_view event);
 
-/// Of several events, reads the one that counts time (cpu-clock, task-clock, cycles), otherwise the first.
+/// Reads the event that counts time (cpu-clock, task-clock, cycles), otherwise the first.
 /// Text that is no such report, or lacks the required columns, is an error that names `origin`.
 Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin);
 

@@ -76,7 +76,7 @@ struct Compilation {
 
 constexpr std::string_view kAssembly = "assembly";
 
-/// Those whose compilers Debian has, by DWARF's number.
+/// The languages whose compilers Debian has, by DWARF's number.
 std::string_view language_name(int number) {
     constexpr int kAda2005 = 0x2e;
     constexpr int kAda2012 = 0x2f;

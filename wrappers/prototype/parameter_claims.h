@@ -52,7 +52,7 @@ struct FunctionClaims {
     Signature signature = Signature::kept;
 };
 
-/// Of a function that begins at `first_instruction`, with these parameters.
+/// The claims of a function that begins at `first_instruction`, with these parameters.
 FunctionClaims parameter_claims(Dwarf_Die function, std::uint64_t first_instruction,
                                 const std::vector<Dwarf_Die>& parameters);
 

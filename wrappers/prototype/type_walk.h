@@ -38,7 +38,7 @@ Classification classify(const PeeledType& type);
 /// An unsigned attribute of the DIE itself or of its origin.
 std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die die, unsigned name);
 
-/// Likewise a text; empty: it has none.
+/// A text attribute of the DIE itself or of its origin; empty: it has none.
 std::string_view text_attribute(Dwarf_Die die, unsigned name);
 
 }  // namespace rdam
