@@ -5,12 +5,10 @@
 // no times. What that means for the others:
 //  - calls that ended inside it are as good as any other;
 //  - the call that contains it has a duration, for its own two timestamps are good, but no self time, for
-//  nobody
-//    knows when the abandoned child ended;
+//    nobody knows when the abandoned child ended;
 //  - calls around that one are not touched, in neither;
 //  - whether a call that came after the jump ran inside the abandoned one cannot be known. It counts as
-//  inside: a
-//    later call of the same function is not outermost, which can only make a score lower.
+//    inside: a later call of the same function is not outermost, which can only make a score lower.
 //
 // Tail calls. tail_enter closes the function that was tail-entered in the same frame before, at its own
 // timestamp, and opens its function as a child of the one that opened the frame; the frame's leave closes

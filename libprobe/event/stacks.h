@@ -11,11 +11,9 @@
 //   further events near by. Two such stacks whose events come closer to each other than kNear are taken for
 //   one.
 // - A thread may go on on the stack that another one began on (oneTBB's tasks that have been suspended
-// there): its
-//   number is kThreadStacks + the tid of that one.
+//   there): its number is kThreadStacks + the tid of that one.
 // - A signal handler's stack of its own (sigaltstack) counts as the one that the signal has interrupted: its
-// calls
-//   end before those of the interrupted code go on.
+//   calls end before those of the interrupted code go on.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,7 @@ struct ProvenValues {
 /// - the code is not optimized: all parameters are kept in the frame for the function's whole life, the first
 ///   instructions put a different argument into each, and in the order in which they are written; or
 /// - the argument is the one that the System V convention has for a parameter in this position, of a function
-/// whose
-///   parameters are those in the source. It is not known behind a type that compilers pass differently.
+///   whose parameters are those in the source. It is not known behind a type that compilers pass differently.
 ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code);
 
 /// What the user is told; empty: all are proven. `doubt` says why nothing was proven without the code.

@@ -28,7 +28,7 @@ bool switches_stacks(const trace::TraceReader& reader);
 /// - Pauses and times off the processors belong to the row that ran then.
 /// - Instructions are unknown for calls during which the row did not run all the time.
 /// - The number of counted calls (ThreadInfo::calls) is divided among the rows of a thread like the recorded
-/// ones.
+///   ones.
 /// - A call without a mark that begins on an empty stack during a sampled call tree of its thread shares that
 ///   tree's fate, and is marked so.
 /// - Where events are missing, every row that may have run there has a gap, as it is not known on which stack
