@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ constexpr std::string_view name_of(HintKind kind) {
         "trend",     "warm_up",           "phase",        "more_work",   "busy_wait", "slower_work",
         "waited",    "blocked",           "preempted",    "concurrent",  "two_times", "waits",
         "inside",    "no_parameter",      "with_threads", "varies_alone"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(HintKind::varies_alone) + 1);
     return kNames[static_cast<std::size_t>(kind)];
 }
 
