@@ -19,13 +19,108 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/calls/known_ends.h"
-#include "analyzer/calls/off_cpu_pauses.h"
-#include "analyzer/calls/window.h"
+#include "analyzer/calls/matcher.h"
 #include "tools/base/result.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 
 namespace rdam::calls {
+
+// A part of a run: which events of a thread are inside it, and which calls only partly.
+//
+// A call that enters before the window or leaves after it is *cut off*: its own events inside the window are
+// left out with it (except if it begins inside: it then counts as a call that was not seen to end), and so
+// are tail calls within a frame that began before. Calls inside a cut-off call are judged separately: those
+// that are completely inside the window are passed on, with the weight of their sampled call tree, as if no
+// call enclosed them.
+
+/// The part of a thread's life in `range`; where an end of its life is not known, up to that of the range.
+trace::TickRange life_in(const trace::ThreadInfo& thread, const trace::TickRange& range);
+
+/// For one thread. Time per event is constant (amortized); memory grows with the nesting.
+class EventWindow {
+  public:
+    /// Event::function must be below `functions`. Calls of functions in `ignored` (it may be shorter) do not
+    /// count as cut off.
+    EventWindow(trace::TickRange range, std::size_t functions, std::vector<bool> ignored);
+
+    /// What of `events` is to be analyzed. Valid until the next call, and as long as `events`.
+    std::span<const trace::Event> inside(std::span<const trace::Event> events);
+
+    /// Events are missing here. Returns whether the analysis is to know.
+    bool gap();
+
+    /// Calls that began before the window and were open when it began. Those open at its end are the ones
+    /// that the matcher sees abandoned at the end, if `reaches_end()`.
+    std::uint64_t cut_at_begin() const { return cut_at_begin_; }
+    bool begins_before() const { return begins_before_; }  ///< there was an event before the window
+    bool reaches_begin() const { return reaches_begin_; }  ///< there was one in it or behind it
+    bool reaches_end() const { return reaches_end_; }      ///< there was one behind it
+
+  private:
+    struct Frame {
+        std::uint32_t function = 0;
+        std::uint8_t sampling = 0;  ///< as Event::sampling, of its tree
+        bool tail = false;
+        bool passed_on = false;
+    };
+
+    void see(std::uint64_t tsc);
+    bool passes(trace::Event& event);
+    bool enter(trace::Event& event);
+    bool tail_enter(trace::Event& event);
+    bool leave(const trace::Event& event);
+    bool clip_pause(trace::Event& event) const;
+    void pop();
+
+    trace::TickRange range_;
+    std::vector<bool> ignored_;
+    std::vector<Frame> stack_;
+    std::vector<std::uint32_t> open_frames_;  ///< by function; tail calls have none
+    std::vector<trace::Event> kept_;
+    std::uint64_t cut_at_begin_ = 0;
+    bool begins_before_ = false;
+    bool reaches_begin_ = false;
+    bool reaches_end_ = false;
+};
+
+// Times in which the recorder's threads, or other threads of the program, occupied a thread's processor, as
+// pauses among the thread's events.
+
+/// Works on one thread. The matcher, or a window in front of it, gets the output instead of the events.
+class OffCpuPauses {
+  public:
+    /// `intervals` as returned by Absences::thread(); they must outlive this object. Intervals caused by
+    /// other programs, or by the thread itself, are skipped. An event with a timestamp above `latest`
+    /// (KnownEnds) has no valid time.
+    OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
+
+    /// `events`, and in front of each the pauses that began before it. Valid until the next call, and as long
+    /// as `events`.
+    std::span<const trace::Event> among(std::span<const trace::Event> events);
+
+    /// The pauses after the last event. Valid as long as this object.
+    std::span<const trace::Event> rest();
+
+    /// Counts the ticks for which the thread was off-CPU during the pauses among `events` in which the
+    /// recorder held it to work, not to wait. Adds up over calls, which must be in the order of time.
+    void note_pauses(std::span<const trace::Event> events);
+    std::uint64_t off_cpu_in_pauses() const { return off_cpu_in_pauses_; }
+
+  private:
+    bool due(const trace::Event& event) const {
+        return next_ < pauses_.size() && pauses_[next_].tsc < event.tsc && event.tsc <= latest_;
+    }
+
+    std::span<const trace::OffCpu> intervals_;
+    std::size_t behind_ = 0;  ///< the first of them that is not over when the last pause begins
+    std::uint64_t off_cpu_in_pauses_ = 0;
+    std::vector<trace::Event> pauses_;
+    std::size_t next_ = 0;
+    std::uint64_t latest_;
+    std::vector<trace::Event> merged_;
+};
 
 struct StreamOptions {
     std::optional<trace::TickRange> window = {};  ///< null: the whole thread

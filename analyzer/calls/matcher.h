@@ -28,10 +28,31 @@
 #include <vector>
 
 #include "analyzer/calls/call.h"
-#include "analyzer/calls/known_ends.h"
 #include "tools/trace/event.h"
 
 namespace rdam::calls {
+
+// What a trace says of the ends of its calls.
+
+/// Which ends of calls are known.
+struct KnownEnds {
+    /// No timestamp of the run can be later: a second behind the end of the last thread, for what destructors
+    /// and signal handlers do there. UINT64_MAX if a thread's end is not known.
+    std::uint64_t latest = UINT64_MAX;
+    bool unwound_unseen = false;  ///< trace::ProcessInfo: a call that is left by unwinding is abandoned
+
+    /// Goes through all threads: once for a trace is enough.
+    static KnownEnds of(const trace::TraceInfo& info);
+};
+
+// Programs whose stacks are copied away while calls are open on them (greenlet, gevent).
+
+/// Whether a call of the function may seem to end when another one does. Inside what only waits in libc,
+/// nothing is called that could copy its stack away.
+bool ends_are_mixed_up(const trace::TraceInfo& info, std::uint32_t function);
+
+/// By function, whether it ends when it seems to; empty: all do.
+std::vector<bool> with_known_ends(const trace::TraceInfo& info);
 
 /// No stack holds as many calls that are recorded, unless it is larger than 64 MB.
 inline constexpr std::size_t kMaxOpen = std::size_t{1} << 19;

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "analyzer/causes/readers.h"
-#include "tools/base/read_file.h"
+#include "tools/base/files.h"
 #include "wrappers/perf/perf_data.h"
 
 namespace rdam::causes {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "wrappers/object/symbolizer.h"
 
 namespace rdam::causes {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/base/demangle.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam::causes {
 namespace {

@@ -7,7 +7,6 @@
 #include "analyzer/causes/readers.h"
 #include "analyzer/causes/row_sums.h"
 #include "tools/base/text_lines.h"
-#include "wrappers/perf/report_columns.h"
 #include "wrappers/perf/report_text.h"
 
 namespace rdam::causes {

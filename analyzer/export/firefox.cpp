@@ -4,16 +4,239 @@
 // Memory: of one thread at a time, for each slice 48 bytes and the text of a marker and a sample (some 200
 // bytes, its parameters shortened), and the stacks of all threads: no more of them than slices. That is some
 // 60 MB with the usual budget, and 600 MB with the largest. All else is written as it comes.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/export/firefox_samples.h"
-#include "analyzer/export/firefox_tables.h"
+#include "analyzer/export/format.h"
 #include "analyzer/export/slices.h"
+#include "analyzer/export/stacks.h"
 #include "tools/base/printable.h"
+#include "tools/trace/event.h"
+
+namespace rdam::formats::firefox {
+namespace {
+
+// The tables of a profile of the Firefox Profiler, in version 61 of its processed format: objects of columns.
+// https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md
+//
+// Of an older version, stacks and functions would be in each thread again; a newer one has nothing for us,
+// and is refused by viewers that somebody has installed meanwhile, while each viewer upgrades an older one.
+
+inline constexpr int kVersion = 61;
+
+/// Indices into Profile::meta.categories.
+enum Category : std::uint32_t { kCalls, kOther, kOffProcessor };
+
+/// Milliseconds with all digits of nanoseconds; what was before the run's start is at its start.
+std::string milliseconds(std::int64_t ns);
+/// … of a duration; 0 for what is no number.
+std::string milliseconds(double ns);
+
+/// One table. Takes as much memory as its text.
+class Table {
+  public:
+    Table(std::initializer_list<std::string_view> columns) {
+        for (const std::string_view name : columns)
+            columns_.emplace_back(name, std::string{});
+    }
+
+    /// A JSON value for each column: texts are taken as they are. The row's number.
+    template <class... Values>
+    std::uint32_t add(const Values&... values) {
+        std::size_t column = 0;
+        (append(columns_[column++].second, values), ...);
+        return rows_++;
+    }
+    std::uint32_t rows() const { return rows_; }
+    /// `more`: members of the object, each with a comma after it. The table is empty afterwards.
+    void write(Buffer& out, std::string_view more = "");
+
+  private:
+    template <class Value>
+    void append(std::string& text, const Value& value) {
+        if (rows_ > 0) text += ',';
+        fmt::format_to(std::back_inserter(text), "{}", value);
+    }
+
+    std::vector<std::pair<std::string_view, std::string>> columns_;
+    std::uint32_t rows_ = 0;
+};
+
+/// What all threads refer to. Grows with the functions that are used, and by a stack for each new call path.
+class Shared {
+  public:
+    explicit Shared(const trace::TraceInfo& info);
+
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+
+    /// Of the string table.
+    std::uint32_t string(const std::string& text);
+    std::uint32_t name_of(std::uint32_t function);
+
+    /// `function` called from `parent` (a stack; kNone: from nowhere).
+    std::uint32_t stack(std::uint32_t parent, std::uint32_t function);
+    /// Below which are the calls that are no samples of their own.
+    std::uint32_t other_calls();
+    std::uint32_t stacks() const { return stacks_.rows(); }
+
+    void write(Buffer& out);
+
+  private:
+    std::uint32_t frame_of(std::uint32_t function);
+    std::uint32_t resource_of(const std::string& module);
+    /// JSON values of the columns source and lineNumber.
+    std::pair<std::string, std::string> place_of(const std::string& source);
+    std::uint32_t add_frame(std::uint32_t name, std::string_view resource, const std::string& source,
+                            Category category);
+    std::uint32_t child(std::uint32_t parent, std::uint32_t frame);
+
+    const trace::TraceInfo& info_;
+    std::vector<std::uint32_t> frames_of_;  // by function; kNone: not yet
+    std::uint32_t other_frame_ = kNone;
+    std::unordered_map<std::string, std::uint32_t> string_numbers_, resource_numbers_, source_numbers_;
+    std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and frame
+    std::string strings_;                                        // JSON values
+    // Each function has one frame, of its own number.
+    Table functions_, frames_, stacks_, resources_, sources_;
+};
+
+/// What ResourceType calls a library.
+constexpr int kLibrary = 1;
+
+/// A JSON string, quotes included, of what printable() makes of the text.
+std::string json_string(std::string_view text) {
+    return nlohmann::json(printable(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string milliseconds(std::int64_t ns) {
+    constexpr std::int64_t kOf = 1'000'000;
+    const std::int64_t from_start = std::max<std::int64_t>(ns, 0);
+    return fmt::format("{}.{:06}", from_start / kOf, from_start % kOf);
+}
+
+std::string milliseconds(double ns) {
+    constexpr double kOf = 1e6;
+    return std::isfinite(ns) ? fmt::format("{:.6f}", ns / kOf) : "0";
+}
+
+void Table::write(Buffer& out, std::string_view more) {
+    out.append(fmt::format("{{{}\"length\":{}", more, rows_));
+    for (auto& [name, text] : columns_) {
+        out.append(fmt::format(",\"{}\":[", name));
+        out.append(text);
+        out.append("]");
+        text = {};
+    }
+    out.append("}");
+    rows_ = 0;
+}
+
+Shared::Shared(const trace::TraceInfo& info)
+    : info_(info),
+      frames_of_(info.functions.size(), kNone),
+      functions_{"name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"},
+      frames_{"address",      "inlineDepth",   "category", "subcategory", "func",
+              "nativeSymbol", "innerWindowID", "line",     "column"},
+      stacks_{"frame", "prefix"},
+      resources_{"lib", "name", "host", "type"},
+      sources_{"id", "filename", "startLine", "startColumn", "sourceMapURL"} {}
+
+std::uint32_t Shared::string(const std::string& text) {
+    const auto [known, is_new] =
+        string_numbers_.emplace(text, static_cast<std::uint32_t>(string_numbers_.size()));
+    if (is_new) strings_ += (strings_.empty() ? "" : ",") + json_string(text);
+    return known->second;
+}
+
+std::uint32_t Shared::name_of(std::uint32_t function) {
+    return string(frame_name(info_, {.function = function}));
+}
+
+std::uint32_t Shared::resource_of(const std::string& module) {
+    const auto [known, is_new] = resource_numbers_.emplace(module, resources_.rows());
+    if (is_new) resources_.add("null", string(module), "null", kLibrary);
+    return known->second;
+}
+
+std::pair<std::string, std::string> Shared::place_of(const std::string& source) {
+    if (source.empty()) return {"null", "null"};
+    const std::size_t colon = source.rfind(':');
+    const std::string file = source.substr(0, colon);
+    const std::string line = colon == std::string::npos ? "" : source.substr(colon + 1);
+    const auto [known, is_new] = source_numbers_.emplace(file, sources_.rows());
+    if (is_new) sources_.add("null", string(file), 1, 1, "null");
+    constexpr std::size_t kMostDigits = 9;
+    const bool is_line = !line.empty() && line.size() <= kMostDigits && line.front() != '0' &&
+                         line.find_first_not_of("0123456789") == std::string::npos;
+    return {fmt::format("{}", known->second), is_line ? line : "null"};
+}
+
+std::uint32_t Shared::add_frame(std::uint32_t name, std::string_view resource, const std::string& source,
+                                Category category) {
+    const auto [file, line] = place_of(source);
+    const std::uint32_t number = functions_.add(name, "false", "false", resource, file, line, "null");
+    return frames_.add(-1, 0, static_cast<std::uint32_t>(category), 0, number, "null", 0, "null", "null");
+}
+
+std::uint32_t Shared::frame_of(std::uint32_t function) {
+    std::uint32_t& frame = frames_of_[function];
+    if (frame != kNone) return frame;
+    const trace::FunctionInfo& info = info_.functions[function];
+    const std::string resource = info.module.empty() ? "-1" : fmt::format("{}", resource_of(info.module));
+    frame = add_frame(name_of(function), resource, info.source, kCalls);
+    return frame;
+}
+
+std::uint32_t Shared::child(std::uint32_t parent, std::uint32_t frame) {
+    constexpr unsigned kHalf = 32;
+    const auto [known, is_new] = children_.emplace(std::uint64_t{parent} << kHalf | frame, stacks_.rows());
+    if (is_new) stacks_.add(frame, parent == kNone ? "null" : fmt::format("{}", parent));
+    return known->second;
+}
+
+std::uint32_t Shared::stack(std::uint32_t parent, std::uint32_t function) {
+    return child(parent, frame_of(function));
+}
+
+std::uint32_t Shared::other_calls() {
+    if (other_frame_ == kNone) other_frame_ = add_frame(string(kMergedName), "-1", "", kOther);
+    return child(kNone, other_frame_);
+}
+
+void Shared::write(Buffer& out) {
+    const auto table = [&](std::string_view name, Table& which) {
+        out.append(fmt::format("\"{}\":", name));
+        which.write(out);
+        out.append(",");
+    };
+    Table symbols{"libIndex", "address", "name", "functionSize"};
+    out.append("{");
+    table("stackTable", stacks_);
+    table("frameTable", frames_);
+    table("funcTable", functions_);
+    table("resourceTable", resources_);
+    table("nativeSymbols", symbols);
+    table("sources", sources_);
+    out.append("\"stringArray\":[");
+    out.append(strings_);
+    out.append("]}");
+}
+
+}  // namespace
+}  // namespace rdam::formats::firefox
 
 namespace rdam::formats {
 namespace firefox {

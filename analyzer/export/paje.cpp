@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "analyzer/export/format.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
-#include "tools/base/temporary_file.h"
 #include "tools/trace/thread_label.h"
 
 namespace rdam::formats {

@@ -6,8 +6,14 @@
 // call's loss is in the bin in which it ends. The calls that are kept do not depend on the number of jobs.
 #pragma once
 
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,5 +106,109 @@ class SliceWriter {
 /// each job.
 Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer,
                              Sink& sink);
+
+// The bins of time in which calls are merged.
+
+/// Time in equal parts.
+class Bins {
+  public:
+    Bins(const trace::TickRange& span, std::size_t count)
+        : span_(span),
+          count_(count),
+          length_(static_cast<double>(span.end - span.begin) / static_cast<double>(count)),
+          per_tick_(1 / length_) {}
+
+    std::size_t count() const { return count_; }
+    double length() const { return length_; }
+    std::size_t of(std::uint64_t tsc) const {
+        const double at = static_cast<double>(tsc - std::min(tsc, span_.begin)) * per_tick_;
+        return std::min(static_cast<std::size_t>(at), count_ - 1);
+    }
+    std::uint64_t begin(std::size_t bin) const {
+        return span_.begin + static_cast<std::uint64_t>(length() * static_cast<double>(bin));
+    }
+
+  private:
+    trace::TickRange span_;
+    std::size_t count_;
+    double length_, per_tick_;
+};
+
+/// The time in each function, of one bin after the other.
+class FunctionTimes {
+  public:
+    explicit FunctionTimes(std::size_t functions) : times_(functions, kNone) {}
+
+    void add(std::uint32_t function, double time) {
+        double& sum = times_[function];
+        if (sum == kNone) {
+            there_.push_back(function);
+            sum = 0;
+        }
+        sum += time;
+    }
+    /// The function with most time, of equal ones the first. Nothing is known afterwards.
+    std::uint32_t take_most() {
+        std::ranges::sort(there_);
+        const std::uint32_t most =
+            *std::ranges::max_element(there_, {}, [&](std::uint32_t function) { return times_[function]; });
+        for (const std::uint32_t function : there_)
+            times_[function] = kNone;
+        there_.clear();
+        return most;
+    }
+
+  private:
+    static constexpr double kNone = -1;
+
+    std::vector<double> times_;         // by function
+    std::vector<std::uint32_t> there_;  // those with a time
+};
+
+// Several threads write parts of an output at the same time; the sink gets the parts in their order.
+
+/// Holds what comes before its turn, up to `most` bytes in all; who would exceed them waits until it is its
+/// turn. Parts are begun in rising order, from 0 on, each by one thread. Thread-safe.
+class InOrder {
+  public:
+    InOrder(Sink& sink, std::size_t most) : sink_(sink), most_(most) {}
+
+    /// One part, which ends with it. Not thread-safe.
+    class Part final : public Sink {
+      public:
+        Part(InOrder& all, std::size_t number) : all_(all), number_(number) {}
+        ~Part() override { all_.end(number_); }
+        Part(const Part&) = delete;
+        Part& operator=(const Part&) = delete;
+        Part(Part&&) = delete;
+        Part& operator=(Part&&) = delete;
+
+        /// Error: that of the sink, for any of the parts.
+        Result<void> write(std::string_view bytes) override { return all_.write(number_, bytes); }
+
+      private:
+        InOrder& all_;
+        std::size_t number_;
+    };
+
+  private:
+    struct Held {
+        std::string bytes;
+        bool over = false;
+    };
+
+    Result<void> write(std::size_t part, std::string_view bytes);
+    void end(std::size_t part);
+    void pass_on(std::string_view bytes);
+
+    Sink& sink_;
+    const std::size_t most_;
+    std::mutex mutex_;
+    std::condition_variable moved_;
+    std::size_t turn_ = 0;              // the part that writes to the sink
+    std::size_t bytes_ = 0;             // in held_
+    std::map<std::size_t, Held> held_;  // of later parts
+    std::optional<Error> error_;
+};
 
 }  // namespace rdam::formats

@@ -9,7 +9,6 @@
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/variables.h"
-#include "tools/base/plural.h"
 #include "tools/base/units.h"
 
 namespace rdam::hints {

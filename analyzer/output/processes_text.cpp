@@ -14,7 +14,7 @@
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/output/table.h"
 #include "analyzer/output/text.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 

@@ -12,7 +12,6 @@
 #include "analyzer/output/notes.h"
 #include "analyzer/score/sampling_windows.h"
 #include "tools/base/name_text.h"
-#include "tools/base/plural.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 

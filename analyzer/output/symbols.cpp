@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/trace/place.h"
 #include "wrappers/object/symbolizer.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analyzer/report/function_identity.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam::score {
 namespace {

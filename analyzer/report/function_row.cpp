@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "analyzer/calls/known_ends.h"
+#include "analyzer/calls/matcher.h"
 #include "analyzer/report/bars.h"
 #include "analyzer/report/function_sums.h"
 #include "analyzer/report/windowed_part.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/score/number_index.h"
+#include "analyzer/score/path_tally.h"
 #include "analyzer/statistics/as_double.h"
 
 namespace rdam::score {

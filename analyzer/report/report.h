@@ -21,7 +21,6 @@
 #include "analyzer/report/path_tree.h"
 #include "analyzer/report/recording_cost.h"
 #include "analyzer/score/call_sample.h"
-#include "analyzer/score/time_windows.h"
 #include "analyzer/settings/settings.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"

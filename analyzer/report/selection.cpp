@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "analyzer/calls/known_ends.h"
+#include "analyzer/calls/matcher.h"
 #include "analyzer/report/make_paths.h"
 #include "analyzer/sequences/keys.h"
 #include "tools/base/glob.h"

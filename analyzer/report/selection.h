@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/calls/window.h"
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/scores.h"
 #include "analyzer/score/thread_times.h"

@@ -2,18 +2,132 @@
 // put off, and worked off by group.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "analyzer/calls/call.h"
-#include "analyzer/score/call_batch.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/sequences/sequence_builder.h"
 
 namespace rdam::score {
+
+// Calls on their way to hundreds of thousands of groups, deferred until there are many. Groups with close
+// hashes are processed together, so that their data stays in a cache meanwhile, and is close together in
+// memory because it was created together.
+
+/// What a group needs of a call; the keys are where CallBatch keeps them.
+struct BatchedCall {
+    std::uint64_t key = 0;       ///< the only key, or where the keys are
+    std::uint64_t duration = 0;  ///< calls::Call
+    std::uint64_t self = 0;      ///< calls::Call
+    std::uint64_t held = 0;      ///< calls::Call
+    std::uint32_t shape = 0;     ///< mining::ShapeId; of a call that found its group mining::GroupId
+    std::uint32_t caller = 0;    ///< CallerNumbers
+    std::uint32_t order = 0;     ///< calls of the batch that came before it
+    std::uint32_t marks = 0;     ///< of these:
+
+    static constexpr std::uint32_t kOutermost = 1;
+    static constexpr std::uint32_t kTimed = 2;
+    static constexpr std::uint32_t kSelfTimed = 4;
+    static constexpr std::uint32_t kOneKey = 8;
+    static constexpr std::uint32_t kKeys = 16;  ///< more than one
+    /// Above: 1 + a number under which a sample waits for its group; 0: none does.
+    static constexpr unsigned kAskedShift = 8;
+
+    bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
+    std::uint32_t asked() const { return marks >> kAskedShift; }
+};
+
+/// Memory: `bytes` at most, and half of that again for the keys of calls with several; what was never written
+/// takes none. Not thread-safe.
+class CallBatch {
+  public:
+    static constexpr unsigned kPartitionBits = 8;
+    static constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
+    /// More calls than that are in none.
+    static constexpr std::size_t kMaxCalls = (std::size_t{1} << 24) - 1;
+
+    /// However few the bytes, 512 calls with a key or none have room.
+    explicit CallBatch(std::size_t bytes);
+
+    /// Whether a call of a group of this hash has no room before drain().
+    bool full(std::uint64_t group_hash) const {
+        const Partition& partition = partitions_[partition_of(group_hash)];
+        return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > most_keys_;
+    }
+    std::uint32_t size() const { return size_; }
+    /// The caller fills it, except for `key` and `order`, and adds to `marks`. The batch must not be full.
+    BatchedCall& push(std::uint64_t group_hash, std::span<const std::uint64_t> keys);
+
+    /// The keys of a call in the batch that has not found its group yet.
+    std::span<const std::uint64_t> keys(const BatchedCall& call) const {
+        if (!call.is(BatchedCall::kKeys)) return {&call.key, call.is(BatchedCall::kOneKey) ? 1U : 0U};
+        return {keys_.data() + call.key + 1, keys_[call.key]};
+    }
+
+    /// `use` gets all calls as spans of BatchedCall: calls of one group in the order of push(), calls with
+    /// the same highest bits of the hash one after the other. Afterwards the batch is empty.
+    template <class Use>
+    void drain(const Use& use) {
+        for (const Partition& partition : partitions_) {
+            for (std::uint32_t block = partition.first; block != kNone; block = next_[block])
+                use(std::span{&calls_[block * block_calls_],
+                              block == partition.last ? partition.used : block_calls_});
+        }
+        clear();
+    }
+
+  private:
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+
+    struct Partition {
+        std::uint32_t first = kNone;  ///< block
+        std::uint32_t last = kNone;
+        std::size_t used = 0;  ///< calls in the last block
+    };
+    struct Free {
+        void operator()(BatchedCall* calls) const;
+    };
+
+    static std::size_t partition_of(std::uint64_t group_hash) { return group_hash >> (64 - kPartitionBits); }
+    void add_block(Partition& partition);
+    void clear();
+
+    std::size_t blocks_;
+    std::size_t block_calls_;
+    std::size_t most_keys_;
+    std::unique_ptr<BatchedCall[], Free> calls_;  // block by block
+    std::vector<std::uint32_t> next_;             // by block
+    std::array<Partition, kPartitions> partitions_;
+    std::vector<std::uint64_t> keys_;  // how many, and then they, of calls with several
+    std::size_t blocks_used_ = 0;
+    std::uint32_t size_ = 0;
+};
+
+inline BatchedCall& CallBatch::push(std::uint64_t group_hash, std::span<const std::uint64_t> keys) {
+    Partition& partition = partitions_[partition_of(group_hash)];
+    if (partition.used == block_calls_) add_block(partition);
+    BatchedCall& call = calls_[partition.last * block_calls_ + partition.used++];
+    call.order = size_++;
+    call.marks = 0;
+    if (keys.size() == 1) {
+        call.key = keys.front();
+        call.marks = BatchedCall::kOneKey;
+    } else if (!keys.empty()) {
+        call.key = keys_.size();
+        call.marks = BatchedCall::kKeys;
+        keys_.resize(call.key + 1 + keys.size());
+        keys_[call.key] = keys.size();
+        std::copy(keys.begin(), keys.end(), keys_.end() - static_cast<std::ptrdiff_t>(keys.size()));
+    }
+    return call;
+}
 
 /// Groups get numbers in the order in which they are worked off, until finish(); nothing else depends on
 /// when that is. Of calls of weight 1 of functions that are not sampled in windows. Not thread-safe.

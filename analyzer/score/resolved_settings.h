@@ -9,10 +9,9 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/instructions.h"
-#include "analyzer/calls/known_ends.h"
+#include "analyzer/calls/matcher.h"
 #include "analyzer/score/sampling_windows.h"
 #include "analyzer/sequences/keys.h"
-#include "analyzer/sequences/loop_rests.h"
 #include "analyzer/sequences/sequence_builder.h"
 #include "analyzer/settings/settings.h"
 #include "analyzer/statistics/loss.h"

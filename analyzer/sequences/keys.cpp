@@ -12,7 +12,7 @@
 #include "tools/base/printable.h"
 #include "tools/base/similar_names.h"
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/catalogue/word_value.h"
+#include "wrappers/catalogue/signature.h"
 
 namespace rdam::mining {
 namespace {

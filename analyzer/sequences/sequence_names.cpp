@@ -9,7 +9,7 @@
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
 #include "tools/trace/place.h"
-#include "wrappers/catalogue/word_value.h"
+#include "wrappers/catalogue/signature.h"
 
 namespace rdam::mining {
 namespace {

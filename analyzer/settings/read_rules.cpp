@@ -5,8 +5,8 @@
 #include "analyzer/sequences/keys.h"
 #include "analyzer/settings/rules_text.h"
 #include "analyzer/settings/settings.h"
-#include "tools/base/edit_distance.h"
-#include "tools/base/read_file.h"
+#include "tools/base/files.h"
+#include "tools/base/similar_names.h"
 
 namespace rdam::rules {
 namespace {

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "analyzer/calls/known_ends.h"
 #include "analyzer/calls/matcher.h"
 
 namespace rdam::around {

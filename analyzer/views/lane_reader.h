@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/calls/known_ends.h"
+#include "analyzer/calls/matcher.h"
 #include "analyzer/views/around.h"
 
 namespace rdam::around {

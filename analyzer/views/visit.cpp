@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
-#include "analyzer/calls/known_ends.h"
+#include "analyzer/calls/matcher.h"
 #include "analyzer/report/score_trace.h"
 #include "analyzer/sequences/sequence_names.h"
 #include "analyzer/views/thread_calls.h"

@@ -9,7 +9,7 @@
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/format/free_list.h"
-#include "libprobe/format/populate.h"
+#include "libprobe/format/shared.h"
 
 namespace rdam::probe {
 namespace {

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "libprobe/base/filter.h"
-#include "libprobe/base/reserve.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/event/call_counts.h"

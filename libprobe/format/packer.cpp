@@ -1,7 +1,6 @@
 #include "libprobe/format/packer.h"
 
 #include "libprobe/format/packer_parts.h"
-#include "libprobe/format/tagged.h"
 #include "libprobe/format/varint.h"
 
 namespace rdam::pack {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "libprobe/format/packer.h"
-#include "libprobe/format/tagged.h"
 #include "libprobe/format/varint.h"
 
 namespace rdam::pack {

@@ -1,7 +1,7 @@
 // The packer's loop for what most records are: calls that need no more than an op, a time and words.
 #include "libprobe/format/packer.h"
 #include "libprobe/format/packer_parts.h"
-#include "libprobe/format/tagged.h"
+#include "libprobe/format/varint.h"
 
 namespace rdam::pack {
 

@@ -86,7 +86,7 @@ __attribute__((noinline)) void constant_work() {
     }
 }
 
-/// The two least of the durations and how often each was seen, as analyzer/statistics/least.h has them.
+/// The two least of the durations and how often each was seen, as analyzer/statistics/distribution.h has them.
 struct Fastest {
     std::uint64_t ticks = ~std::uint64_t{0};
     std::uint64_t next = ~std::uint64_t{0};

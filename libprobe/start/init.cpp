@@ -9,7 +9,6 @@
 #include "libprobe/agent/agent_link.h"
 #include "libprobe/agent/births.h"
 #include "libprobe/agent/inheritance.h"
-#include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/base/filter.h"
 #include "libprobe/base/loaded_object.h"

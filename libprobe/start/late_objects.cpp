@@ -3,7 +3,7 @@
 #include <link.h>
 
 #include "libprobe/agent/agent_link.h"
-#include "libprobe/agent/plan_copy.h"
+#include "libprobe/agent/inheritance.h"
 #include "libprobe/agent/request.h"
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "tools/rdam/command/time_value.h"
+#include "tools/base/units.h"
 
 namespace rdam::microbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/rdam/command/time_value.h"
+#include "tools/base/units.h"
 
 namespace rdam::microbench {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/calls/window.h"
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/report/score_trace.h"

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/inputs/otf2/census.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/names.h"
 #include "analyzer/inputs/otf2/thread_events.h"

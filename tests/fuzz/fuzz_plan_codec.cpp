@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "wrappers/plan/plan_codec.h"
+#include "wrappers/plan/cached_plan.h"
 
 namespace {
 

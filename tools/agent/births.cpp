@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tools/agent/process/privileges.h"
-#include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_numbers.h"
 #include "tools/agent/starter.h"
 

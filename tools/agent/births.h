@@ -1,4 +1,4 @@
-// Agents for fork children of the process that cannot reach the run's starter (libprobe/format/births.h).
+// Agents for fork children of the process that cannot reach the run's starter (libprobe/format/shared.h).
 #pragma once
 
 #include <linux/futex.h>

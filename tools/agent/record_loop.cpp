@@ -1,18 +1,54 @@
 #include "tools/agent/record_loop.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
-#include "tools/agent/end_progress.h"
+#include "libprobe/format/shared.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/trace/remark_words.h"
 
 namespace rdam::agent {
 namespace {
+
+// The agent's progress after the program's end, for those who wait for it.
+
+/// The agent's name in `ps` and /proc/PID/comm contains the percentage: `rdam-agent 40%`. Only the program,
+/// which may be gone, knows the shared memory.
+class EndProgress {
+  public:
+    /// All that is in the ring now is to be written.
+    explicit EndProgress(const shm::Control& control);
+
+    /// After something has been taken from the ring.
+    void show();
+
+  private:
+    const shm::Control& control_;
+    std::uint32_t from_;
+    std::uint32_t all_;
+    std::uint32_t shown_ = 0;  ///< percent
+};
+
+EndProgress::EndProgress(const shm::Control& control)
+    : control_(control), from_(control.ring_head.load()), all_(control.ring_tail.hear().value - from_) {}
+
+void EndProgress::show() {
+    if (all_ == 0) return;
+    const std::uint64_t done = control_.ring_head.load() - from_;
+    const auto percent = static_cast<std::uint32_t>(std::min<std::uint64_t>(done * 100 / all_, 100));
+    if (percent == shown_) return;
+    shown_ = percent;
+    char name[16];
+    std::snprintf(name, sizeof name, "rdam-agent %u%%", percent);
+    prctl(PR_SET_NAME, name);
+}
 
 constexpr int kIdleMilliseconds = 100;
 constexpr int kHeldMilliseconds = 10;

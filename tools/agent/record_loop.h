@@ -6,7 +6,7 @@
 #include "tools/agent/process/agent_usage.h"
 #include "tools/agent/process/attendant.h"
 #include "tools/agent/process/privileges.h"
-#include "tools/agent/process/process_title.h"
+#include "tools/agent/process/process_facts.h"
 #include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/switches/switch_recorder.h"

@@ -5,7 +5,7 @@
 #include <climits>
 #include <utility>
 
-#include "tools/agent/chunks/remarks.h"
+#include "tools/agent/chunks/trace_file.h"
 
 namespace rdam::agent {
 

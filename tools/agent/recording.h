@@ -11,7 +11,7 @@
 #include "tools/agent/chunks/trace_file.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/sampling/cost_watch.h"
+#include "tools/agent/sampling/call_rates.h"
 #include "tools/trace/event.h"
 #include "tools/trace/trace_name.h"
 

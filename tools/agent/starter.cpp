@@ -31,7 +31,6 @@
 #include "tools/agent/memory/measured_once.h"
 #include "tools/agent/plan/configuration.h"
 #include "tools/agent/process/priorities.h"
-#include "tools/agent/process/proc_text.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
 #include "tools/base/starter_socket.h"

@@ -10,7 +10,7 @@
 
 #include "tools/agent/process/priorities.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/base/process_end.h"
+#include "tools/base/child_process.h"
 
 namespace rdam::agent {
 namespace {

@@ -14,10 +14,12 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <thread>
 
-#include "tools/base/descriptor.h"
+#include "tools/base/files.h"
 
 namespace rdam {
+
 namespace {
 
 struct Pipe {
@@ -150,6 +152,16 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
     if (!ended) return tl::unexpected(ended.error());
     output.exit_code = **ended;
     return output;
+}
+
+std::optional<bool> ends_within(int process, std::chrono::milliseconds time) {
+    if (process >= 0) {
+        pollfd wait{process, POLLIN, 0};
+        const int ready = poll(&wait, 1, static_cast<int>(time.count()));
+        if (ready >= 0 || errno == EINTR) return ready > 0;
+    }
+    std::this_thread::sleep_for(time);
+    return {};
 }
 
 }  // namespace rdam

@@ -1,7 +1,9 @@
 // Runs a program without a shell and collects its output.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +29,12 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
                               const std::function<void(std::string_view)>& take);
+
+// Waits for a process that is not our child.
+
+/// Whether the process of this descriptor (pidfd_open) ends within the time. Nothing, after the time is over:
+/// not known, because there is no descriptor (negative), or because poll fails, for example if seccomp
+/// forbids it.
+std::optional<bool> ends_within(int process, std::chrono::milliseconds time);
 
 }  // namespace rdam

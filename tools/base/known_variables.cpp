@@ -6,8 +6,8 @@
 #include <array>
 
 #include "libprobe/format/settings.h"
-#include "tools/base/edit_distance.h"
 #include "tools/base/printable.h"
+#include "tools/base/similar_names.h"
 
 namespace rdam {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
 
 namespace rdam {

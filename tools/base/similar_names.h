@@ -35,4 +35,10 @@ class SimilarNames {
     std::set<Near> best_;
 };
 
+// The edit distance of two spellings.
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; `limit` + 1 if more
+/// than `limit` are needed.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
 }  // namespace rdam

@@ -1,10 +1,49 @@
-// Numbers as people read them.
+// Numbers, times and lists of names, as people read and write them.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "tools/base/plural.h"
+#include "tools/base/result.h"
+
+namespace rdam {
+
+/// The ending of a regular noun: "" or "s".
+constexpr std::string_view plural_ending(std::uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/// `999`, `12,345`, `1,234,567`.
+inline std::string grouped(std::uint64_t count) {
+    std::string digits = std::to_string(count);
+    for (std::size_t i = digits.size(); i > 3;)
+        digits.insert(i -= 3, 1, ',');
+    return digits;
+}
+
+/// `1 thread`, `2,000 threads`.
+inline std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+    return grouped(count).append(" ").append(count == 1 ? one : many);
+}
+
+/// The first few: `a, b, c, d, e and 1,234 more`.
+inline std::string some_names(const std::vector<std::string>& names, std::size_t shown = 5) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
+        text.append(i == 0 ? "" : ", ").append(names[i]);
+    if (names.size() > shown) text.append(" and ").append(grouped(names.size() - shown)).append(" more");
+    return text;
+}
+
+/// Nanoseconds of `1.5s`, `200ms`, `30us`, `30µs`, `5ns`, `2min`, or of plain seconds. Errors: anything else,
+/// a negative time included.
+Result<double> parse_time(std::string_view text);
+
+}  // namespace rdam
 
 namespace rdam::output {
 

@@ -18,9 +18,8 @@
 #include <optional>
 
 #include "tools/base/child_process.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
-#include "tools/base/temporary_file.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
 #include "tools/trace/reader.h"

@@ -15,8 +15,8 @@
 
 #include "tools/base/printable.h"
 #include "tools/rdam/command/command.h"
+#include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/trace/open_for_writing.h"
 #include "wrappers/catalogue/catalogue.h"

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/python_module.h"
-#include "tools/rdam/command/time_value.h"
 
 namespace rdam {
 namespace {

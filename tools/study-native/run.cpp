@@ -41,9 +41,7 @@
 #include <vector>
 
 #include "tools/study-native/frequencies.h"
-#include "tools/study-native/interrupts.h"
 #include "tools/study-native/noise.h"
-#include "tools/study-native/prefetcher.h"
 #include "tools/study-native/system.h"
 
 namespace rdam::study {

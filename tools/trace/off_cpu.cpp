@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tools/trace/column_reader.h"
-#include "tools/trace/plain_columns.h"
 
 namespace rdam::trace {
 

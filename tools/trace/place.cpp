@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam::trace {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "tools/trace/column_reader.h"
 #include "tools/trace/event.h"
 #include "tools/trace/format.h"
-#include "tools/trace/plain_columns.h"
 
 namespace rdam::trace {
 

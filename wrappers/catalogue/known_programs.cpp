@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 namespace rdam {
+
 namespace {
 
 struct NamedType {
@@ -108,6 +110,26 @@ Result<CatalogueFunction> parse_signature(std::string_view name, std::string_vie
         rest = comma == std::string_view::npos ? std::string_view{} : trim(rest.substr(comma + 1));
     }
     return function;
+}
+
+WordValue value_of(ValueKind kind, unsigned size, std::uint64_t word) {
+    constexpr unsigned kBits = 64;
+    const unsigned unused = size > 0 && size < sizeof word ? kBits - 8U * size : 0;
+    const std::uint64_t used = word << unused >> unused;
+    switch (kind) {
+        case ValueKind::signed_integer:
+        case ValueKind::enumeration:
+            return std::bit_cast<std::int64_t>(word << unused) >> unused;
+        case ValueKind::boolean:
+            return used != 0;
+        case ValueKind::floating:
+            if (size == sizeof(float)) return std::bit_cast<float>(static_cast<std::uint32_t>(word));
+            return std::bit_cast<double>(word);
+        case ValueKind::pointer:
+        case ValueKind::unsigned_integer:
+            break;
+    }
+    return used;
 }
 
 }  // namespace rdam

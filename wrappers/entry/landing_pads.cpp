@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "wrappers/object/encoded_pointers.h"
+#include "wrappers/object/frame_table.h"
 
 namespace rdam::unwinding {
 namespace {

@@ -8,7 +8,6 @@
 #include "libprobe/format/plan.h"
 #include "wrappers/entry/frame_description.h"
 #include "wrappers/entry/relocate.h"
-#include "wrappers/entry/unwind_bytes.h"
 
 namespace rdam::unwinding {
 

@@ -10,7 +10,6 @@
 #include "wrappers/entry/frame_description.h"
 #include "wrappers/entry/landing_pads.h"
 #include "wrappers/entry/stack_rows.h"
-#include "wrappers/entry/unwind_bytes.h"
 
 namespace rdam {
 namespace {

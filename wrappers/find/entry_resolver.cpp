@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "tools/base/demangle.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/glob.h"
 #include "tools/base/internal_names.h"
-#include "wrappers/find/folded_names.h"
+#include "wrappers/find/name_query.h"
 #include "wrappers/object/inlined_copies.h"
 
 namespace rdam {

@@ -7,7 +7,6 @@
 
 #include "wrappers/find/name_query.h"
 #include "wrappers/find/object_set.h"
-#include "wrappers/find/plan_request.h"
 
 namespace rdam {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tools/base/files.h"
 #include "tools/base/name_text.h"
-#include "tools/base/read_file.h"
 
 namespace rdam {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/glob.h"
 #include "tools/base/name_text.h"
 

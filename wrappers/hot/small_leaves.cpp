@@ -9,7 +9,7 @@
 #include "wrappers/find/name_query.h"
 #include "wrappers/find/object_set.h"
 #include "wrappers/hot/code_shape.h"
-#include "wrappers/hot/waiting_functions.h"
+#include "wrappers/hot/hot_functions.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/perf/perf_samples.h"
 

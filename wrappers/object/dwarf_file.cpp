@@ -8,7 +8,7 @@
 #include <initializer_list>
 
 #include "tools/base/demangle.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam {
 namespace {

@@ -11,8 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/base/file_name.h"
-#include "tools/base/read_file.h"
+#include "tools/base/files.h"
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/symbol_reader.h"
 

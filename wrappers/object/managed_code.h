@@ -65,4 +65,10 @@ class ManagedCode {
     std::vector<const ManagedRuntime*> runtimes_;
 };
 
+// The functions that LLVM's stack maps describe.
+
+/// Link-time addresses of the functions in .llvm_stackmaps, ascending; those of position-independent code are
+/// taken from its relocations. Damaged tables yield what could be read before the damage.
+std::vector<std::uint64_t> functions_with_stack_maps(const ObjectFile& file);
+
 }  // namespace rdam

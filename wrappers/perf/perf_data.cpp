@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tools/base/child_process.h"
+#include "tools/base/files.h"
 #include "tools/base/name_text.h"
-#include "tools/base/read_file.h"
 
 namespace rdam {
 namespace {

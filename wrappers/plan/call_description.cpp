@@ -1,8 +1,12 @@
 #include "wrappers/plan/call_description.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 
 namespace rdam {
+
 namespace {
 
 /// A scalar argument and the place it travels in.
@@ -135,6 +139,225 @@ CallDescription describe_values(const FunctionClaims& claims, const ProvenValues
     }
     describe_parameters(scalars, keys, call);
     return call;
+}
+
+namespace {
+
+using Where = ParameterClaim::Where;
+using Signature = FunctionClaims::Signature;
+
+constexpr std::size_t kMostNamed = 8;
+
+/// What is known of one parameter.
+struct Finding {
+    std::vector<PassedIn> arguments;  // of a structure in parts, all of them
+    std::optional<PassedIn> expected;
+    bool changed = false;
+    std::string why_not;
+
+    std::optional<PassedIn> argument() const {
+        return arguments.size() == 1 ? std::optional{arguments.front()} : std::nullopt;
+    }
+    void refuse(const char* why) {
+        if (why_not.empty()) why_not = why;
+    }
+};
+
+FrameBytes frame_bytes(const ParameterClaim& claim) {
+    FrameBytes bytes;
+    if (claim.where != Where::in_frame) return bytes;
+    switch (claim.base) {
+        case ParameterClaim::Base::canonical_frame_address:
+            bytes.base = FrameBytes::Base::canonical_frame_address;
+            break;
+        case ParameterClaim::Base::rbp:
+            bytes.base = FrameBytes::Base::rbp;
+            break;
+        case ParameterClaim::Base::rsp:
+            bytes.base = FrameBytes::Base::rsp;
+            break;
+    }
+    bytes.offset = claim.offset;
+    bytes.size = claim.size;
+    return bytes;
+}
+
+Finding find(const ParameterClaim& claim, const std::optional<Arrival>& arrival, const EntryBlock& code) {
+    Finding finding;
+    switch (claim.where) {
+        case Where::nowhere:
+            finding.refuse("its place at the entry is not described");
+            break;
+        case Where::at_entry:
+            for (const unsigned reg : claim.registers) {
+                if (const auto argument = argument_register(reg)) finding.arguments.push_back(*argument);
+            }
+            if (finding.arguments.empty()) finding.refuse("in a register in which nothing is passed");
+            break;
+        case Where::somewhere:
+            if (const auto kept = code.kept_in(claim.registers.front(), claim.size)) {
+                finding.arguments = {*kept};
+            } else {
+                finding.refuse("where its register comes from is not seen in the code");
+            }
+            break;
+        case Where::in_frame:
+            if (arrival) {
+                finding.arguments = {arrival->passed};
+                finding.changed = arrival->changed;
+            } else {
+                finding.refuse("how it comes into the frame is not seen in the code");
+            }
+            break;
+    }
+    return finding;
+}
+
+std::optional<PassedIn> passed_in(const ArgumentPlace& place) {
+    using Kind = ArgumentPlace::Kind;
+    switch (place.kind) {
+        case Kind::integer_register:
+            return PassedIn{PassedIn::Kind::integer_register, place.index};
+        case Kind::vector_register:
+            return PassedIn{PassedIn::Kind::vector_register, place.index};
+        case Kind::stack:
+            return PassedIn{PassedIn::Kind::stack, place.index};
+        default:
+            return std::nullopt;
+    }
+}
+
+ArgumentPlace place_of(const PassedIn& argument) {
+    using Kind = ArgumentPlace::Kind;
+    switch (argument.kind) {
+        case PassedIn::Kind::integer_register:
+            return {Kind::integer_register, argument.index};
+        case PassedIn::Kind::vector_register:
+            return {Kind::vector_register, argument.index};
+        default:
+            return {Kind::stack, argument.index};
+    }
+}
+
+/// As far as what is before each parameter is known.
+void expect(const FunctionClaims& claims, std::vector<Finding>& findings) {
+    if (!claims.hidden_result) return;
+    ArgumentAllocator allocator;
+    if (*claims.hidden_result) {
+        PassedAs pointer;
+        pointer.integer_registers = 1;
+        allocator.place(pointer);
+    }
+    for (std::size_t index = 0; index < findings.size(); ++index) {
+        if (!claims.parameters[index].passed) return;
+        findings[index].expected = passed_in(allocator.place(*claims.parameters[index].passed));
+    }
+}
+
+/// A different argument in the place of each, in the order in which they are written.
+bool is_not_optimized(const std::vector<ParameterClaim>& claims, const std::vector<Finding>& findings) {
+    std::map<PassedIn::Kind, std::uint32_t> next;
+    for (std::size_t index = 0; index < claims.size(); ++index) {
+        if (claims[index].where != Where::in_frame || !claims[index].for_life) return false;
+        if (!claims[index].scalar) continue;
+        const auto argument = findings[index].argument();
+        if (!argument || argument->index < next[argument->kind]) return false;
+        next[argument->kind] = argument->index + 1;
+    }
+    return true;
+}
+
+/// Each is where the convention has it.
+bool is_complete(const std::vector<ParameterClaim>& claims, const std::vector<Finding>& findings) {
+    for (std::size_t index = 0; index < claims.size(); ++index) {
+        if (!claims[index].scalar || !findings[index].expected ||
+            findings[index].argument() != findings[index].expected)
+            return false;
+    }
+    return true;
+}
+
+bool share_an_argument(const Finding& one, const Finding& other) {
+    return std::any_of(one.arguments.begin(), one.arguments.end(), [&](const PassedIn& argument) {
+        return std::find(other.arguments.begin(), other.arguments.end(), argument) != other.arguments.end();
+    });
+}
+
+bool is_of_another_kind(const ScalarType& scalar, const PassedIn& argument) {
+    const bool vector = argument.kind == PassedIn::Kind::vector_register;
+    return argument.kind != PassedIn::Kind::stack && vector != (scalar.kind == ValueKind::floating);
+}
+
+/// By the position, where the code is optimized.
+void compare_with_convention(const FunctionClaims& claims, std::vector<Finding>& findings) {
+    const bool complete = is_complete(claims.parameters, findings);
+    // Where one is elsewhere, something hidden may have been passed before the others.
+    const bool contradicted = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.argument() && finding.expected && finding.argument() != finding.expected;
+    });
+    for (std::size_t index = 0; index < findings.size(); ++index) {
+        Finding& finding = findings[index];
+        const ParameterClaim& claim = claims.parameters[index];
+        const bool on_stack = finding.argument() && finding.argument()->kind == PassedIn::Kind::stack;
+        if (on_stack && claim.where == Where::in_frame && claim.for_life) continue;
+        if (claims.signature == Signature::changed || (claims.signature == Signature::unknown && !complete))
+            finding.refuse("the compiler may have dropped others");
+        if (contradicted)
+            finding.refuse("the parameters are not where the usual calling convention puts them");
+        if (!finding.expected) finding.refuse("what is passed before it is not known");
+    }
+}
+
+}  // namespace
+
+ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code) {
+    const std::vector<ParameterClaim>& parameters = claims.parameters;
+    std::vector<FrameBytes> places;
+    places.reserve(parameters.size());
+    for (const ParameterClaim& claim : parameters)
+        places.push_back(frame_bytes(claim));
+    const auto arrivals = code.arrivals(places);
+    std::vector<Finding> findings;
+    for (std::size_t index = 0; index < parameters.size(); ++index)
+        findings.push_back(find(parameters[index], arrivals[index], code));
+    expect(claims, findings);
+    if (!is_not_optimized(parameters, findings)) compare_with_convention(claims, findings);
+
+    ProvenValues proven;
+    for (std::size_t index = 0; index < parameters.size(); ++index) {
+        Finding& finding = findings[index];
+        if (!parameters[index].scalar) {
+            finding.why_not = "not a single value";
+        } else if (finding.argument()) {
+            if (finding.changed) finding.refuse("only a part of it is kept");
+            if (is_of_another_kind(*parameters[index].scalar, *finding.argument()))
+                finding.refuse("in a register for values of another kind");
+            for (std::size_t other = 0; other < parameters.size(); ++other) {
+                if (other != index && share_an_argument(finding, findings[other]))
+                    finding.refuse("another parameter is in the same place");
+            }
+        }
+        if (finding.why_not.empty() && finding.argument()) {
+            proven.values.push_back({index, place_of(*finding.argument())});
+        } else {
+            const std::string name =
+                parameters[index].name.empty() ? fmt::format("arg{}", index) : parameters[index].name;
+            proven.missing.push_back(fmt::format("{} ({})", name, finding.why_not));
+        }
+    }
+    return proven;
+}
+
+std::string unproven_text(const ProvenValues& proven, const std::string& doubt) {
+    if (proven.missing.empty()) return {};
+    std::vector<std::string> named = proven.missing;
+    if (named.size() > kMostNamed) {
+        named.resize(kMostNamed);
+        named.emplace_back("...");
+    }
+    if (proven.values.empty())
+        return fmt::format("no parameters: {}, and nothing else proves {}", doubt, fmt::join(named, ", "));
+    return fmt::format("without {}", fmt::join(named, ", "));
 }
 
 }  // namespace rdam

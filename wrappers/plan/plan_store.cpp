@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tools/base/descriptor.h"
+#include "tools/base/files.h"
 
 namespace rdam {
 namespace {

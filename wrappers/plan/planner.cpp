@@ -13,7 +13,7 @@
 #include "tools/base/name_text.h"
 #include "tools/base/similar_names.h"
 #include "wrappers/find/entry_resolver.h"
-#include "wrappers/find/folded_names.h"
+#include "wrappers/find/name_query.h"
 #include "wrappers/find/region_names.h"
 #include "wrappers/plan/function_planner.h"
 

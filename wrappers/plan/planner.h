@@ -10,7 +10,7 @@
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/entry/relocate.h"
 #include "wrappers/find/function_list.h"
-#include "wrappers/find/plan_request.h"
+#include "wrappers/find/object_set.h"
 
 namespace rdam {
 

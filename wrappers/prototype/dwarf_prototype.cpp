@@ -8,7 +8,6 @@
 #include "tools/base/demangle.h"
 #include "wrappers/prototype/locations.h"
 #include "wrappers/prototype/type_layout.h"
-#include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
 
 namespace rdam {

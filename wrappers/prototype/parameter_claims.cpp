@@ -7,7 +7,6 @@
 
 #include "wrappers/prototype/locations.h"
 #include "wrappers/prototype/type_layout.h"
-#include "wrappers/prototype/type_text.h"
 #include "wrappers/prototype/type_walk.h"
 
 namespace rdam {

@@ -41,4 +41,13 @@ std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die die, unsigned name);
 /// A text attribute of the DIE itself or of its origin; empty: it has none.
 std::string_view text_attribute(Dwarf_Die die, unsigned name);
 
+// A type as its source would write it, for display.
+
+/// "const char*", "struct timespec*", "std::vector<int>&". Pointers to functions become "function*"; what
+/// cannot be named becomes "?". At most about 200 characters.
+std::string type_text(Dwarf_Die type);
+
+/// The type a DIE's DW_AT_type (or its origin's) refers to. False: none, which means void, or unreadable.
+bool type_of(Dwarf_Die die, Dwarf_Die& type);
+
 }  // namespace rdam

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
-#include "tools/base/descriptor.h"
+#include "tools/base/files.h"
 
 namespace rdam::inputs {
 namespace {

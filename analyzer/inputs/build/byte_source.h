@@ -1,10 +1,14 @@
 // The bytes of a file, unpacked if it is compressed by gzip or zstd (recognized by content).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/base/result.h"
 
@@ -32,6 +36,45 @@ class ByteSource {
     ByteSource();
     struct State;
     std::unique_ptr<State> state_;
+};
+
+// The lines of a text file, unpacked if it is compressed.
+
+class LineReader {
+  public:
+    /// Nothing a tool writes is longer.
+    static constexpr std::size_t kMaxLine = std::size_t{16} << 20U;
+
+    static Result<LineReader> open(const std::string& path);
+
+    /// The next line, without its end ("\n" or "\r\n"); valid until the next call. Nothing: the file has
+    /// ended, or there is an error(). A last line without an end counts.
+    std::optional<std::string_view> next();
+    /// Of the file (damaged, a line too long), in whole sentences that name file and line.
+    const std::optional<Error>& error() const { return error_; }
+
+    std::uint64_t number() const { return number_; }  ///< of the line that next() gave, from 1
+    std::uint64_t consumed() const { return source_.consumed(); }
+    std::uint64_t size() const { return source_.size(); }
+
+    /// `FILE line N: what`, with the arguments as in fail().
+    template <class... Args>
+    [[nodiscard]] tl::unexpected<Error> fail_here(fmt::format_string<Args...> format, Args&&... args) const {
+        return fail("{} line {}: {}", path_, number_, fmt::format(format, std::forward<Args>(args)...));
+    }
+
+  private:
+    LineReader(ByteSource source, std::string path);
+    bool fill();
+
+    ByteSource source_;
+    std::string path_;
+    std::vector<char> buffer_;
+    std::size_t begin_ = 0;  ///< of what has not been given yet
+    std::size_t end_ = 0;
+    bool ended_ = false;
+    std::uint64_t number_ = 0;
+    std::optional<Error> error_;
 };
 
 }  // namespace rdam::inputs

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "analyzer/inputs/build/builder_state.h"
-#include "analyzer/inputs/build/remarks.h"
-#include "tools/base/temporary_file.h"
+#include "tools/base/files.h"
 #include "tools/trace/format.h"
 #include "wrappers/catalogue/catalogue.h"
 

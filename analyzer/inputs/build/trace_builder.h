@@ -3,6 +3,9 @@
 // these formats have the events of all threads in one stream, compressed or as text.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "tools/base/result.h"
+#include "tools/base/units.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -167,5 +171,22 @@ inline std::uint64_t put_value(double value) {
 trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type);
 /// One whose words are those of TraceBuilder::text(): of the type "text".
 trace::ParameterInfo text_parameter(std::string name);
+
+// What a reader has to say of a trace, in sentences that become notes of the report.
+
+/// "One `of_one`." or "12 `of_several`."; nothing if there is none.
+inline void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
+                       std::string_view of_several) {
+    if (count == 1) remarks.push_back(fmt::format("One {}.", of_one));
+    if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
+}
+
+/// The file is one that `rdam export` has written.
+inline void note_export(trace::TraceInfo& info) {
+    info.remarks.emplace_back(
+        "rdam exported this file for viewers: it does not say what recording cost, nor which calls it left "
+        "out, so counts and scores may differ from those of the trace itself.");
+    info.switches.reason = "or are not read, as the file is an export";
+}
 
 }  // namespace rdam::inputs

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analyzer/inputs/build/byte_source.h"
-#include "analyzer/inputs/build/remarks.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/json_events.h"

@@ -6,7 +6,7 @@
 
 #if RDAM_OTF2
 #include "analyzer/inputs/build/apart.h"
-#include "analyzer/inputs/otf2/assemble.h"
+#include "analyzer/inputs/otf2/archive.cpp"
 #endif
 
 namespace rdam::inputs::otf2 {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "analyzer/inputs/build/remarks.h"
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {

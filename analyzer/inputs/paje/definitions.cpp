@@ -5,7 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/inputs/paje/scan.h"
+
 namespace rdam::inputs::paje {
+
 namespace {
 
 struct KnownEvent {
@@ -195,6 +198,130 @@ Result<void> Definitions::end() {
         of_long_.insert_or_assign(current_.id, index);
     definitions_.push_back(std::move(current_));
     return {};
+}
+
+namespace {
+
+std::string first_word(std::string_view text) {
+    return std::string{FieldCursor{text}.next().value_or("")};
+}
+
+}  // namespace
+
+void Producer::heard(std::string_view comment) {
+    constexpr std::string_view kSimGrid = "This file was generated using SimGrid-";
+    constexpr std::string_view kPoti = "POTI_GIT_VERSION ";
+    constexpr std::size_t kMaxArguments = 1000;
+    const bool is_command = command_follows_ && comment.starts_with('[');
+    command_follows_ = false;
+    if (comment.starts_with(kSimGrid)) {
+        tool_ = "SimGrid " + first_word(comment.substr(kSimGrid.size()));
+        command_follows_ = true;
+    } else if (is_command) {
+        comment.remove_prefix(1);
+        comment = comment.substr(0, comment.rfind(']'));
+        FieldCursor words{comment};
+        while (command_.size() < kMaxArguments) {
+            const auto word = words.next();
+            if (!word) break;
+            command_.emplace_back(*word);
+        }
+    } else if (comment.starts_with(kPoti) && tool_.empty()) {
+        tool_ = "poti " + first_word(comment.substr(kPoti.size()));
+    }
+}
+
+void Producer::type_defined(std::string_view identifier, std::string_view name) {
+    // StarPU's first type of containers, since its first release with one.
+    if (identifier == "Mn" && name == "Memory Node") {
+        tool_ = "StarPU";
+        milliseconds_ = names_are_tids_ = true;
+    }
+}
+
+void Producer::is_export_of_rdam() {
+    is_rdam_ = names_are_tids_ = true;
+    tool_ = "rdam (exported as Pajé)";
+}
+
+void Producer::value_defined(std::string_view identifier, std::string_view name) {
+    if (identifier == "STV_FLUSH" || name == "EZTrace Flush" || identifier == "STV_EZTRACE_SYNC") {
+        tool_ = "EZTrace 1";
+        milliseconds_ = true;
+    }
+}
+
+std::uint32_t StateStacks::add() {
+    const auto number = static_cast<std::uint32_t>(stacks_.size());
+    stacks_.push_back({.thread = number, .pushed = {}, .given = {}});
+    return number;
+}
+
+void StateStacks::take(std::uint32_t index, const StateEvent& event, std::span<const std::uint64_t> words) {
+    Stack& stack = stacks_[index];
+    if (sorted_) {
+        stack.given.push_back(event);
+        stack.given.back().words_at = given_words_.size();
+        stack.given.back().words = static_cast<std::uint8_t>(words.size());
+        given_words_.insert(given_words_.end(), words.begin(), words.end());
+        return;
+    }
+    disordered_ = disordered_ || event.time < stack.last;
+    stack.last = event.time;
+    if (!disordered_) apply(stack, event, words);
+}
+
+void StateStacks::end_all(Stack& stack, std::uint64_t time) {
+    ThreadBuilder& thread = builder_.thread(stack.thread);
+    for (; !stack.pushed.empty(); stack.pushed.pop_back())
+        thread.leave(time);
+}
+
+void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words) {
+    if (stack.ended) {
+        if (event.change != Change::destroy) ++oddities_.too_late;
+        return;
+    }
+    if (event.change == Change::destroy) stack.ended = true;
+    ThreadBuilder& thread = builder_.thread(stack.thread);
+    switch (event.change) {
+        case Change::set:
+            oddities_.never_popped +=
+                static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), true));
+            end_all(stack, event.time);
+            thread.enter(event.time, event.function, words);
+            stack.pushed.push_back(false);
+            break;
+        case Change::push:
+            thread.enter(event.time, event.function, words);
+            stack.pushed.push_back(true);
+            break;
+        case Change::pop:
+            thread.leave(event.time);
+            if (!stack.pushed.empty()) stack.pushed.pop_back();
+            break;
+        case Change::reset:
+            end_all(stack, event.time);
+            break;
+        case Change::destroy:
+            // What is open was cut off: as the shortest of its kind it would be what others are compared
+            // with.
+            stack.pushed = {};
+            thread.release();
+            break;
+    }
+}
+
+void StateStacks::end(std::uint64_t time) {
+    const auto earlier = [](const StateEvent& a, const StateEvent& b) { return a.time < b.time; };
+    for (Stack& stack : stacks_) {
+        std::stable_sort(stack.given.begin(), stack.given.end(), earlier);
+        for (const StateEvent& event : stack.given)
+            apply(stack, event, {given_words_.data() + event.words_at, event.words});
+        stack.given = {};
+        if (stack.ended || disordered_) continue;
+        apply(stack, {.time = time, .change = Change::destroy}, {});
+    }
 }
 
 }  // namespace rdam::inputs::paje

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/paje/scan.h"
 #include "tools/base/result.h"
 
@@ -79,6 +81,92 @@ class Definitions {
     std::vector<Definition> definitions_;
     std::array<std::uint32_t, kShortIds> of_short_{};  ///< 1 + index
     TextMap<std::size_t> of_long_;
+};
+
+// Which tool has written a Pajé file, as far as the file tells. It decides the unit of time: the format means
+// seconds, but some tools write milliseconds.
+
+class Producer {
+  public:
+    /// A comment, without its `#`.
+    void heard(std::string_view comment);
+    /// A type of containers, or a value of states, has been defined.
+    void type_defined(std::string_view identifier, std::string_view name);
+    void value_defined(std::string_view identifier, std::string_view name);
+    /// A type has been defined that only `rdam export --format paje` has.
+    void is_export_of_rdam();
+
+    /// Its name and version; "" if the file does not say.
+    const std::string& tool() const { return tool_; }
+    const std::vector<std::string>& command() const { return command_; }
+    bool is_rdam() const { return is_rdam_; }
+    bool milliseconds() const { return milliseconds_; }
+    /// The containers of its threads have the kernel's number of the thread as their name.
+    bool names_are_tids() const { return names_are_tids_; }
+
+  private:
+    std::string tool_;
+    std::vector<std::string> command_;
+    bool command_follows_ = false;
+    bool milliseconds_ = false;
+    bool names_are_tids_ = false;
+    bool is_rdam_ = false;
+};
+
+// States as calls. Pajé keeps a stack of states for each container and type: that is a thread here. Setting a
+// state ends all that are open on the stack, as does a reset (so pj_dump reads them, too). Those that are
+// open at the end of the container have no end: they last as long as the thread.
+
+enum class Change : std::uint8_t { set, push, pop, reset, destroy };
+
+struct StateEvent {
+    std::uint64_t time = 0;  ///< ticks
+    std::uint64_t words_at = 0;
+    std::uint32_t function = 0;  ///< of set and push
+    std::uint8_t words = 0;
+    Change change = Change::reset;
+};
+
+/// What could not be taken as it stands, in states.
+struct StateOddities {
+    std::uint64_t never_popped = 0;  ///< pushed, and ended by a state that is set
+    std::uint64_t too_late = 0;      ///< events after the end of the container: left out
+};
+
+class StateStacks {
+  public:
+    /// `sorted`: events are kept until end(), and then sorted by time. Otherwise one that is earlier than the
+    /// one before on its stack makes the trace disordered(), and the rest is left out.
+    StateStacks(TraceBuilder& builder, bool sorted) : builder_(builder), sorted_(sorted) {}
+
+    /// A stack, whose states are calls of the builder's thread with the same number.
+    std::uint32_t add();
+
+    void take(std::uint32_t stack, const StateEvent& event, std::span<const std::uint64_t> words);
+    /// `time`: the last of the file.
+    void end(std::uint64_t time);
+
+    bool disordered() const { return disordered_; }
+    const StateOddities& oddities() const { return oddities_; }
+
+  private:
+    struct Stack {
+        std::uint32_t thread = 0;
+        bool ended = false;
+        std::uint64_t last = 0;
+        std::vector<bool> pushed;  ///< of each open state: not set
+        std::vector<StateEvent> given;
+    };
+
+    void apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words);
+    void end_all(Stack& stack, std::uint64_t time);
+
+    TraceBuilder& builder_;
+    bool sorted_;
+    bool disordered_ = false;
+    std::vector<Stack> stacks_;
+    std::vector<std::uint64_t> given_words_;
+    StateOddities oddities_;
 };
 
 }  // namespace rdam::inputs::paje

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/remarks.h"
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/paje/parser.h"
 
 namespace rdam::inputs::paje {

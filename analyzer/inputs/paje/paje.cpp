@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/inputs/build/line_reader.h"
+#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/paje/parser.h"
 #include "tools/base/text_lines.h"
 

@@ -13,9 +13,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/paje/definitions.h"
-#include "analyzer/inputs/paje/producer.h"
 #include "analyzer/inputs/paje/scan.h"
-#include "analyzer/inputs/paje/stacks.h"
 #include "tools/base/result.h"
 
 namespace rdam::inputs::paje {

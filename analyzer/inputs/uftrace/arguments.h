@@ -2,13 +2,15 @@
 // (uftrace-record(1), ARGUMENTS). The data itself does not tell.
 #pragma once
 
+#include <regex.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyzer/inputs/uftrace/info.h"
+#include "analyzer/inputs/uftrace/folder.h"
 
 namespace rdam::inputs::uftrace {
 
@@ -71,5 +73,30 @@ class Signatures {
 
 /// The name under which uftrace knows a C++ function: without parameters and template arguments.
 std::string simple_name(std::string_view linkage_name);
+
+// Names and patterns of names, as uftrace has them.
+
+/// A name, or what matches several. Patterns come from files that cannot be trusted: a regular expression
+/// that may take exponential time or memory matches nothing.
+class NamePattern {
+  public:
+    NamePattern(Pattern kind, std::string text);
+
+    bool matches(const std::string& name) const;
+
+  private:
+    struct Free {
+        void operator()(regex_t* regex) const;
+    };
+    Pattern kind_;
+    std::string text_;
+    std::unique_ptr<regex_t, Free> regex_;  ///< of Pattern::regex; none: it matches nothing
+};
+
+/// Without template arguments, and without parameters in between: "A<B<int>>::f(int)::C::g" → "A::f::C::g".
+std::string without_arguments(std::string_view name);
+
+/// The parts between separators; "" has none.
+std::vector<std::string_view> split_all(std::string_view text, char separator);
 
 }  // namespace rdam::inputs::uftrace

@@ -9,16 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/remarks.h"
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/inputs/uftrace/folder.h"
 #include "analyzer/inputs/uftrace/functions.h"
-#include "analyzer/inputs/uftrace/info.h"
-#include "analyzer/inputs/uftrace/records.h"
 #include "analyzer/inputs/uftrace/switches.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
 #include "analyzer/inputs/uftrace/tasks.h"
-#include "tools/base/file_name.h"
-#include "tools/base/plural.h"
+#include "tools/base/files.h"
 #include "tools/base/text_lines.h"
+#include "tools/base/units.h"
 
 namespace rdam::inputs {
 namespace uftrace {

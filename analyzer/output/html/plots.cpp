@@ -14,7 +14,7 @@
 #include "analyzer/output/symbols.h"
 #include "analyzer/sequences/sequence_names.h"
 #include "tools/trace/clock.h"
-#include "wrappers/catalogue/word_value.h"
+#include "wrappers/catalogue/signature.h"
 
 namespace rdam::output {
 namespace {

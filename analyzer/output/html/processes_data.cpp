@@ -18,7 +18,7 @@
 #include "analyzer/output/notes.h"
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/report/ranking.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/units.h"
 
 namespace rdam::output {

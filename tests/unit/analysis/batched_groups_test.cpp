@@ -1,10 +1,11 @@
 // Calls of many groups, put off and worked off by group: nothing may depend on it.
+#include "analyzer/score/batched_groups.h"
+
 #include <map>
 #include <random>
 #include <vector>
 
 #include "analyzer/output/json.h"
-#include "analyzer/score/call_batch.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"

@@ -1,11 +1,10 @@
 // What the recorder's own threads took is no call's time, no lost time, and no part of a thread's life.
-#include "analyzer/calls/off_cpu_pauses.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"

@@ -1,12 +1,11 @@
 // Pair replacement against an implementation that follows the text word by word.
-#include "analyzer/sequences/pair_replacement.h"
-
 #include <algorithm>
 #include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "analyzer/sequences/pattern_store.h"
 #include "tests/unit/analysis/reference_patterns.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"

@@ -1,11 +1,10 @@
-#include "analyzer/sequences/sibling_times.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include "analyzer/sequences/pattern_miner.h"
 #include "tests/unit/catch.h"
 
 namespace {

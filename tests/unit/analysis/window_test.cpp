@@ -1,6 +1,4 @@
 // A part of a trace: windows of time, threads, functions.
-#include "analyzer/calls/window.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/selection.h"

@@ -1,8 +1,7 @@
-#include "wrappers/catalogue/word_value.h"
-
 #include <bit>
 
 #include "tests/unit/catch.h"
+#include "wrappers/catalogue/signature.h"
 
 namespace rdam {
 

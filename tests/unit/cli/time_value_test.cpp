@@ -1,6 +1,5 @@
-#include "tools/rdam/command/time_value.h"
-
 #include "tests/unit/catch.h"
+#include "tools/base/units.h"
 
 namespace rdam {
 

@@ -6,7 +6,6 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
-#include "wrappers/hot/eztrace_function.h"
 #include "wrappers/hot/eztrace_names.h"
 #include "wrappers/hot/eztrace_plugin.h"
 #include "wrappers/object/object_file.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/export/in_order.h"
+#include "analyzer/export/slices.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/formats/collected.h"
 #include "tools/base/in_parallel.h"

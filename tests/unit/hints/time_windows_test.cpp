@@ -1,8 +1,7 @@
-#include "analyzer/score/time_windows.h"
-
 #include <algorithm>
 #include <random>
 
+#include "analyzer/score/call_sample.h"
 #include "tests/unit/catch.h"
 
 using rdam::samples::window_shift;

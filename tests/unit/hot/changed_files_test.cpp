@@ -1,5 +1,3 @@
-#include "wrappers/hot/changed_files.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
+#include "wrappers/hot/hot_report.h"
 #include "wrappers/object/object_file.h"
 
 namespace {

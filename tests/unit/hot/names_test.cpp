@@ -2,7 +2,6 @@
 #include "tests/unit/catch.h"
 #include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_functions.h"
-#include "wrappers/hot/waiting_functions.h"
 #include "wrappers/perf/report_text.h"
 
 using namespace rdam;

@@ -7,8 +7,8 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/find/function_list.h"
+#include "wrappers/hot/hot_functions.h"
 #include "wrappers/hot/hot_report.h"
-#include "wrappers/hot/waiting_functions.h"
 
 using namespace rdam;
 

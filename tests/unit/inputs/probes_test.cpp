@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analyzer/inputs/probes/event_line.h"
-#include "analyzer/inputs/probes/survey.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/inputs/read_back.h"

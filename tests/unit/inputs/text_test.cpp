@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "analyzer/inputs/build/line_reader.h"
+#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/open.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"

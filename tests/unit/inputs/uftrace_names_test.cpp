@@ -1,6 +1,5 @@
 #include "analyzer/inputs/uftrace/arguments.h"
-#include "analyzer/inputs/uftrace/pattern.h"
-#include "analyzer/inputs/uftrace/symbols.h"
+#include "analyzer/inputs/uftrace/functions.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam::inputs::uftrace;

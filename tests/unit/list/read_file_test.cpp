@@ -1,5 +1,3 @@
-#include "tools/base/read_file.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "tests/unit/catch.h"
+#include "tools/base/files.h"
 
 using rdam::read_whole_file;
 

@@ -1,9 +1,8 @@
 // Parameters in languages with hidden conventions: where the code puts arguments, and when a claim is proven.
-#include "wrappers/plan/proven_values.h"
-
 #include <string>
 
 #include "tests/unit/catch.h"
+#include "wrappers/plan/call_description.h"
 
 namespace {
 

@@ -1,6 +1,4 @@
 // Which part of a wait for a processor is the recorder's own doing.
-#include "tools/agent/switches/agent_times.h"
-
 #include <fcntl.h>
 
 #include <string>

@@ -5,7 +5,7 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/probe/fresh_memory.h"
 #include "tools/agent/memory/ready_chunks.h"
-#include "tools/agent/process/filter_watch.h"
+#include "tools/agent/process/privileges.h"
 
 namespace rdam::agent {
 namespace {

@@ -1,7 +1,6 @@
 // Which function each entry of the process stands for.
-#include "tools/agent/memory/function_numbers.h"
-
 #include "tests/unit/catch.h"
+#include "tools/agent/memory/shared_memory.h"
 
 namespace rdam::agent {
 

@@ -8,7 +8,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/process/placement.h"
+#include "tools/agent/process/numa_nodes.h"
 
 using namespace rdam::agent;
 using rdam::PlanStore;

@@ -3,7 +3,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/probe/tids.h"
-#include "tools/agent/switches/switch_clock.h"
+#include "tools/agent/switches/switch_recorder.h"
 
 using namespace rdam::agent;
 using rdam::test::kOther;

@@ -1,6 +1,4 @@
 // What servers write over their command lines.
-#include "tools/agent/process/process_title.h"
-
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <array>
 
 #include "tests/unit/catch.h"
+#include "tools/agent/process/process_facts.h"
 
 using namespace rdam::agent;
 

@@ -1,12 +1,11 @@
 // What the agent says of a recording in its trace.
-#include "tools/agent/chunks/remarks.h"
-
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/unit/catch.h"
+#include "tools/agent/chunks/trace_file.h"
 #include "tools/trace/remark_words.h"
 
 namespace rdam::agent {

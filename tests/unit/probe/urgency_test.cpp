@@ -1,6 +1,4 @@
 // When the agent keeps out of the program's way, and where it runs.
-#include "tools/agent/process/urgency.h"
-
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,8 +11,8 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/process/attendant.h"
-#include "tools/agent/process/cpu_quota.h"
-#include "tools/agent/process/placement.h"
+#include "tools/agent/process/machine_share.h"
+#include "tools/agent/process/numa_nodes.h"
 #include "tools/agent/process/priorities.h"
 
 using namespace rdam;

@@ -1,10 +1,9 @@
 // When windows come: against programs whose time passes as the test says.
-#include "tools/agent/sampling/window_schedule.h"
-
 #include <cmath>
 #include <vector>
 
 #include "tests/unit/catch.h"
+#include "tools/agent/sampling/window_keeper.h"
 
 namespace rdam::agent {
 namespace {

@@ -9,7 +9,6 @@
 #include "tests/unit/object/fixtures.h"
 #include "wrappers/find/name_query.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/object/stack_maps.h"
 #include "wrappers/plan/planner.h"
 
 namespace {

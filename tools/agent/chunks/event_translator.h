@@ -7,13 +7,25 @@
 #include <vector>
 
 #include "tools/agent/chunks/pack_finisher.h"
-#include "tools/agent/chunks/pack_sink.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/trace/event.h"
 #include "tools/trace/packs.h"
 
 namespace rdam::agent {
+
+// Where packs go when they can stand in a trace.
+
+class PackSink {
+  public:
+    PackSink() = default;
+    PackSink(const PackSink&) = delete;
+    PackSink& operator=(const PackSink&) = delete;
+    virtual ~PackSink() = default;
+
+    /// The next events of a thread that TraceInfo::threads has.
+    virtual void append(std::uint32_t thread, const trace::Packs& packs) = 0;
+};
 
 /// A chunk, and how far it has been translated.
 struct OpenChunk {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "libprobe/format/populate.h"
+#include "libprobe/format/shared.h"
 
 namespace rdam::agent {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "tools/base/known_variables.h"
-#include "tools/base/plural.h"
 #include "tools/base/printable.h"
 #include "tools/base/text_lines.h"
+#include "tools/base/units.h"
 #include "tools/trace/waiters.h"
 #include "wrappers/catalogue/known_programs.h"
 

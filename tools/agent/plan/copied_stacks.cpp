@@ -1,6 +1,6 @@
 #include "tools/agent/plan/copied_stacks.h"
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 
 namespace rdam::agent {
 

@@ -16,7 +16,7 @@
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/said_once.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/trace/remark_words.h"
 #include "wrappers/plan/cached_plan.h"

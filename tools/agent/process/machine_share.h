@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "wrappers/plan/plan_store.h"
@@ -110,5 +111,17 @@ class MachineShare {
     double known_ = 0;
     std::shared_ptr<Shared> shared_;
 };
+
+// Whether the kernel rations the processor time of a process's control groups.
+
+/// The two numbers of a cpu.max (`50000 100000`, or `max 100000`) allow less than all of so many processors.
+bool is_quota(std::string_view cpu_max, unsigned processors);
+
+/// `cgroups`: what /proc/PID/cgroup says; `mounts`: where the control groups are mounted. Groups around that
+/// of the process count as well. What cannot be read is no limit.
+bool has_cpu_quota(std::string_view cgroups, const std::string& mounts, unsigned processors);
+
+/// Whether a process on this machine has a CPU quota.
+bool has_cpu_quota(unsigned pid);
 
 }  // namespace rdam::agent

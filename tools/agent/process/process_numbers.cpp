@@ -5,8 +5,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "tools/agent/process/proc_text.h"
-
 namespace rdam::agent {
 namespace {
 

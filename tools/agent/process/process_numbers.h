@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace rdam::agent {
@@ -52,5 +55,22 @@ class ThreadNumbers {
     std::uint32_t started_ = 0;
     std::unordered_map<std::uint32_t, std::uint32_t> known_;
 };
+
+// Small files of the kernel's, read whole.
+
+/// "" where the file cannot be read. A process's files fail to be read, not to be opened, when it ends in
+/// between: then an iterator over the stream's buffer would throw.
+inline std::string contents(const std::string& path) {
+    const std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return std::move(text).str();
+}
+
+/// Without its \n.
+inline std::string first_line(const std::string& path) {
+    const std::string text = contents(path);
+    return text.substr(0, text.find('\n'));
+}
 
 }  // namespace rdam::agent

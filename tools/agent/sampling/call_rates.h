@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/agent/memory/shared_memory.h"
+#include "tools/trace/decoder.h"
 #include "tools/trace/event.h"
 #include "tools/trace/packs.h"
 
@@ -81,6 +83,24 @@ class CallRates {
     std::vector<std::uint32_t> places_;  ///< by function: 1 + its place in its calls; 0: none
     std::vector<bool> named_;            ///< by function
     std::minstd_rand random_{};          ///< looks must not fall into step with the program
+};
+
+// What the recorded events cost the program: without a budget, a notice names the functions that are too hot.
+
+/// Tells the process by way of the shared memory. Not thread-safe.
+class CostWatch {
+  public:
+    CostWatch(const SharedMemory& shared, const trace::TraceInfo& info)
+        : shared_(shared), info_(info), rates_(info) {}
+
+    /// The next events of a thread that TraceInfo::threads has.
+    void see(std::uint32_t thread, const trace::Packs& packs);
+
+  private:
+    const SharedMemory& shared_;
+    const trace::TraceInfo& info_;
+    CallRates rates_;
+    trace::ChunkDecoder decoder_;
 };
 
 }  // namespace rdam::agent

@@ -10,7 +10,7 @@
 
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/sampling/window_exchange.h"
+#include "tools/agent/sampling/window_keeper.h"
 #include "tools/trace/event.h"
 #include "tools/trace/writer.h"
 

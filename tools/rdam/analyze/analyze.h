@@ -11,7 +11,6 @@
 #include "analyzer/report/selection.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
-#include "tools/rdam/command/rules_options.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/trace/reader.h"
 

@@ -8,7 +8,6 @@
 
 #include "tools/base/units.h"
 #include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/command/time_value.h"
 
 namespace rdam {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyzer/report/shared_settings.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
-#include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/scoring_options.h"
 #include "tools/trace/event.h"
 
 namespace rdam {

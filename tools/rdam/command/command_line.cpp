@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdio>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/known_variables.h"
 #include "tools/rdam/command/generate.h"
 #include "tools/rdam/command/terminal.h"

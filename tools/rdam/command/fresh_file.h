@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/base/file_beside.h"
+#include "tools/base/files.h"
 #include "tools/base/result.h"
 
 namespace rdam {
@@ -39,5 +39,18 @@ class FreshFile {
 /// Whether output may go to `path`. Errors: it is empty, a directory, one of the `inputs`, or exists and
 /// `overwrite` is false (check_unused()).
 Result<void> check_output(const std::string& path, const std::vector<std::string>& inputs, bool overwrite);
+
+// Where a result is written: an existing file is kept unless the user says otherwise.
+
+/// Error: `path` exists, and is not an empty file or directory, a device or a pipe, where nothing would be
+/// lost.
+Result<void> check_unused(const std::string& path);
+
+/// `path` from the root; unchanged if the current directory no longer exists.
+std::string absolute(const std::string& path);
+
+/// The option that overwrites, and its text in --help.
+inline constexpr const char* kOverwriteOption = "--overwrite";
+inline constexpr const char* kOverwriteText = "Replace existing output";
 
 }  // namespace rdam

@@ -7,6 +7,7 @@
 #include <charconv>
 
 namespace rdam {
+
 namespace {
 
 template <class Number>

@@ -3,7 +3,7 @@
 
 #include "analyzer/views/visit.h"
 #include "tools/base/interruption.h"
-#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/export.h"
 #include "tools/rdam/export/folder_beside.h"

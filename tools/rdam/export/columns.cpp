@@ -2,12 +2,11 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/columns/contents.h"
 #include "analyzer/columns/export.h"
 #include "tools/base/interruption.h"
 #include "tools/base/units.h"
 #include "tools/rdam/command/command.h"
-#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/export.h"
 #include "tools/rdam/export/folder_beside.h"

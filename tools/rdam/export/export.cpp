@@ -18,9 +18,8 @@
 #include "analyzer/report/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/command/command.h"
+#include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/command/output_place.h"
-#include "tools/rdam/command/rules_options.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
 

@@ -8,7 +8,7 @@
 #include "analyzer/export/format.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
-#include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/scoring_options.h"
 #include "tools/trace/reader.h"
 
 namespace rdam {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/base/temporary_file.h"
+#include "tools/base/files.h"
 
 namespace rdam {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
-#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/run_traces.h"
 #include "tools/trace/remark_words.h"
@@ -25,6 +25,7 @@
 #include "wrappers/catalogue/known_programs.h"
 
 namespace rdam {
+
 namespace {
 
 constexpr int kCannotRun = 126;  // what shells and the dynamic linker return for programs that do not start
@@ -213,6 +214,45 @@ std::string describe_inner(const std::string& told) {
     for (std::string path; std::getline(lines, path);)
         names += (names.empty() ? "" : ", ") + printable(as_seen_from_here(path));
     return fmt::format("the program ran `rdam record` itself, and what that recorded is in {}", names);
+}
+
+namespace {
+
+/// The folder of a pattern can be looked at before its processes know their names, if it is not one itself.
+bool has_known_folder(const Output& output) {
+    std::error_code error;
+    const std::filesystem::path path(output.path);
+    return path.parent_path().string().find('%') == std::string::npos &&
+           !std::filesystem::exists(path, error);
+}
+
+}  // namespace
+
+Result<Output> claim_output(const std::string& wanted, const std::string& run) {
+    if (wanted.empty()) return fail("-o needs the name of a file");
+    if (wanted == "-")
+        return fail(
+            "-o -: a trace cannot go to standard output, where it would be mixed with what the program "
+            "prints: name a file (./- for one that is called -)");
+    Output output{
+        .shown = wanted, .path = absolute(wanted), .is_pattern = wanted.find('%') != std::string::npos};
+    if (!output.path.starts_with('/'))
+        return fail(
+            "cannot write the trace to {}: the current directory no longer exists; change to another, or "
+            "give a full path with -o",
+            wanted);
+    output.name = trace::NameLock(output.path, run);
+    if (!output.is_pattern && output.name.state() == trace::NameLock::State::taken) {
+        output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
+        output.path = absolute(output.shown);
+        output.name = trace::NameLock(output.path, run);
+        say(fmt::format("another recording is writing {}: this one goes to {}", wanted, output.shown));
+    }
+    if (!output.is_pattern || has_known_folder(output))
+        if (const auto there = trace::check_place(output.path, output.name); !there)
+            return tl::unexpected(there.error());
+    output.earlier = find_earlier(output.shown);
+    return output;
 }
 
 }  // namespace rdam

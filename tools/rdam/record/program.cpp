@@ -16,7 +16,7 @@
 #include <iterator>
 
 #include "libprobe/format/run_mark.h"
-#include "tools/base/file_name.h"
+#include "tools/base/files.h"
 #include "wrappers/catalogue/known_programs.h"
 #include "wrappers/object/executable_facts.h"
 

@@ -15,10 +15,10 @@
 #include <string_view>
 
 #include "libprobe/format/agent_process.h"
+#include "tools/base/child_process.h"
+#include "tools/base/files.h"
 #include "tools/base/glob.h"
 #include "tools/base/printable.h"
-#include "tools/base/process_end.h"
-#include "tools/base/read_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/trace/open_for_writing.h"
 #include "tools/trace/reader.h"
@@ -106,7 +106,7 @@ bool is_gone(int pid) {
     return name_end == std::string::npos || stat.compare(name_end, 3, ") Z") == 0;
 }
 
-/// What an agent that writes the rest says of itself (tools/agent/end_progress.h); 0: nothing yet.
+/// What an agent that writes the rest says of itself (tools/agent/record_loop.cpp); 0: nothing yet.
 std::uint64_t percent_of_agent(const std::string& pid) {
     const std::string name = read_if_there("/proc/" + pid + "/comm");
     const auto blank = name.find(' ');

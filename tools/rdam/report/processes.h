@@ -7,7 +7,7 @@
 
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
-#include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/scoring_options.h"
 
 namespace rdam {
 

@@ -22,7 +22,6 @@
 #include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
-#include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/report/processes.h"
