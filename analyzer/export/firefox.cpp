@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/export/firefox_samples.h"
 #include "analyzer/export/format.h"
 #include "analyzer/export/slices.h"
 #include "analyzer/export/stacks.h"

@@ -23,7 +23,6 @@
 #include "analyzer/inputs/otf2/names.h"
 #include "tools/base/printable.h"
 #include "tools/trace/event.h"
-#include "tools/trace/thread_label.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::formats::otf2 {

@@ -18,7 +18,7 @@
 #include "analyzer/export/format.h"
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
-#include "tools/trace/thread_label.h"
+#include "tools/trace/event.h"
 
 namespace rdam::formats {
 namespace {

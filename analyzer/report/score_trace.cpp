@@ -15,8 +15,8 @@
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/in_parallel.h"
+#include "tools/trace/event.h"
 #include "tools/trace/expansion_lock.h"
-#include "tools/trace/waiters.h"
 
 namespace rdam::score {
 namespace {

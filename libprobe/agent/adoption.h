@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "libprobe/format/run_mark.h"
+#include "libprobe/format/starter.h"
 
 namespace rdam::probe {
 

@@ -24,7 +24,6 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/code/gates.h"
 #include "libprobe/event/chunk_pool.h"
-#include "libprobe/format/agent_process.h"
 #include "libprobe/format/settings.h"
 #include "libprobe/format/starter.h"
 

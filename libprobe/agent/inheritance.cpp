@@ -7,7 +7,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/format/agent_process.h"
+#include "libprobe/format/starter.h"
 
 namespace rdam::probe {
 

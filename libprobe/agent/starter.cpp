@@ -10,7 +10,6 @@
 #include "libprobe/agent/adoption.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
-#include "libprobe/format/run_mark.h"
 #include "libprobe/format/starter.h"
 
 namespace rdam::probe {

@@ -17,7 +17,7 @@ std::size_t text_size(const char* text);
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
 /// Memory of this process alone, all of it there; nullptr: there is none. Under a filter, some that was
-/// reserved (reserve.h).
+/// reserved (runtime.cpp).
 void* map_private(std::size_t size);
 /// Gives it back.
 void unmap_private(void* memory, std::size_t size);

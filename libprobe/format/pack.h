@@ -34,11 +34,11 @@ inline constexpr std::uint32_t kInnermost = 0xffffffff;
 ///   least once (since version 3.0 of the format).
 /// - times: one byte, the steps of the clock since the event before it (since Header::first_tsc for the
 ///   first), or one of the codes below.
-/// - words: numbers as in tagged.h, each the zigzag difference to the same word of the last event of this op
+/// - words: numbers as in varint.h, each the zigzag difference to the same word of the last event of this op
 ///   (0 before the first). A pause has one, the ticks from its begin to its end, as it is; a switch of the
 ///   stack has one, the number of the stack, as it is.
 /// - processors, stacks, sampling: Marks.
-/// - instructions: numbers as in tagged.h, 0 = not known, else 1 + the zigzag difference to the last known
+/// - instructions: numbers as in varint.h, 0 = not known, else 1 + the zigzag difference to the last known
 ///   count (0 before the first).
 enum class Column : std::uint8_t { ops, times, words, processors, stacks, sampling, instructions, count };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);

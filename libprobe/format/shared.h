@@ -8,7 +8,7 @@
 //
 // The program can write to all of it, and may be broken. So each side keeps what it needs to continue in
 // memory of its own, and only publishes it here. Whatever determines the trace is published with a check
-// (told.h), and whatever a thread waits for is published repeatedly. States are numbers that differ in
+// (Told), and whatever a thread waits for is published repeatedly. States are numbers that differ in
 // several bits.
 #pragma once
 

@@ -1,6 +1,7 @@
 // What a process of a run sends to the run's starter, over a stream socket in the abstract namespace.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace rdam::starter {
 
-/// Where the starter of a run listens. In the abstract namespace: "rdam-", the run's token (run_mark.h) and
+/// Where the starter of a run listens. In the abstract namespace: "rdam-", the run's token (run_mark) and
 /// the user, for whom alone a starter works, each behind a '-'. And in a folder, for processes in another
 /// network namespace, or that know their user by another number.
 class Name {
@@ -94,3 +95,76 @@ class Message {
 };
 
 }  // namespace rdam::starter
+
+// What the recorder and `rdam record`, which both start rdam-agent, know of it.
+
+namespace rdam::agent_process {
+
+/// Where it is, relative to the directory of librdam.so.
+inline constexpr char kInstalled[] = "rdam/rdam-agent";
+inline constexpr char kInBuildTree[] = "../tools/agent/rdam-agent";
+
+/// Limits of the program, for its own good, that are not meant for the agent.
+inline constexpr decltype(RLIMIT_AS) kRaisedLimits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE,
+                                                        RLIMIT_NOFILE};
+
+/// The variables of the program's environment that are for the agent, by how they begin: the settings, where
+/// its files go, and the rank in a job.
+inline constexpr std::string_view kVariables[] = {
+    "RDAM_",      "HOME=",     "XDG_CACHE_HOME=", "TMPDIR=", "OMPI_COMM_WORLD_RANK=",
+    "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID=",
+};
+
+/// The argument that says of which run an agent is begins like this, where it has one: then its environment
+/// is its starter's.
+inline constexpr char kRunArgument[] = "run=";
+
+/// The process that opens and closes an agent's windows has the agent's command line, and this name.
+inline constexpr char kWindowsTitle[] = "rdam-windows";
+
+/// Bytes of the starter's last argument, in which its agents show theirs.
+inline constexpr std::size_t kRoomSize = 256;
+
+}  // namespace rdam::agent_process
+
+// What every process of a run carries through fork, exec and changes of user: the soft limit RLIMIT_LOCKS,
+// which Linux has ignored since 2.4.25.
+
+namespace rdam {
+
+/// Zero is none, of either.
+struct RunMark {
+    std::uint32_t adopter = 0;  ///< the pid of the program of the run that adopts orphans
+    std::uint32_t token = 0;    ///< a random number, part of the name under which the run's starter listens
+};
+
+namespace run_mark {
+
+// Any limit that begins like this is a mark. It is neither "unlimited" nor a number that somebody would
+// choose.
+inline constexpr std::uint64_t kMagic = 0x72d;
+inline constexpr int kMagicShift = 52;
+inline constexpr int kAdopterShift = 30;
+inline constexpr std::uint32_t kMaxPid =
+    (1u << (kMagicShift - kAdopterShift)) - 1;  ///< Linux has no larger one
+inline constexpr std::uint32_t kMaxToken = (1u << kAdopterShift) - 1;
+
+constexpr std::uint64_t limit_of(RunMark mark) {
+    return kMagic << kMagicShift | std::uint64_t{mark.adopter & kMaxPid} << kAdopterShift |
+           (mark.token & kMaxToken);
+}
+
+constexpr RunMark mark_in(std::uint64_t limit) {
+    if (limit >> kMagicShift != kMagic) return {};
+    return {static_cast<std::uint32_t>(limit >> kAdopterShift) & kMaxPid,
+            static_cast<std::uint32_t>(limit) & kMaxToken};
+}
+
+/// The token made of any random number; never 0.
+constexpr std::uint32_t token_of(std::uint32_t random) {
+    const std::uint32_t token = random & kMaxToken;
+    return token == 0 ? 1 : token;
+}
+
+}  // namespace run_mark
+}  // namespace rdam

@@ -60,7 +60,7 @@ sys.stdin.read()
 
 
 def mark_with(token: int) -> int:
-    """libprobe/format/run_mark.h."""
+    """libprobe/format/starter.h."""
     return 0x72D << 52 | token
 
 

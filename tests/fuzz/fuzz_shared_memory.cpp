@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "libprobe/format/packer.h"
-#include "tools/agent/recording.h"
+#include "tools/agent/record_loop.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/trace/reader.h"
 #include "tools/trace/trace_name.h"

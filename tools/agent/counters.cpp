@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/agent/process/perf_refusal.h"
+#include "tools/agent/process/privileges.h"
 
 namespace rdam::agent {
 namespace {

@@ -36,7 +36,6 @@
 #include "tools/agent/process/process_numbers.h"
 #include "tools/agent/process/spare_descriptors.h"
 #include "tools/agent/record_loop.h"
-#include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/starter.h"
 #include "tools/agent/switches/switch_recorder.h"

@@ -26,14 +26,13 @@
 #include <utility>
 #include <vector>
 
-#include "libprobe/format/agent_process.h"
 #include "libprobe/format/starter.h"
 #include "tools/agent/memory/measured_once.h"
 #include "tools/agent/plan/configuration.h"
 #include "tools/agent/process/priorities.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
-#include "tools/base/starter_socket.h"
+#include "tools/base/child_process.h"
 #include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/catalogue/known_programs.h"

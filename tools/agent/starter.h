@@ -19,7 +19,7 @@
 
 namespace rdam::agent {
 
-/// Makes the starter for the run whose first process is `pid` and which has this token (run_mark.h); it runs
+/// Makes the starter for the run whose first process is `pid` and which has this token (run_mark); it runs
 /// the file `agent`. Nothing happens where that cannot be: then processes start their agents by themselves.
 /// The calling process must have one thread, and may call ask_for_agent_of() from then on.
 void leave_starter(const char* agent, int pid, std::uint32_t token);

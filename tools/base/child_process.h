@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libprobe/format/starter.h"
 #include "tools/base/result.h"
 
 namespace rdam {
@@ -36,5 +37,14 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
 /// not known, because there is no descriptor (negative), or because poll fails, for example if seccomp
 /// forbids it.
 std::optional<bool> ends_within(int process, std::chrono::milliseconds time);
+
+// Sockets by the names of a run's starter (libprobe/format/starter.h).
+
+/// Closed on exec; accepting does not wait. A file is for its user alone; it stays until somebody removes it.
+/// -1: it cannot be, or somebody else has the name. For processes with one thread.
+int listen_at(const starter::Name& name);
+
+/// Closed on exec. -1: nobody listens.
+int connect_to(const starter::Name& name);
 
 }  // namespace rdam

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,5 +41,14 @@ class SimilarNames {
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; `limit` + 1 if more
 /// than `limit` are needed.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
+// Environment variables that look like the recorder's but are not.
+
+/// The variables of the manual, all of which begin with RDAM_.
+std::span<const std::string_view> documented_variables();
+
+/// A line for each variable of `environment` (name=value, ends with null) that begins with RDAM_ and that
+/// nothing reads, with the nearest name that something does.
+std::vector<std::string> unknown_variables(const char* const* environment);
 
 }  // namespace rdam

@@ -20,10 +20,10 @@
 #include "tools/rdam/command/terminal.h"
 #include "tools/trace/open_for_writing.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/hot/code_shape.h"
 #include "wrappers/hot/eztrace_plugin.h"
 #include "wrappers/hot/hot_report.h"
 #include "wrappers/hot/refused_functions.h"
-#include "wrappers/hot/small_leaves.h"
 
 namespace rdam {
 namespace {

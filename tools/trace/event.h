@@ -1,11 +1,15 @@
 // The contents of a trace, decoded. Shared by the writer (the agent), the reader and all analyses.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rdam::trace {
@@ -291,5 +295,53 @@ struct TraceInfo {
                                    [](const FunctionInfo& function) { return function.most_rate != 0; });
     }
 };
+
+// Which function a recorded wait belongs to.
+
+inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
+
+/// By function: the index of the one whose waits it is (FunctionInfo::wait_of); kNoFunction: it is a
+/// function, or that one is not there. Empty: there are no waits among them.
+std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions);
+
+// Names an address of the profiled process independently of where its objects were loaded.
+
+struct Place {
+    std::string module = {};   ///< file name of the object; empty: the address is in no object
+    std::uint64_t offset = 0;  ///< link-time address in it, or the address itself; 0 alone: not known
+};
+
+/// The object that holds `address`; null: none.
+const ObjectInfo* object_at(const TraceInfo& info, std::uint64_t address);
+
+/// The place of the call that returns to `return_address`, which may be the first byte after its object.
+Place place_of(const TraceInfo& info, std::uint64_t return_address);
+
+/// `app+0x1139`, `0x7f00`, `unknown`. Not made safe for a terminal.
+std::string place_text(const Place& place);
+
+// How exported files that know one name for a thread call it.
+
+/// `TID NAME #INDEX`: unique in a trace. `index`: into TraceInfo::threads.
+inline std::string thread_label(const ThreadInfo& thread, std::uint32_t index) {
+    return fmt::format("{} {} #{}", thread.tid, thread.name, index);
+}
+
+// What tells the remarks of a trace (TraceInfo::remarks) that somebody else than its process has to print, or
+// must not print again.
+
+/// How a remark begins that the process could not print, as it has become another program.
+inline constexpr std::string_view kWentOn = "the process went on as ";
+
+/// What those have in them that are printed when the process begins.
+inline constexpr std::string_view kReplaced = " was replaced while the program ran: ";
+inline constexpr std::string_view kTooMany = " functions were skipped: rdam can wrap ";
+
+/// `killed`: the process has printed nothing at its end.
+inline bool is_left_to_say(std::string_view remark, bool killed) {
+    constexpr std::array kSaid{kReplaced, kTooMany};
+    const auto is_in = [remark](std::string_view words) { return remark.find(words) != remark.npos; };
+    return remark.starts_with(kWentOn) || (killed && std::none_of(kSaid.begin(), kSaid.end(), is_in));
+}
 
 }  // namespace rdam::trace

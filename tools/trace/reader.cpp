@@ -15,8 +15,7 @@
 #include "tools/trace/expansion_lock.h"
 #include "tools/trace/file_input.h"
 #include "tools/trace/format.h"
-#include "tools/trace/off_cpu.h"
-#include "tools/trace/windows.h"
+#include "tools/trace/side_tables.h"
 
 namespace rdam::trace {
 namespace {

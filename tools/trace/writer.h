@@ -10,9 +10,8 @@
 #include "tools/base/result.h"
 #include "tools/trace/encoder.h"
 #include "tools/trace/event.h"
-#include "tools/trace/off_cpu.h"
-#include "tools/trace/packs.h"
-#include "tools/trace/windows.h"
+#include "tools/trace/pack_decoder.h"
+#include "tools/trace/side_tables.h"
 
 namespace rdam::trace {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "wrappers/entry/stack_rows.h"
+#include "wrappers/entry/frame_description.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {

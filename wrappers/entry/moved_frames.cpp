@@ -9,7 +9,6 @@
 
 #include "wrappers/entry/frame_description.h"
 #include "wrappers/entry/landing_pads.h"
-#include "wrappers/entry/stack_rows.h"
 
 namespace rdam {
 namespace {

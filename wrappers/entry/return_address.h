@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "wrappers/entry/stack_rows.h"
+#include "wrappers/entry/frame_description.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {

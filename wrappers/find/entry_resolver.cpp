@@ -9,7 +9,6 @@
 #include "tools/base/demangle.h"
 #include "tools/base/files.h"
 #include "tools/base/glob.h"
-#include "tools/base/internal_names.h"
 #include "wrappers/find/name_query.h"
 #include "wrappers/object/inlined_copies.h"
 

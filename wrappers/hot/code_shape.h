@@ -5,6 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/hot/hot_report.h"
+
 namespace rdam {
 
 /// Describes the instructions that can be reached from the first one. If some were missed, `jumps_anywhere`
@@ -30,5 +33,22 @@ struct CodeShape {
 /// `__stack_chk_fail`) and does not count. Time, and the depth of recursion, grow with the body: give it some
 /// KiB. Thread-safe.
 CodeShape shape_of_code(std::span<const std::uint8_t> body);
+
+// Which hot functions are so small that recording a call would cost more than the call itself.
+
+/// Sets HotFunction::leaf of what is likely to take no longer than its recording, some 40 ns:
+///
+/// - it makes no system call, no loop of it has in it what locks are made of (what waits for others is what
+///   is being looked for), and the catalogue knows of no lock, file or wait of it;
+/// - it has no loop and at most 512 bytes; or
+/// - it has loops and at most 4096 bytes, and enough of its samples lie outside of them: that code runs once
+///   a call. Where HotReport::places has too few to tell, at most 128 bytes.
+///
+/// What calls others, or has outside of loops what locks are made of (a counter that threads share), must
+/// besides be called so often that recording it would take a tenth of the program's processor time.
+///
+/// What is in none of HotReport::objects stays as it is. Never fails: a file that cannot be read tells
+/// nothing.
+void mark_small_leaves(HotReport& report, const Catalogue& catalogue);
 
 }  // namespace rdam

@@ -165,7 +165,7 @@ bool is_mark(const PerfRow& row) {
 
 /// Replaces addresses, and marks at the begin of functions, by the linkage names of the functions there, as
 /// rdam record knows them. The addresses are places in the files, as PerfSamples gives them. What has no name
-/// stays as it is, and so does what is in a file that is not the one that was sampled (changed_files.h):
+/// stays as it is, and so does what is in a file that is not the one that was sampled (changed_files()):
 /// another function may be there now.
 void resolve_addresses(PerfReport& report, const std::map<std::string, std::string>& changed) {
     Names names;

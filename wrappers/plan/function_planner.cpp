@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "tools/base/demangle.h"
-#include "tools/base/internal_names.h"
 #include "wrappers/entry/instruction.h"
 #include "wrappers/entry/moved_frames.h"
 #include "wrappers/entry/wait_sites.h"

@@ -14,7 +14,7 @@
 #include "tools/base/similar_names.h"
 #include "wrappers/find/entry_resolver.h"
 #include "wrappers/find/name_query.h"
-#include "wrappers/find/region_names.h"
+#include "wrappers/find/object_set.h"
 #include "wrappers/plan/function_planner.h"
 
 namespace rdam {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "wrappers/prototype/calling_convention.h"
+#include "wrappers/prototype/prototype.h"
 
 namespace rdam {
 

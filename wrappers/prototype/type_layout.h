@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "wrappers/prototype/calling_convention.h"
 #include "wrappers/prototype/prototype.h"
 
 namespace rdam {

@@ -11,7 +11,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "tools/trace/encoder.h"
-#include "tools/trace/off_cpu.h"
+#include "tools/trace/side_tables.h"
 #include "tools/trace/writer.h"
 
 namespace rdam::inputs {

@@ -14,7 +14,6 @@
 
 #include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/chrome/collected.h"
 #include "analyzer/inputs/chrome/json_events.h"
 #include "tools/base/text_lines.h"
 #include "tools/trace/event.h"

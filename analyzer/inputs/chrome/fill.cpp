@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/chrome/collected.h"
+#include "analyzer/inputs/chrome/json_events.h"
 #include "tools/base/text_lines.h"
 #include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"

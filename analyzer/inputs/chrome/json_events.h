@@ -1,11 +1,15 @@
 // Reads the JSON of a trace event by event; no more than one event is in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/build/trace_builder.h"
@@ -78,5 +82,112 @@ struct ReadEvents {
 /// Errors: those of `source`; JSON that is none, with its line; no list of events in it.
 Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSink& sink,
                                const Progress& progress);
+
+// What the events of a file come to, before it is in the order of time: calls, by thread.
+
+/// Numbers for texts, from 0 in the order of first appearance.
+class Names {
+  public:
+    std::uint32_t number(std::string_view text) {
+        if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+        const auto next = static_cast<std::uint32_t>(texts_.size());
+        const auto added = numbers_.emplace(text, next).first;
+        texts_.push_back(&added->first);
+        return next;
+    }
+    const std::string& text(std::uint32_t number) const { return *texts_[number]; }
+    std::size_t size() const { return texts_.size(); }
+
+  private:
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+    std::vector<const std::string*> texts_;
+};
+
+/// A value of a call. Those of one call lie one after the other.
+struct Value {
+    std::uint64_t bits = 0;  ///< of a text: its number, see TraceBuilder::text()
+    std::uint32_t name = 0;  ///< in Collected::names
+    ValueType type = ValueType::integer;
+    bool last = false;  ///< of the call
+};
+
+inline constexpr std::uint32_t kNoValues = UINT32_MAX;
+
+// Times are picoseconds since Collected::origin.
+
+struct Call {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint32_t function = 0;
+    std::uint32_t values = kNoValues;  ///< the first of them
+    std::uint32_t order = 0;           ///< in the file, within the thread
+    bool ends = true;                  ///< false: was not seen to
+};
+
+/// A "B" or an "E".
+struct Mark {
+    std::int64_t at = 0;
+    std::uint32_t function = 0;  ///< of a "B"
+    std::uint32_t name = 0;      ///< of a "E": kNoName: none
+    std::uint32_t values = kNoValues;
+    std::uint32_t order = 0;
+    bool begins = false;
+
+    static constexpr std::uint32_t kNoName = UINT32_MAX;
+};
+
+struct Function {
+    std::uint32_t name = 0;  ///< in Collected::names
+    std::uint32_t category = 0;
+    /// A parameter, and all types that its values have: bits by ValueType; kNegative: a number is below 0.
+    struct Parameter {
+        std::uint32_t name = 0;
+        std::uint32_t types = 0;
+    };
+    static constexpr std::uint32_t kNegative = 1U << 31;
+    static constexpr std::size_t kMostParameters = 32;
+    std::vector<Parameter> parameters;
+};
+
+struct Thread {
+    std::string pid;
+    std::string tid;
+    std::string name;          ///< "": not told
+    std::uint32_t events = 0;  ///< numbers for `order`
+    std::vector<Call> calls;
+    std::vector<Mark> marks;
+};
+
+struct Collected {
+    Microseconds origin;  ///< microseconds: about the first event
+    Names names;
+    std::vector<Function> functions;
+    std::vector<Thread> threads;
+    std::vector<Value> values;
+    std::unordered_map<std::string, std::string> processes;  ///< names, by pid
+    std::unordered_map<std::string, std::string> facts;      ///< otherData, metadata
+    /// In what rdam exports, rows from this tid on are none of a thread. Nothing: another tool's file.
+    std::optional<std::uint64_t> first_row;
+
+    // Counts, for remarks.
+    std::uint64_t passed_over = 0;  ///< events that are no calls
+    std::uint64_t merged = 0;       ///< calls that rdam's export has merged
+    std::uint64_t unusable = 0;     ///< without a name or a time, or with one that is out of range
+    std::uint64_t values_left_out = 0;
+    std::uint64_t unmatched = 0;    ///< an "E" without a "B"
+    std::uint64_t unfinished = 0;   ///< a "B" without an "E"
+    std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
+    std::uint64_t overlapping = 0;  ///< ended later than that
+};
+
+// From what was collected to a trace.
+
+/// Adds functions, threads, their events and the clock; counts what it finds, for remarks. Takes the calls
+/// out of `collected` on the way. The pid of the only process that has calls; nothing: there are several, or
+/// no calls.
+std::optional<std::string> fill(Collected& collected, TraceBuilder& builder);
 
 }  // namespace rdam::inputs::chrome

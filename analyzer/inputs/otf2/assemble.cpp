@@ -1,4 +1,4 @@
-#include "analyzer/inputs/otf2/archive.cpp"
+#include "analyzer/inputs/otf2/assemble.h"
 
 #include <otf2/otf2.h>
 #include <unistd.h>

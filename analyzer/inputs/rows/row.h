@@ -7,7 +7,7 @@
 
 #include "tools/trace/encoder.h"
 #include "tools/trace/event.h"
-#include "tools/trace/off_cpu.h"
+#include "tools/trace/side_tables.h"
 
 namespace rdam::inputs {
 

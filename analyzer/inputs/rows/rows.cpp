@@ -9,7 +9,7 @@
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/inputs/rows/division.h"
-#include "tools/trace/windows.h"
+#include "tools/trace/side_tables.h"
 #include "tools/trace/writer.h"
 
 namespace rdam::inputs {

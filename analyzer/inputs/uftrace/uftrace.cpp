@@ -12,7 +12,6 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/uftrace/folder.h"
 #include "analyzer/inputs/uftrace/functions.h"
-#include "analyzer/inputs/uftrace/switches.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
 #include "analyzer/inputs/uftrace/tasks.h"
 #include "tools/base/files.h"

@@ -4,7 +4,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/capture.h"
-#include "tools/base/known_variables.h"
+#include "tools/base/similar_names.h"
 #include "tools/rdam/command/generate.h"
 
 namespace rdam {

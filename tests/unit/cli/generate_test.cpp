@@ -7,7 +7,7 @@
 
 #include "libprobe/format/settings.h"
 #include "tests/unit/catch.h"
-#include "tools/base/known_variables.h"
+#include "tools/base/similar_names.h"
 
 namespace rdam {
 

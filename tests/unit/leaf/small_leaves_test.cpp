@@ -1,6 +1,4 @@
 // Which functions of compiled code are marked.
-#include "wrappers/hot/small_leaves.h"
-
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // Stack bytes and registers, checked against real calls: the arguments must arrive when exactly that many
 // bytes are copied, as the recorder's frame copies them, and must not when one word is left out.
+#include "wrappers/prototype/prototype.h"
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -11,7 +13,6 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures/abi_cases.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/prototype/calling_convention.h"
 #include "wrappers/prototype/dwarf_prototype.h"
 
 extern "C" {

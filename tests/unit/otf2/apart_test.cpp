@@ -1,10 +1,9 @@
 // What becomes of a reader that crashes.
-#include "analyzer/inputs/build/apart.h"
-
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "analyzer/inputs/otf2/archive.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 

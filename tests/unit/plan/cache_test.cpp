@@ -15,7 +15,6 @@
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/entry/moved_frames.h"
 #include "wrappers/plan/cached_plan.h"
-#include "wrappers/plan/plan_sources.h"
 
 namespace {
 

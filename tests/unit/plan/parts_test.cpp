@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "tools/base/internal_names.h"
+#include "tools/base/demangle.h"
 #include "tools/base/similar_names.h"
 #include "wrappers/find/name_query.h"
 #include "wrappers/plan/call_description.h"

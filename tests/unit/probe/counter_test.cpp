@@ -11,7 +11,7 @@
 
 #include "tests/unit/catch.h"
 #include "tools/agent/counters.h"
-#include "tools/agent/process/perf_refusal.h"
+#include "tools/agent/process/privileges.h"
 
 // What the recorder has of these.
 __thread rdam::probe::ThreadState rdam_thread;

@@ -6,7 +6,7 @@
 
 #include "tests/unit/catch.h"
 #include "tools/agent/chunks/trace_file.h"
-#include "tools/trace/remark_words.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 namespace {

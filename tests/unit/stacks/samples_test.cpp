@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/export/firefox_samples.h"
+#include "analyzer/export/stacks.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
 

@@ -1,12 +1,11 @@
 // Off-CPU chunks: what was written is read again, within the thread's life; what is wrong is left out.
-#include "tools/trace/off_cpu.h"
-
 #include <algorithm>
 #include <random>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
+#include "tools/trace/side_tables.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;

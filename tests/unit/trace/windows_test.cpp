@@ -1,6 +1,4 @@
 // Windows chunks: what was written is read again; what is wrong is left out.
-#include "tools/trace/windows.h"
-
 #include <limits>
 #include <random>
 
@@ -8,6 +6,7 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
+#include "tools/trace/side_tables.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;

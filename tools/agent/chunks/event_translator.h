@@ -10,7 +10,7 @@
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/trace/event.h"
-#include "tools/trace/packs.h"
+#include "tools/trace/pack_decoder.h"
 
 namespace rdam::agent {
 

@@ -8,7 +8,7 @@
 #include "libprobe/format/shared.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/trace/event.h"
-#include "tools/trace/packs.h"
+#include "tools/trace/pack_decoder.h"
 #include "tools/trace/trace_name.h"
 #include "tools/trace/writer.h"
 

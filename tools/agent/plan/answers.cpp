@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "tools/base/known_variables.h"
 #include "tools/base/printable.h"
+#include "tools/base/similar_names.h"
 #include "tools/base/text_lines.h"
 #include "tools/base/units.h"
-#include "tools/trace/waiters.h"
+#include "tools/trace/event.h"
 #include "wrappers/catalogue/known_programs.h"
 
 namespace rdam::agent {

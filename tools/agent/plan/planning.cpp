@@ -18,7 +18,7 @@
 #include "tools/agent/process/said_once.h"
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
-#include "tools/trace/remark_words.h"
+#include "tools/trace/event.h"
 #include "wrappers/plan/cached_plan.h"
 
 namespace rdam::agent {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rdam::agent {
@@ -77,5 +78,12 @@ class FilterWatch {
     int status_;  ///< /proc/PID/status; negative: not readable
     std::optional<std::uint32_t> first_;
 };
+
+// Who forbids perf events, for the notes on what was not recorded.
+
+/// "forbidden by …". `paranoid` is what kernel.perf_event_paranoid says; empty: it cannot be read.
+std::string who_forbids_perf(std::string_view paranoid);
+/// who_forbids_perf() with this machine's kernel.perf_event_paranoid.
+std::string who_forbids_perf();
 
 }  // namespace rdam::agent

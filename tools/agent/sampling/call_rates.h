@@ -13,7 +13,7 @@
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/trace/decoder.h"
 #include "tools/trace/event.h"
-#include "tools/trace/packs.h"
+#include "tools/trace/pack_decoder.h"
 
 namespace rdam::agent {
 

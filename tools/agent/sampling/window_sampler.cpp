@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include "libprobe/format/agent_process.h"
+#include "libprobe/format/starter.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/process/priorities.h"
 #include "tools/agent/sampling/window_keeper.h"

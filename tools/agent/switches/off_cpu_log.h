@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/agent/switches/switch_rings.h"
-#include "tools/trace/off_cpu.h"
+#include "tools/trace/side_tables.h"
 
 namespace rdam::agent {
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/agent/process/perf_refusal.h"
+#include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {

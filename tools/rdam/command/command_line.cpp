@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "tools/base/files.h"
-#include "tools/base/known_variables.h"
+#include "tools/base/similar_names.h"
 #include "tools/rdam/command/generate.h"
 #include "tools/rdam/command/terminal.h"
 

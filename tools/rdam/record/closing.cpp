@@ -20,7 +20,7 @@
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/run_traces.h"
-#include "tools/trace/remark_words.h"
+#include "tools/trace/event.h"
 #include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/known_programs.h"
 

@@ -15,7 +15,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "libprobe/format/run_mark.h"
+#include "libprobe/format/starter.h"
 #include "tools/base/files.h"
 #include "wrappers/catalogue/known_programs.h"
 #include "wrappers/object/executable_facts.h"

@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "libprobe/format/agent_process.h"
+#include "libprobe/format/starter.h"
 #include "tools/base/child_process.h"
 #include "tools/base/files.h"
 #include "tools/base/glob.h"

@@ -17,9 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "libprobe/format/agent_process.h"
-#include "libprobe/format/run_mark.h"
-#include "tools/base/starter_socket.h"
+#include "libprobe/format/starter.h"
+#include "tools/base/child_process.h"
 
 namespace rdam {
 namespace {

@@ -29,7 +29,7 @@ class Starter {
     /// the program; otherwise it has ended.
     bool end();
 
-    /// What the processes of the run find it by (libprobe/format/run_mark.h). 0: there is none.
+    /// What the processes of the run find it by (libprobe/format/starter.h). 0: there is none.
     std::uint32_t token() const { return token_; }
 
   private:

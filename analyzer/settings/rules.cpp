@@ -1,15 +1,84 @@
+#include "analyzer/settings/rules.h"
+
 #include <sys/stat.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "analyzer/settings/rules_text.h"
+#include "analyzer/sequences/keys.h"
+#include "analyzer/settings/settings.h"
 #include "tools/base/files.h"
+#include "tools/base/printable.h"
+#include "tools/base/similar_names.h"
 
 namespace rdam::rules {
-
 namespace {
+
+// What reading and changing a rules file have in common.
+
+/// The keys that are not lists of names (those: score::kRuleLists).
+inline constexpr const char* kDeepKeys = "deep-keys";
+inline constexpr const char* kFoldLoops = "fold-loops";
+inline constexpr const char* kBaseline = "baseline";
+inline constexpr const char* kThreshold = "threshold";
+inline constexpr std::array kOtherKeys = {kDeepKeys, kFoldLoops, kBaseline, kThreshold};
+
+inline constexpr std::size_t kMaxBytes = std::size_t{1} << 20;  ///< of a file
+
+/// The table, and the errors of the library as ours.
+Result<toml::table> parse_table(std::string_view text, std::string_view origin) {
+    try {
+        return toml::parse(text, origin);
+    } catch (const toml::parse_error& error) {
+        return fail("{}:{}: {}; write it as in keys = [\"write:count\"]", origin, error.source().begin.line,
+                    error.description());
+    }
+}
+
+/// `text` as a string of TOML, quotes included. Error: it is no UTF-8.
+Result<std::string> quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte == 0x7f) {
+            out += fmt::format("\\u{:04x}", byte);
+        } else {
+            out += c;
+        }
+    }
+    out += '"';
+    try {
+        const auto parsed = toml::parse("a = " + out);
+        if (parsed["a"].value_or(std::string{}) == text) return out;
+    } catch (const toml::parse_error&) {
+        // Said below, in words that fit.
+    }
+    return fail("{}: cannot stand in a rules file, which holds UTF-8; use the name that the linker knows",
+                printable(text));
+}
+
+/// Where lines begin, to find the places that the library reports.
+class Lines {
+  public:
+    explicit Lines(std::string_view text);
+    /// The byte offset of a place that the library gives in lines and UTF-8 characters.
+    std::size_t offset(const toml::source_position& place) const;
+
+  private:
+    std::string_view text_;
+    std::vector<std::size_t> begins_;
+};
 
 std::size_t skip(std::string_view text, std::size_t at, std::string_view what) {
     return std::min(text.find_first_not_of(what, at), text.size());
@@ -284,6 +353,136 @@ Result<void> write_rules(const std::string& path, const Rules& wanted) {
     if (!after) return tl::unexpected{after.error()};
     if (*after == *before && std::filesystem::exists(file, error)) return {};
     return replace(file, *after);
+}
+
+Lines::Lines(std::string_view text) : text_(text) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    begins_.push_back(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\n') begins_.push_back(i + 1);
+    }
+}
+
+std::size_t Lines::offset(const toml::source_position& place) const {
+    const std::size_t line = std::min<std::size_t>(std::max<std::size_t>(place.line, 1), begins_.size());
+    std::size_t at = begins_[line - 1];
+    for (std::size_t column = 1; column < place.column && at < text_.size(); ++column) {
+        ++at;
+        while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xc0U) == 0x80)
+            ++at;
+    }
+    return at;
+}
+
+namespace {
+
+/// One file's worth, from its table.
+class Reader {
+  public:
+    explicit Reader(std::string_view origin) : origin_(origin) {}
+
+    Result<Rules> read(const toml::table& table) {
+        for (const auto& [key, value] : table) {
+            if (auto done = entry(key, value); !done) return tl::unexpected{done.error()};
+        }
+        return std::move(rules_);
+    }
+
+  private:
+    template <class... Args>
+    tl::unexpected<Error> wrong(const toml::source_region& where, fmt::format_string<Args...> format,
+                                Args&&... args) {
+        return fail("{}:{}: {}", origin_, where.begin.line, fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    Result<void> entry(const toml::key& key, const toml::node& value) {
+        for (const score::RuleList& list : score::kRuleLists) {
+            if (key.str() == list.title) return names(list, value);
+        }
+        if (key.str() == kDeepKeys) return truth(kDeepKeys, value, rules_.deep_keys);
+        if (key.str() == kFoldLoops) return truth(kFoldLoops, value, rules_.fold_loops);
+        if (key.str() == kBaseline) return baseline(value);
+        if (key.str() == kThreshold) return threshold(value);
+        return wrong(key.source(), "{}: no such rule; {}", key.str(), known_keys(key.str()));
+    }
+
+    static std::string known_keys(std::string_view wanted) {
+        std::vector<std::string> all;
+        for (const score::RuleList& list : score::kRuleLists)
+            all.emplace_back(list.title);
+        all.insert(all.end(), kOtherKeys.begin(), kOtherKeys.end());
+        std::string spelled{wanted};
+        std::ranges::replace(spelled, '_', '-');
+        const std::size_t limit = std::max<std::size_t>(2, spelled.size() / 3);
+        std::vector<std::string> similar;
+        std::ranges::copy_if(all, std::back_inserter(similar), [&](const std::string& name) {
+            return edit_distance(spelled, name, limit) <= limit;
+        });
+        return similar.empty() ? fmt::format("there are {}", fmt::join(all, ", "))
+                               : fmt::format("similar: {}", fmt::join(similar, ", "));
+    }
+
+    Result<void> names(const score::RuleList& list, const toml::node& value) {
+        const bool keys = list.names == &score::NamedRules::keys || list.names == &score::NamedRules::no_keys;
+        const char* const example = keys ? "write:count" : "write";
+        const toml::array* array = value.as_array();
+        if (array == nullptr)
+            return wrong(value.source(), "{} is not a list; write {} = [\"{}\"]", list.title, list.title,
+                         example);
+        for (const toml::node& node : *array) {
+            const auto text = node.value<std::string>();
+            if (!node.is_string() || !text || text->empty())
+                return wrong(node.source(), "{} holds something other than names; write {} = [\"{}\"]",
+                             list.title, list.title, example);
+            if (const auto sound = mining::check_key(*text); keys && !sound)
+                return wrong(node.source(), "{}: {}", list.title, sound.error().message);
+            (rules_.named.*list.names).push_back(*text);
+        }
+        return {};
+    }
+
+    Result<void> truth(const char* name, const toml::node& value, std::optional<bool>& to) {
+        if (!value.is_boolean())
+            return wrong(value.source(), "{} is neither true nor false; write {} = true", name, name);
+        to = value.value_or(false);
+        return {};
+    }
+
+    Result<void> baseline(const toml::node& value) {
+        const auto text = value.is_string() ? value.value<std::string>() : std::nullopt;
+        if (!text || !score::parse_baseline(*text))
+            return wrong(value.source(),
+                         "baseline is not thread, process, minimum or a percentile from p0 to p50; write "
+                         "baseline = \"process\"");
+        rules_.baseline = *text;
+        return {};
+    }
+
+    Result<void> threshold(const toml::node& value) {
+        const double number = value.is_number() ? value.value_or(-1.0) : -1.0;
+        if (!(number >= 0 && number <= 1))
+            return wrong(value.source(), "threshold is not a score from 0 to 1; write threshold = 0.2");
+        rules_.threshold = number;
+        return {};
+    }
+
+    std::string_view origin_;
+    Rules rules_;
+};
+
+}  // namespace
+
+Result<Rules> parse_rules(std::string_view text, std::string_view origin) {
+    const auto table = parse_table(text, origin);
+    if (!table) return tl::unexpected{table.error()};
+    return Reader{origin}.read(*table);
+}
+
+Result<Rules> read_rules(const std::string& path) {
+    const auto text = read_whole_file(path, kMaxBytes);
+    if (!text)
+        return fail("{}; give a rules file that you may read, or use --no-rules", text.error().message);
+    return parse_rules(*text, display_path(path));
 }
 
 }  // namespace rdam::rules
