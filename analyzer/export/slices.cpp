@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "analyzer/export/budget.h"
+#include "analyzer/export/losses.h"
 #include "tools/base/in_parallel.h"
 
 namespace rdam::formats {

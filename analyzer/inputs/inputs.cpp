@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "analyzer/inputs/build/byte_source.h"
+#include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/open.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/score/path_tally.h"
+#include "analyzer/score/tallies.h"
 #include "analyzer/statistics/as_double.h"
 
 namespace rdam::score {

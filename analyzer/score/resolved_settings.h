@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/calls/call.h"
-#include "analyzer/calls/instructions.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/score/sampling_windows.h"
 #include "analyzer/sequences/keys.h"

@@ -6,12 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/calls/instructions.h"
+#include "analyzer/calls/call.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/score/batched_groups.h"
-#include "analyzer/score/call_queue.h"
 #include "analyzer/score/candidate_keys.h"
-#include "analyzer/score/off_cpu.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/sequences/sequence_builder.h"

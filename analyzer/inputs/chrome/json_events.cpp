@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/inputs/build/decimal.h"
+#include "analyzer/inputs/build/text.h"
 
 namespace rdam::inputs::chrome {
 namespace {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/inputs/build/byte_source.h"
+#include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "tools/base/result.h"
 

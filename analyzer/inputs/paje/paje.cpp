@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/byte_source.h"
+#include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/paje/parser.h"
 #include "tools/base/text_lines.h"

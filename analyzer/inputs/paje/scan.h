@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/inputs/build/decimal.h"
+#include "analyzer/inputs/build/text.h"
 
 namespace rdam::inputs::paje {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/byte_source.h"
+#include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/probes/event_line.h"
 #include "tools/base/demangle.h"

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/score/call_queue.h"
+#include "analyzer/score/batched_groups.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::score {

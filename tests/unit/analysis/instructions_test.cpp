@@ -1,9 +1,8 @@
 // From the counts of events to those of calls.
-#include "analyzer/calls/instructions.h"
-
 #include <limits>
 #include <vector>
 
+#include "analyzer/calls/call.h"
 #include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"

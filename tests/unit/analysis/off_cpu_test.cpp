@@ -1,6 +1,5 @@
 // What a thread's context switches come to.
-#include "analyzer/score/off_cpu.h"
-
+#include "analyzer/score/thread_times.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam;

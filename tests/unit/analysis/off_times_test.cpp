@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "analyzer/score/call_sample.h"
-#include "analyzer/score/off_cpu.h"
+#include "analyzer/score/thread_times.h"
 #include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;

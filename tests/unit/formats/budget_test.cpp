@@ -1,12 +1,11 @@
 // Which calls become slices, and what becomes of the others.
-#include "analyzer/export/budget.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "analyzer/export/losses.h"
 #include "analyzer/report/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/formats/collected.h"

@@ -1,9 +1,10 @@
+#include "analyzer/inputs/build/text.h"
+
 #include <zlib.h>
 #include <zstd.h>
 
 #include <fstream>
 
-#include "analyzer/inputs/build/byte_source.h"
 #include "analyzer/inputs/open.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"

@@ -74,8 +74,6 @@ Result<void> check_output(const std::string& path, const std::vector<std::string
     return overwrite ? Result<void>{} : check_unused(path);
 }
 
-namespace fs = std::filesystem;
-
 Result<void> check_unused(const std::string& path) {
     std::error_code error;
     const fs::file_type type = fs::status(path, error).type();

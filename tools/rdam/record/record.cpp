@@ -122,8 +122,6 @@ std::string preloads(const std::string& library, const std::string& sanitizer) {
     return all;
 }
 
-namespace fs = std::filesystem;
-
 struct Options {
     const CLI::App* app = nullptr;
     std::string functions;

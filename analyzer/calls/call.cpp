@@ -1,4 +1,4 @@
-#include "analyzer/calls/instructions.h"
+#include "analyzer/calls/call.h"
 
 #include <algorithm>
 #include <cmath>
