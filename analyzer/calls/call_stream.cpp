@@ -1,8 +1,5 @@
 #include "analyzer/calls/call_stream.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace rdam::calls {
 
 OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest)

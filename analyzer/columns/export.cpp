@@ -13,7 +13,6 @@
 
 #include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/crowding.h"
-#include "analyzer/columns/thread_writer.h"
 #include "analyzer/report/score_trace.h"
 #include "analyzer/report/selection.h"
 #include "tools/base/printable.h"

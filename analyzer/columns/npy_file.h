@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::columns {
 
@@ -57,16 +58,12 @@ constexpr ElementType element_type() {
     if constexpr (std::is_same_v<T, double>) return {"<f8", 8};
 }
 
-class NpyFile {
+class NpyFile : private Unmovable {
   public:
     /// `name`: within `folder`, which must outlive it. Holds at most `window` elements in memory, and always
     /// the last half of that.
     NpyFile(Folder& folder, std::string name, ElementType type, std::size_t window);
     ~NpyFile();
-    NpyFile(const NpyFile&) = delete;
-    NpyFile& operator=(const NpyFile&) = delete;
-    NpyFile(NpyFile&&) = delete;
-    NpyFile& operator=(NpyFile&&) = delete;
 
     const std::string& name() const { return name_; }
     ElementType type() const { return type_; }

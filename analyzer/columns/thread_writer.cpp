@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "analyzer/calls/matcher.h"
 #include "analyzer/sequences/sequence_names.h"

@@ -12,6 +12,7 @@
 #include "analyzer/columns/npy_file.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/views/thread_calls.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/clock.h"
 #include "tools/trace/event.h"
 
@@ -142,16 +143,12 @@ struct Tables {
 };
 
 /// Not thread-safe; one thread of the trace is written after the other. All references must outlive it.
-class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
+class ThreadWriter final : private views::ThreadSequences<ThreadWriter>, private Unmovable {
   public:
     /// `shown`: by function, whether its calls have rows.
     ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info, const score::ResolvedSettings& settings,
                  const std::vector<bool>& shown, trace::TimeScale time, Tables& tables);
     ~ThreadWriter() = default;
-    ThreadWriter(const ThreadWriter&) = delete;
-    ThreadWriter& operator=(const ThreadWriter&) = delete;
-    ThreadWriter(ThreadWriter&&) = delete;
-    ThreadWriter& operator=(ThreadWriter&&) = delete;
 
     using ThreadSequences::consume;
     using ThreadSequences::gap;

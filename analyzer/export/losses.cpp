@@ -1,7 +1,5 @@
 #include "analyzer/export/losses.h"
 
-#include <algorithm>
-#include <mutex>
 #include <set>
 #include <utility>
 

@@ -22,6 +22,7 @@
 #include "analyzer/export/otf2_archive.h"
 #include "analyzer/inputs/otf2/names.h"
 #include "tools/base/printable.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"
 
@@ -34,15 +35,11 @@ namespace {
 inline constexpr std::size_t kLongest = std::size_t{1} << 16U;
 
 /// Each text once.
-class Strings {
+class Strings : private Unmovable {
   public:
     Strings() = default;
     ~Strings() = default;
     // It holds pointers into itself.
-    Strings(const Strings&) = delete;
-    Strings& operator=(const Strings&) = delete;
-    Strings(Strings&&) = delete;
-    Strings& operator=(Strings&&) = delete;
 
     OTF2_StringRef ref(std::string_view text);
     void write(Archive& archive, OTF2_GlobalDefWriter* writer) const;

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <new>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/export/format.h"

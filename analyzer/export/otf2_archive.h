@@ -9,12 +9,13 @@
 
 #include "analyzer/inputs/otf2/errors.h"
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::formats::otf2 {
 
 /// Nothing is buffered beyond some chunks of each writer. Not thread-safe, and one at a time: the library has
 /// one error callback.
-class Archive {
+class Archive : private Unmovable {
   public:
     /// `folder` is made and must not be there yet. Messages call the archive `name`. `locations`: how many it
     /// will have at most.
@@ -22,10 +23,6 @@ class Archive {
                                                    std::size_t locations);
     /// What has not been closed is left unfinished, in silence.
     ~Archive();
-    Archive(const Archive&) = delete;
-    Archive& operator=(const Archive&) = delete;
-    Archive(Archive&&) = delete;
-    Archive& operator=(Archive&&) = delete;
 
     OTF2_Archive* handle() const { return archive_; }
     bool good() const { return rdam::otf2::LibraryErrors::first() == OTF2_SUCCESS; }

@@ -1,10 +1,7 @@
 #include "analyzer/export/slices.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "analyzer/export/losses.h"

@@ -21,6 +21,7 @@
 #include "analyzer/export/format.h"
 #include "analyzer/export/processors.h"
 #include "analyzer/views/visit.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::formats {
 
@@ -174,14 +175,10 @@ class InOrder {
     InOrder(Sink& sink, std::size_t most) : sink_(sink), most_(most) {}
 
     /// One part, which ends with it. Not thread-safe.
-    class Part final : public Sink {
+    class Part final : public Sink, private Unmovable {
       public:
         Part(InOrder& all, std::size_t number) : all_(all), number_(number) {}
         ~Part() override { all_.end(number_); }
-        Part(const Part&) = delete;
-        Part& operator=(const Part&) = delete;
-        Part(Part&&) = delete;
-        Part& operator=(Part&&) = delete;
 
         /// Error: that of the sink, for any of the parts.
         Result<void> write(std::string_view bytes) override { return all_.write(number_, bytes); }

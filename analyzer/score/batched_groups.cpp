@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <numeric>

@@ -1,6 +1,5 @@
 #include "analyzer/score/call_sample.h"
 
-#include <algorithm>
 #include <bit>
 #include <functional>
 

@@ -1,6 +1,5 @@
 #include "analyzer/score/sampling_windows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

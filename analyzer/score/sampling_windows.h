@@ -18,13 +18,11 @@
 // time many times over. What the probes cost is known badly, so that is much the worse estimate of the two.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "tools/trace/clock.h"

@@ -1,6 +1,5 @@
 #include "analyzer/score/tallies.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace rdam::score {

@@ -3,7 +3,6 @@
 // were in which bin of time, or came by which path.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "analyzer/calls/matcher_impl.h"
-#include "tools/trace/event.h"
 
 namespace rdam::score {
 namespace {

@@ -13,20 +13,17 @@
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/sequences/sequence_builder.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 
 namespace rdam::score {
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
-class ThreadAnalysis final : private calls::CallSink {
+class ThreadAnalysis final : private calls::CallSink, private Unmovable {
   public:
     /// `info` and `settings` must outlive it.
     ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
     ~ThreadAnalysis() override = default;
-    ThreadAnalysis(const ThreadAnalysis&) = delete;
-    ThreadAnalysis& operator=(const ThreadAnalysis&) = delete;
-    ThreadAnalysis(ThreadAnalysis&&) = delete;
-    ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
     /// How many events there may be.
     void expect(std::uint64_t events) {

@@ -21,6 +21,7 @@
 #include "analyzer/statistics/distribution.h"
 #include "analyzer/statistics/loss.h"
 #include "analyzer/statistics/sampling.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/clock.h"
 #include "tools/trace/event.h"
 
@@ -84,15 +85,11 @@ struct PatternCalls {
 };
 
 /// Not thread-safe.
-class PatternTimes : private mining::PatternTimesSink {
+class PatternTimes : private mining::PatternTimesSink, private Unmovable {
   public:
     PatternTimes(const mining::SequenceStore& sequences, bool fold_loops)
         : miner_{sequences, fold_loops, *this} {}
     ~PatternTimes() override = default;
-    PatternTimes(const PatternTimes&) = delete;
-    PatternTimes& operator=(const PatternTimes&) = delete;
-    PatternTimes(PatternTimes&&) = delete;
-    PatternTimes& operator=(PatternTimes&&) = delete;
 
     mining::PatternMiner& miner() { return miner_; }
     const mining::PatternStore& patterns() const { return miner_.patterns(); }

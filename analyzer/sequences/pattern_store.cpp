@@ -2,8 +2,6 @@
 
 #include <tsl/robin_map.h>
 
-#include <algorithm>
-
 namespace rdam::mining {
 
 namespace {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyzer/sequences/sequence_store.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::mining {
 
@@ -73,14 +74,10 @@ struct Pattern {
 };
 
 /// Not thread-safe.
-class PatternStore {
+class PatternStore : private Unmovable {
   public:
     PatternStore();
     ~PatternStore() = default;
-    PatternStore(const PatternStore&) = delete;
-    PatternStore& operator=(const PatternStore&) = delete;
-    PatternStore(PatternStore&&) = delete;
-    PatternStore& operator=(PatternStore&&) = delete;
 
     /// Hashes only find candidates, which are compared call by call.
     PatternId intern(Symbol left, Symbol right);

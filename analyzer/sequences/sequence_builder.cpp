@@ -1,7 +1,5 @@
 #include "analyzer/sequences/sequence_builder.h"
 
-#include <algorithm>
-
 namespace rdam::mining {
 
 SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs)

@@ -8,7 +8,6 @@
 
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
-#include "tools/trace/event.h"
 #include "wrappers/catalogue/signature.h"
 
 namespace rdam::mining {

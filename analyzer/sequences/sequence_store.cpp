@@ -1,7 +1,6 @@
 #include "analyzer/sequences/sequence_store.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace rdam::mining {
 namespace {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/base/unmovable.h"
+
 namespace rdam::mining {
 
 // Finds groups by their hash: open addressing with linear probing. The hashes are adjacent in memory, so a
@@ -148,14 +150,10 @@ struct Group {
 };
 
 /// Not thread-safe. Ids are given in the order of first use, children before their parents.
-class SequenceStore {
+class SequenceStore : private Unmovable {
   public:
     explicit SequenceStore(std::size_t functions);
     ~SequenceStore() = default;
-    SequenceStore(const SequenceStore&) = delete;
-    SequenceStore& operator=(const SequenceStore&) = delete;
-    SequenceStore(SequenceStore&&) = delete;
-    SequenceStore& operator=(SequenceStore&&) = delete;
 
     /// `runs_hash` is kHashSeed with every run mixed in, in order.
     ShapeId intern(std::uint32_t function, std::span<const std::uint64_t> keys, std::span<const Run> runs,

@@ -5,16 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/sequences/keys.h"
-#include "analyzer/settings/settings.h"
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/base/similar_names.h"

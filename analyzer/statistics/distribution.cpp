@@ -1,6 +1,5 @@
 #include "analyzer/statistics/distribution.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>

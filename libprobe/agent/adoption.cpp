@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "libprobe/base/filter.h"

@@ -1,7 +1,6 @@
 #include "libprobe/agent/request.h"
 
 #include <elf.h>
-#include <link.h>
 #include <sys/mman.h>
 
 #include "libprobe/base/runtime.h"

@@ -5,7 +5,6 @@
 #include <sys/uio.h>
 
 #include <atomic>
-#include <cstdint>
 
 #include "libprobe/base/filter.h"
 #include "libprobe/base/state.h"

@@ -3,8 +3,6 @@
 // the agent alone writes. They are read-only in the program.
 #pragma once
 
-#include <cstdint>
-
 #include "libprobe/format/shared.h"
 
 namespace rdam::probe {

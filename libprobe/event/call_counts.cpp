@@ -4,7 +4,6 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/event/clock.h"
-#include "libprobe/format/shared.h"
 
 namespace rdam::probe {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
-#include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/format/free_list.h"
 #include "libprobe/format/shared.h"

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include <string_view>
-
 #include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 

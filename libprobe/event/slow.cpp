@@ -2,7 +2,6 @@
 #include "libprobe/event/slow.h"
 
 #include "libprobe/base/runtime.h"
-#include "libprobe/base/state.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/event/call_sites.h"
 #include "libprobe/event/chunks.h"

@@ -11,7 +11,6 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>

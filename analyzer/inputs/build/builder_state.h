@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/encoder.h"
 #include "tools/trace/side_tables.h"
 #include "tools/trace/writer.h"
@@ -42,14 +43,10 @@ struct Oddities {
     std::uint64_t too_deep = 0;   ///< inside of more than kMaxOpen: left out
 };
 
-struct TraceBuilder::State {
+struct TraceBuilder::State : Unmovable {
     State(std::string its_name, Order its_order, int its_fd, trace::TraceWriter its_writer)
         : name(std::move(its_name)), order(its_order), fd(its_fd), writer(std::move(its_writer)) {}
     ~State();
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    State(State&&) = delete;
-    State& operator=(State&&) = delete;
 
     void keep(Result<void> done) {
         if (!done && !error) error = done.error();

@@ -10,12 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
+
+#include "tools/base/unmovable.h"
 
 namespace rdam::inputs {
 
@@ -31,7 +30,7 @@ struct FreeZstd {
 
 }  // namespace
 
-struct ByteSource::State {
+struct ByteSource::State : Unmovable {
     enum class Packing : std::uint8_t { none, gzip, zstd };
 
     ~State() {
@@ -39,10 +38,6 @@ struct ByteSource::State {
         if (fd >= 0) ::close(fd);
     }
     State() = default;
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    State(State&&) = delete;
-    State& operator=(State&&) = delete;
 
     Result<void> refill();
     Result<void> begin();

@@ -3,19 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "analyzer/inputs/build/builder_state.h"
 #include "tools/base/files.h"
 #include "tools/trace/format.h"
-#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::inputs {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +17,7 @@
 
 #include "tools/base/result.h"
 #include "tools/base/units.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -51,16 +51,12 @@ struct TemporaryTrace {
 /// remarks of it. Not thread-safe; different threads may be filled at the same time, but no function or
 /// thread may be added meanwhile. Errors (no room in the temporary file) are kept: see
 /// TraceBuilder::finish().
-class ThreadBuilder {
+class ThreadBuilder : private Unmovable {
   public:
     /// No stack of calls is as deep.
     static constexpr std::size_t kMaxOpen = std::size_t{1} << 16;
 
     ~ThreadBuilder();
-    ThreadBuilder(const ThreadBuilder&) = delete;
-    ThreadBuilder& operator=(const ThreadBuilder&) = delete;
-    ThreadBuilder(ThreadBuilder&&) = delete;
-    ThreadBuilder& operator=(ThreadBuilder&&) = delete;
 
     /// A call of `function` begins at `time` (ticks). `words`: exactly FunctionInfo::enter_words, of any kind
     /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known.

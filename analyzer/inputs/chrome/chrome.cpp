@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/inputs/build/text.h"
-#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/json_events.h"
 #include "tools/base/text_lines.h"
 #include "tools/trace/event.h"

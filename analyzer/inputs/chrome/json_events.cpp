@@ -1,13 +1,8 @@
 #include "analyzer/inputs/chrome/json_events.h"
 
-#include <bit>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <streambuf>
-#include <string>
-#include <vector>
-
-#include "analyzer/inputs/build/text.h"
 
 namespace rdam::inputs::chrome {
 namespace {

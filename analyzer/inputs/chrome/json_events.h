@@ -1,7 +1,6 @@
 // Reads the JSON of a trace event by event; no more than one event is in memory.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>

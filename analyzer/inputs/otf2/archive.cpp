@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 
 #if RDAM_OTF2
 #include "analyzer/inputs/otf2/assemble.h"
+#include "tools/base/unmovable.h"
 #endif
 
 namespace rdam::inputs::otf2 {
@@ -151,7 +151,7 @@ struct Outcome {
 };
 
 /// The child, and the reading end of its pipe.
-class Child {
+class Child : private Unmovable {
   public:
     Child(pid_t pid, int pipe) : pid_(pid), pipe_(pipe) {}
     ~Child() {
@@ -161,10 +161,6 @@ class Child {
             wait();
         }
     }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-    Child(Child&&) = delete;
-    Child& operator=(Child&&) = delete;
 
     /// Until it is done. Nothing: it ended before it could say what came of it.
     std::optional<Outcome> listen(const Progress& progress) {

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,22 +15,19 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/otf2/definitions.h"
 #include "analyzer/inputs/otf2/errors.h"
 #include "analyzer/inputs/otf2/events.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/names.h"
 #include "analyzer/inputs/otf2/thread_events.h"
-#include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
@@ -41,15 +37,11 @@ namespace {
 /// Not thread-safe; every thread has its own. A thread may take over that of another one in which there was
 /// no error. A rdam::otf2::LibraryErrors has to live meanwhile. The library crashes at some malformed
 /// archives.
-class ArchiveReader {
+class ArchiveReader : private Unmovable {
   public:
     /// `anchor`: the path of the .otf2 file. Messages call the archive `name`.
     static Result<std::unique_ptr<ArchiveReader>> open(const std::string& anchor, const std::string& name);
     ~ArchiveReader();
-    ArchiveReader(const ArchiveReader&) = delete;
-    ArchiveReader& operator=(const ArchiveReader&) = delete;
-    ArchiveReader(ArchiveReader&&) = delete;
-    ArchiveReader& operator=(ArchiveReader&&) = delete;
 
     /// All but what concerns single locations.
     Result<Definitions> definitions();

@@ -1,12 +1,7 @@
 #include "analyzer/inputs/otf2/definitions.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <string_view>
-
-#include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {

@@ -3,17 +3,15 @@
 
 #include <otf2/otf2.h>
 
+#include "tools/base/unmovable.h"
+
 namespace rdam::otf2 {
 
 /// While it lives, the library prints nothing, and the first error of each thread is kept. One at a time.
-class LibraryErrors {
+class LibraryErrors : private Unmovable {
   public:
     LibraryErrors();
     ~LibraryErrors();
-    LibraryErrors(const LibraryErrors&) = delete;
-    LibraryErrors& operator=(const LibraryErrors&) = delete;
-    LibraryErrors(LibraryErrors&&) = delete;
-    LibraryErrors& operator=(LibraryErrors&&) = delete;
 
     /// The calling thread's first error; OTF2_SUCCESS: there was none.
     static OTF2_ErrorCode first();

@@ -1,11 +1,9 @@
 #include "analyzer/inputs/otf2/functions.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "tools/base/demangle.h"
 

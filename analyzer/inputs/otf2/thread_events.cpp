@@ -1,12 +1,9 @@
 #include "analyzer/inputs/otf2/thread_events.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
-#include <vector>
 
-#include "analyzer/inputs/otf2/events.h"
 #include "analyzer/inputs/otf2/names.h"
 
 namespace rdam::inputs::otf2 {

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/inputs/paje/scan.h"
-
 namespace rdam::inputs::paje {
 
 namespace {

@@ -6,13 +6,11 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/inputs/build/text.h"
-#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/paje/parser.h"
 #include "tools/base/text_lines.h"
 

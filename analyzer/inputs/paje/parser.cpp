@@ -1,8 +1,6 @@
 #include "analyzer/inputs/paje/parser.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 namespace rdam::inputs::paje {
 namespace {

@@ -4,22 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "analyzer/inputs/build/text.h"
-#include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/probes/event_line.h"
 #include "tools/base/demangle.h"
 #include "tools/base/name_text.h"
-#include "tools/base/result.h"
 #include "tools/base/text_lines.h"
 #include "tools/base/units.h"
 #include "tools/trace/event.h"

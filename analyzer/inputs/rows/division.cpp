@@ -1,11 +1,6 @@
 #include "analyzer/inputs/rows/division.h"
 
-#include <algorithm>
 #include <queue>
-#include <utility>
-
-#include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/rows/rows.h"
 
 namespace rdam::inputs {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <unordered_map>
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/inputs/rows/division.h"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -26,10 +25,6 @@ class DiskStream final : public ByteStream {
   public:
     DiskStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
     ~DiskStream() override { close(fd_); }
-    DiskStream(const DiskStream&) = delete;
-    DiskStream& operator=(const DiskStream&) = delete;
-    DiskStream(DiskStream&&) = delete;
-    DiskStream& operator=(DiskStream&&) = delete;
 
     Result<std::size_t> read(std::span<char> into) override {
         std::size_t got = 0;
@@ -52,10 +47,6 @@ class DiskFolder final : public Folder {
   public:
     DiskFolder(std::string path, int fd) : Folder(std::move(path)), fd_(fd) {}
     ~DiskFolder() override { close(fd_); }
-    DiskFolder(const DiskFolder&) = delete;
-    DiskFolder& operator=(const DiskFolder&) = delete;
-    DiskFolder(DiskFolder&&) = delete;
-    DiskFolder& operator=(DiskFolder&&) = delete;
 
     /// False: it is no file of a disk (a pipe, a device, …).
     bool list(const char* name) {

@@ -10,31 +10,24 @@
 #include <string_view>
 
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::inputs::uftrace {
 
 /// The bytes of a file, one after the other.
-class ByteStream {
+class ByteStream : private Unmovable {
   public:
     ByteStream() = default;
     virtual ~ByteStream() = default;
-    ByteStream(const ByteStream&) = delete;
-    ByteStream& operator=(const ByteStream&) = delete;
-    ByteStream(ByteStream&&) = delete;
-    ByteStream& operator=(ByteStream&&) = delete;
 
     /// Fills `into`; less only at the end.
     virtual Result<std::size_t> read(std::span<char> into) = 0;
 };
 
 /// Only what is listed can be opened: names come from files that cannot be trusted.
-class Folder {
+class Folder : private Unmovable {
   public:
     virtual ~Folder() = default;
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    Folder(Folder&&) = delete;
-    Folder& operator=(Folder&&) = delete;
 
     bool has(std::string_view name) const { return files_.contains(name); }
     /// The names of the regular files, with their sizes in bytes.

@@ -1,12 +1,8 @@
 #include "analyzer/inputs/uftrace/task_reader.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace rdam::inputs::uftrace {
 

@@ -1,7 +1,6 @@
 // The calls of one task.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -1,12 +1,7 @@
 #include "analyzer/inputs/uftrace/tasks.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
-#include <map>
-#include <optional>
-#include <string_view>
 
 #include "tools/base/text_lines.h"
 

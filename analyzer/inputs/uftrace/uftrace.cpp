@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/uftrace/folder.h"
 #include "analyzer/inputs/uftrace/functions.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
 #include "analyzer/inputs/uftrace/tasks.h"

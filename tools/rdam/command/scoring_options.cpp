@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "analyzer/settings/settings.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/terminal.h"
 

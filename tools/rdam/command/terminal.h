@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tools/base/unmovable.h"
+
 namespace rdam {
 
 /// Writes "rdam: <message>" as one line to stderr, which may be closed. Control characters and bytes that are
@@ -13,16 +15,12 @@ void say(std::string_view message);
 
 // One line on stderr that is overwritten, shown on a terminal after two seconds.
 
-class ProgressLine {
+class ProgressLine : private Unmovable {
   public:
     /// `doing`: "analyzing"; lives as long as this. `total`: of events; 0: not known, so their number
     /// is shown.
     ProgressLine(std::string_view doing, std::uint64_t total);
     ~ProgressLine();
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
-    ProgressLine(ProgressLine&&) = delete;
-    ProgressLine& operator=(ProgressLine&&) = delete;
 
     /// Cheap enough for every batch of events.
     void update(std::uint64_t events);

@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
@@ -21,7 +19,6 @@
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/run_traces.h"
 #include "tools/trace/event.h"
-#include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/known_programs.h"
 
 namespace rdam {

@@ -25,6 +25,7 @@
 #include "libprobe/format/settings.h"
 #include "tools/base/printable.h"
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/option_values.h"
@@ -42,11 +43,9 @@ namespace {
 
 /// LD_PRELOAD splits at blanks and colons, and knows no way to quote them. A library with such a path is
 /// reached by a link in a folder of its own, which is gone with this.
-class PreloadLink {
+class PreloadLink : private Unmovable {
   public:
     PreloadLink() = default;
-    PreloadLink(const PreloadLink&) = delete;
-    PreloadLink& operator=(const PreloadLink&) = delete;
     ~PreloadLink();
 
     /// A path of `library` that LD_PRELOAD can hold.
@@ -138,11 +137,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// The list from standard input, for every process of the run: a file that exists as long as this process or,
 /// if kept, permanently.
-class TemporaryList {
+class TemporaryList : private Unmovable {
   public:
     TemporaryList() = default;
-    TemporaryList(const TemporaryList&) = delete;
-    TemporaryList& operator=(const TemporaryList&) = delete;
     ~TemporaryList() {
         if (!path_.empty()) unlink(path_.c_str());
     }

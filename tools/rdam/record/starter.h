@@ -6,21 +6,19 @@
 #include <cstdint>
 #include <string>
 
+#include "tools/base/unmovable.h"
+
 namespace rdam {
 
 /// Agents outlive their processes and so are orphans, unless the run has a starter that is not an orphan
 /// itself. Then a process around `rdam record` that adopts orphans gets none. If no starter can be created,
 /// the run's first process leaves one behind, as it does without `rdam record`.
-class Starter {
+class Starter : private Unmovable {
   public:
     /// `library` is librdam.so's path; `has_list`: no process of the run needs the default list. Processes
     /// may ask the starter from now on; it answers when it has begun.
     Starter(const std::string& library, bool has_list);
     ~Starter() { end(); }
-    Starter(const Starter&) = delete;
-    Starter& operator=(const Starter&) = delete;
-    Starter(Starter&&) = delete;
-    Starter& operator=(Starter&&) = delete;
 
     /// The program and the agents have ended: nobody need wait for the starter's end later.
     void let_end();
