@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/causes/function_names.h"
 
@@ -108,7 +109,31 @@ bool comes_before(const CheckedFunction& a, const CheckedFunction& b) {
     return std::tuple{key(a), a.name, a.module} < std::tuple{key(b), b.name, b.module};
 }
 
+using Lines = std::map<std::pair<std::string, std::uint32_t>, double>;  // file and line, share
+
 }  // namespace
+
+HotLines hot_lines(const std::vector<CauseReport>& reports, const trace::TraceInfo& info) {
+    const auto tells = [](const CauseReport& each) { return !each.disturbs && !each.lines.empty(); };
+    const auto found = std::ranges::find_if(reports, tells);
+    if (found == reports.end()) return {};
+    const FunctionNames names{info.functions};
+    std::map<std::uint32_t, Lines> lines;
+    std::map<std::uint32_t, double> shares;
+    for (const LineShare& line : found->lines)
+        for (const std::uint32_t function : names.find(line.function, line.module)) {
+            lines[function][{line.file, line.line}] += line.share;
+            shares[function] += line.share;
+        }
+    HotLines hottest;
+    for (const auto& [function, theirs] : lines) {
+        if (!(shares[function] > 0)) continue;
+        const auto& [place, share] =
+            *std::ranges::max_element(theirs, {}, [](const auto& line) { return line.second; });
+        hottest[function] = {place.first, place.second, share / shares[function]};
+    }
+    return hottest;
+}
 
 CrossCheck cross_check(std::vector<CauseReport> reports, const score::Report& report,
                        const trace::TraceInfo& info, FunctionLines& lines) {
@@ -118,6 +143,7 @@ CrossCheck cross_check(std::vector<CauseReport> reports, const score::Report& re
     CrossCheck check;
     check.functions = joiner.functions(reports);
     check.not_recorded = joiner.take_not_recorded();
+    check.hot_lines = hot_lines(reports, info);
     check.reports = std::move(reports);
     std::ranges::stable_sort(check.functions, comes_before);
     return check;

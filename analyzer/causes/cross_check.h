@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,17 @@ struct CheckedFunction {
     CauseVerdict verdict = CauseVerdict::neither;
 };
 
+/// The source line of a function, code inlined into it included, where it spends most of its time.
+struct HotLine {
+    std::string file;
+    std::uint32_t line = 0;
+    double share = 0;  ///< of the function's own time, 0…1
+};
+
+/// By function. From the first report that counts work (not CauseReport::disturbs) and has lines.
+using HotLines = std::map<std::uint32_t, HotLine>;
+HotLines hot_lines(const std::vector<CauseReport>& reports, const trace::TraceInfo& info);
+
 /// A row of a tool that is about no function that was recorded.
 struct NotRecorded {
     std::size_t report = 0;
@@ -51,6 +63,7 @@ struct CrossCheck {
     std::vector<CauseReport> reports;
     std::vector<CheckedFunction> functions;  ///< by verdict, then highest score, then highest cause first
     std::vector<NotRecorded> not_recorded;   ///< with kCause or more; by report, highest share first
+    HotLines hot_lines = {};
 };
 
 /// An effect agrees with a cause in the function or in what it calls, because its score is about both; a

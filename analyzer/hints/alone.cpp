@@ -10,59 +10,45 @@
 namespace rdam::hints {
 namespace {
 
-double calls_of(const score::FunctionRow& row) {
-    return static_cast<double>(row.outermost);
-}
-
-/// By a call, in ns. What others had the processor for, as far as that is known, is no matter of threads.
+/// A call of a function, in ns. What others had the processor for, as far as that is known, is no matter of
+/// threads.
 struct Call {
+    Call(const score::FunctionRow& row, const FunctionHints& hints)
+        : enough(row.outermost >= kMinCalls && !row.unknown()),
+          threads(row.threads.size()),
+          preempted(hints.off_share ? hints.off_share->preempted : 0) {
+        const double all = row.lost_ns / static_cast<double>(row.outermost);
+        lost = all * (1 - preempted);
+        rest = std::max(row.mean_ns - all, 0.0);
+    }
+
+    bool enough;  ///< there are enough such calls
+    std::size_t threads;
+    double preempted;  ///< of what is lost
     double lost = 0;
     double rest = 0;  ///< not lost
+
+    /// 0 where nothing is known.
+    double relative_loss() const { return rest > 0 ? lost / rest : 0; }
+    std::string text() const {
+        return fmt::format("{} of {} with {} {}", output::human_time(lost), output::human_time(lost + rest),
+                           threads, threads == 1 ? "thread" : "threads");
+    }
 };
-
-Call call_of(const score::FunctionRow& row) {
-    const double lost = row.lost_ns / calls_of(row);
-    const double preempted = row.off_share ? row.off_share->preempted : 0;
-    return {.lost = lost * (1 - preempted), .rest = std::max(row.mean_ns - lost, 0.0)};
-}
-
-/// 0 where nothing is known.
-double relative_loss(const score::FunctionRow& row) {
-    const Call call = call_of(row);
-    return call.rest > 0 ? call.lost / call.rest : 0;
-}
-
-std::string lost_by(const score::FunctionRow& row) {
-    const Call call = call_of(row);
-    const std::size_t threads = row.threads.size();
-    return fmt::format("{} of {} with {} {}", output::human_time(call.lost),
-                       output::human_time(call.lost + call.rest), threads,
-                       threads == 1 ? "thread" : "threads");
-}
-
-bool comparable(const score::FunctionRow& one, const score::FunctionRow& many) {
-    const auto has_enough = [](const score::FunctionRow& row) {
-        return row.outermost >= kMinCalls && !row.unknown();
-    };
-    return has_enough(one) && has_enough(many) && one.threads.size() < many.threads.size() &&
-           relative_loss(many) > 0;
-}
 
 /// Recordings of the same program differ; between these limits the hint says how much of the loss remains.
 constexpr double kAsMuch = 0.67, kHardly = 0.33;
 
-score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& many) {
-    const double share = std::min(relative_loss(one) / relative_loss(many), 1.0);
-    const bool preempted =
-        (one.off_share && one.off_share->preempted > 0) || (many.off_share && many.off_share->preempted > 0);
-    const std::string figures =
-        fmt::format("{}a call loses {}, and {}", preempted ? "not counting preemption, " : "", lost_by(one),
-                    lost_by(many));
+Hint compare(const Call& one, const Call& many) {
+    const double share = std::min(one.relative_loss() / many.relative_loss(), 1.0);
+    const bool preempted = one.preempted > 0 || many.preempted > 0;
+    const std::string figures = fmt::format(
+        "{}a call loses {}, and {}", preempted ? "not counting preemption, " : "", one.text(), many.text());
     if (share < kHardly)
-        return {.kind = score::HintKind::with_threads,
+        return {.kind = HintKind::with_threads,
                 .text = fmt::format("{}: hardly any of the loss remains without the other threads", figures),
                 .share = 1 - share};
-    return {.kind = score::HintKind::varies_alone,
+    return {.kind = HintKind::varies_alone,
             .text = share >= kAsMuch
                         ? fmt::format("{}: it varies as much without the other threads", figures)
                         : fmt::format("{}: about {:.0f} % of the loss remains without the other threads",
@@ -80,24 +66,29 @@ const score::FunctionRow* find(const score::Report& report, const score::Functio
 
 }  // namespace
 
-bool add_alone_hints(const score::Report& alone, score::Report& report) {
+std::optional<std::vector<FunctionHints>> compare_alone(const Analysis& alone, const Analysis& analysis) {
     score::FunctionIdentities identities;
-    identities.look_at(alone);
-    identities.look_at(report);
+    identities.look_at(alone.report);
+    identities.look_at(analysis.report);
+    std::vector<FunctionHints> all;
     std::size_t high = 0;
     std::size_t compared = 0;
-    for (score::FunctionRow& row : report.functions) {
-        if (row.rdam < report.threshold && row.sample.calls.empty()) continue;
+    for (const score::FunctionRow& row : analysis.report.functions) {
+        FunctionHints& found = all.emplace_back(analysis.of(row));
+        if (row.rdam < analysis.report.threshold && row.sample.calls.empty()) continue;
         ++high;
-        const score::FunctionRow* one = find(alone, identities, row);
-        if (one == nullptr || !comparable(*one, row)) continue;
+        const score::FunctionRow* one = find(alone.report, identities, row);
+        if (one == nullptr) continue;
+        const Call fewer{*one, alone.of(*one)}, more{row, found};
+        if (!fewer.enough || !more.enough || fewer.threads >= more.threads || !(more.relative_loss() > 0))
+            continue;
         ++compared;
         // The hint asks for a recording that is now there.
-        std::erase_if(row.hints,
-                      [](const score::Hint& hint) { return hint.kind == score::HintKind::no_parameter; });
-        row.hints.insert(row.hints.begin(), compare(*one, row));
+        std::erase_if(found.hints, [](const Hint& hint) { return hint.kind == HintKind::no_parameter; });
+        found.hints.insert(found.hints.begin(), compare(fewer, more));
     }
-    return compared > 0 || high == 0;
+    if (compared == 0 && high > 0) return {};
+    return all;
 }
 
 }  // namespace rdam::hints

@@ -97,8 +97,8 @@ class Search {
         const auto loser = nearly_only(overlaps_.lost_by(), overlaps_.lost());
         const auto other = nearly_only(overlaps_.while_inside(function), overlap.lost);
         const std::string& concurrent = loss_.info.functions[function].name;
-        score::Hint hint{
-            .kind = score::HintKind::concurrent,
+        Hint hint{
+            .kind = HintKind::concurrent,
             .text = fmt::format(
                 "for {:.0f} % of the time lost in {}(){}, {} is inside {}() (for {:.0f} % of the other time)",
                 100 * share, loss_.row.name, loser ? " by " + described(*loser) : "",

@@ -44,7 +44,7 @@ void judge(const LossPart& loss, const trace::ParameterInfo& parameter, Hints& h
     const double elsewhere = median_ns(loss, [&](std::size_t i) { return !is_new[i]; });
     if (there < kSlower * elsewhere) return;
     hints.push_back(
-        {.kind = score::HintKind::first_touch,
+        {.kind = HintKind::first_touch,
          .text = fmt::format("{:.0f} % of the lost time is in the {} of the calls whose {} points to a "
                              "page that no earlier call was given: they take {} (median), the others {}, "
                              "which looks like page faults on first touch",

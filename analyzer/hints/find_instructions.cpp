@@ -150,14 +150,14 @@ void add_more(const LossPart& loss, const Findings& found, double share, Hints& 
     if (found.slow_instructions <= found.fast_instructions) return;
     if (loss.function.busy_waits || loss.function.waits) {
         hints.push_back(
-            {.kind = score::HintKind::busy_wait,
+            {.kind = HintKind::busy_wait,
              .text = fmt::format("calls that lose time execute more instructions ({}): this function waits, "
                                  "so these may be iterations of a waiting loop; find out what makes it wait",
                                  against(found)),
              .share = share});
         return;
     }
-    hints.push_back({.kind = score::HintKind::more_work,
+    hints.push_back({.kind = HintKind::more_work,
                      .text = fmt::format("calls that lose time execute more instructions ({}): more work, or "
                                          "iterations of a waiting loop",
                                          against(found)),
@@ -180,7 +180,7 @@ void find_instructions(const LossPart& loss, Hints& hints) {
         std::min(1 - explains, 1 - found.plausible / found.known) * std::min(found.known, 1.0);
     if (slower < kWorthTelling || loss.function.waits || loss.function.busy_waits) return;
     hints.push_back(
-        {.kind = score::HintKind::slower_work,
+        {.kind = HintKind::slower_work,
          .text = fmt::format("the same instructions take longer ({:.2g} ns each vs. {:.2g}, with about {} "
                              "per call): caches, memory, processor frequency, or interference",
                              found.slow_pace, found.fast_pace, output::human_count(found.slow_instructions)),

@@ -92,7 +92,7 @@ void find_waits(const LossPart& loss, Hints& hints) {
     const score::FunctionRow& row = loss.row;
     const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
     if (share < kWorthTelling) return;
-    hints.push_back({.kind = score::HintKind::waited,
+    hints.push_back({.kind = HintKind::waited,
                      .text = fmt::format("{} of the time lost is in {} waits, {} in all, each of which was "
                                          "recorded: another thread had what was asked for",
                                          known_part(loss, row.waited_ns).text(), output::grouped(row.waits),
@@ -110,7 +110,7 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     const Part part = loss.row.off_in_windows ? known_part(loss, off * loss.row.lost_ns) : Part{off, off};
     const double of = part.is_narrow() ? 1 : off;
     hints.push_back(
-        {.kind = waits ? score::HintKind::blocked : score::HintKind::preempted,
+        {.kind = waits ? HintKind::blocked : HintKind::preempted,
          .text = fmt::format(
              "for {} of the time lost{}, the thread was off-CPU ({:.0f} %{} blocked, {:.0f} % "
              "preempted): {}",
@@ -130,10 +130,10 @@ double on_processor_share(const LossPart& whole, const LossPart& on) {
     return std::max(1 - shares.blocked - shares.preempted, 0.0);
 }
 
-std::optional<score::OffShare> off_share(const LossPart& loss) {
+std::optional<OffShare> off_share(const LossPart& loss) {
     const OffShares shares = off_shares(loss);
     if (shares.calls < kMinCalls) return {};
-    return score::OffShare{shares.blocked, shares.preempted};
+    return OffShare{shares.blocked, shares.preempted};
 }
 
 }  // namespace rdam::hints

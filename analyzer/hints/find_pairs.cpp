@@ -104,7 +104,7 @@ bool tell_parameters(const LossPart& loss, const std::vector<ParameterClasses>& 
     const double left = rdam_left(loss, pair.explains);
     const std::string& name = loss.row.name;
     hints.push_back(
-        {.kind = score::HintKind::parameter,
+        {.kind = HintKind::parameter,
          .text = fmt::format("{0} and {1} together explain {2:.0f} % of the variation; with --key '{3}:{0}' "
                              "--key '{3}:{1}' the score falls from {4:.2f} to about {5:.2f}: if they "
                              "determine the amount of work, this is not interference",
@@ -127,7 +127,7 @@ void tell_growth(const LossPart& loss, const std::vector<ParameterClasses>& para
             best = {explains, parameter.name, count.name};
     if (best.explains < std::max(kWorthTelling, alone + kMore)) return;
     hints.push_back(
-        {.kind = score::HintKind::parameter,
+        {.kind = HintKind::parameter,
          .text = fmt::format(
              "{} and the number of calls so far together explain {:.0f} % of the variation: if the work "
              "depends on {} and on something that grows with the calls, this is not interference",
@@ -141,7 +141,7 @@ void tell_growth(const LossPart& loss, const std::vector<ParameterClasses>& para
 }  // namespace
 
 void find_pairs(const LossPart& loss, Hints& hints) {
-    if (std::ranges::any_of(hints, [](const score::Hint& hint) { return !hint.parameter.empty(); })) return;
+    if (std::ranges::any_of(hints, [](const Hint& hint) { return !hint.parameter.empty(); })) return;
     const std::vector<ParameterClasses> parameters = parameters_of(loss);
     if (parameters.size() > kMaxParameters) return;
     if (!tell_parameters(loss, parameters, hints)) tell_growth(loss, parameters, hints);

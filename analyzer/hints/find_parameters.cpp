@@ -24,12 +24,12 @@ std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word
     return ordered(word, parameter.kind, parameter.size);
 }
 
-using Of = score::Variable::Of;
+using Of = Variable::Of;
 
 /// A variable of the calls, and what to say of it.
 struct Asked {
-    score::Variable variable;
-    std::string name;  ///< score::Hint::parameter
+    Variable variable;
+    std::string name;  ///< Hint::parameter
     std::string subject;
     std::string as_key;       ///< how to compare calls with the same value only
     std::string conclusion;   ///< what it means if it explains the loss
@@ -37,7 +37,7 @@ struct Asked {
 };
 
 /// Returns the share that the variable explains.
-double judge(const LossPart& loss, const Asked& asked, const Variable& variable, Hints& hints) {
+double judge(const LossPart& loss, const Asked& asked, const ValueOf& variable, Hints& hints) {
     const Explanation found = explanation_by(loss, variable);
     const double left = rdam_left(loss, found.share);
     if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left, asked.variable});
@@ -50,7 +50,7 @@ double judge(const LossPart& loss, const Asked& asked, const Variable& variable,
                   asked.subject, 100 * found.share, asked.unless_time)
             : fmt::format("{} explains {:.0f} % of the variation; {} {}: {}", asked.subject,
                           100 * found.share, asked.as_key, falls(loss, left), asked.conclusion);
-    hints.push_back({.kind = found.or_time ? score::HintKind::parameter_or_time : score::HintKind::parameter,
+    hints.push_back({.kind = found.or_time ? HintKind::parameter_or_time : HintKind::parameter,
                      .text = text,
                      .share = found.share,
                      .parameter = asked.name,
@@ -103,7 +103,7 @@ void judge_caller(const LossPart& loss, Hints& hints) {
 /// not, and nothing could vary.)
 void judge_loops(const LossPart& loss, Hints& hints) {
     constexpr double kMore = 0.2;
-    const auto asked = [](const std::string& name, score::Variable variable) {
+    const auto asked = [](const std::string& name, Variable variable) {
         return Asked{.variable = variable,
                      .name = name,
                      .subject = "the number of " + name,
@@ -115,11 +115,11 @@ void judge_loops(const LossPart& loss, Hints& hints) {
     double best = 0;
     for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
         const std::string& name = loss.info.functions[sample.repeated[g]].name;
-        const Variable repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
+        const ValueOf repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
         best = std::max(best, judge(loss, asked(fmt::format("calls of {} inside", name), {Of::repeats, g}),
                                     repeats, hints));
     }
-    const Variable all = [&sample](std::size_t i) { return sample.calls[i].inside; };
+    const ValueOf all = [&sample](std::size_t i) { return sample.calls[i].inside; };
     Hints together;
     if (judge(loss, asked(kCallsInside, {Of::calls_inside}), all, together) > best + kMore)
         hints.insert(hints.end(), together.begin(), together.end());
@@ -143,8 +143,8 @@ void judge_keys_inside(const LossPart& loss, Hints& hints) {
 /// key explains the node explains as well, and chance would decide which of them is named.
 bool is_told(const Hints& hints, double explains) {
     constexpr double kAsMuch = 0.1;
-    return std::ranges::any_of(hints, [&](const score::Hint& hint) {
-        return (hint.kind == score::HintKind::parameter || hint.kind == score::HintKind::parameter_or_time) &&
+    return std::ranges::any_of(hints, [&](const Hint& hint) {
+        return (hint.kind == HintKind::parameter || hint.kind == HintKind::parameter_or_time) &&
                hint.share > explains - kAsMuch;
     });
 }
@@ -195,7 +195,7 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
     const double left = rdam_left(loss, explains);
     if (loss.explained != nullptr) loss.explained->push_back({kReturnValue, explains, left, {Of::result}});
     hints.push_back(
-        {.kind = score::HintKind::early_return,
+        {.kind = HintKind::early_return,
          .text = fmt::format(
              "calls that return {} take {} (median), the others {}: this explains {:.0f} % of the variation; "
              "{}",
@@ -244,6 +244,7 @@ void find_parameters(const LossPart& loss, Hints& hints) {
     judge_loops(loss, hints);
     judge_keys_inside(loss, hints);
     judge_result(loss, hints);
+    find_pairs(loss, hints);
 }
 
 }  // namespace rdam::hints

@@ -100,7 +100,7 @@ void find_slow_ones(const LossPart& loss, Hints& hints) {
     const double there = median_ns(loss, on_slow);
     const double elsewhere = median_ns(loss, [&](std::size_t i) { return !on_slow(i); });
     if (there < kSlower * elsewhere) return;
-    hints.push_back({.kind = score::HintKind::processor,
+    hints.push_back({.kind = HintKind::processor,
                      .text = fmt::format("{:.0f} % of the lost time is in the {} of the calls that ran "
                                          "on {}: they take {} there (median) and {} elsewhere",
                                          100 * shares.lost, share_text(shares.calls), where(loss, slow),
@@ -120,8 +120,8 @@ bool changed_node(const LossPart& loss, const score::ScoredCall& call) {
     return from && to && *from != *to;
 }
 
-score::Hint migration(const Shares& shares, std::string_view what) {
-    return {.kind = score::HintKind::migration,
+Hint migration(const Shares& shares, std::string_view what) {
+    return {.kind = HintKind::migration,
             .text = fmt::format("{:.0f} % of the lost time is in the {:.2g} % of the calls that began on one "
                                 "{} and ended on another",
                                 100 * shares.lost, 100 * shares.calls, what),

@@ -85,7 +85,7 @@ bool find_warm_up(const LossPart& loss, const std::vector<Point>& points, Hints&
         calls += first.calls;
     }
     if (lost < kWorthTelling * loss.lost_ns) return false;
-    hints.push_back({.kind = score::HintKind::warm_up,
+    hints.push_back({.kind = HintKind::warm_up,
                      .text = fmt::format(
                          "{:.0f} % of the lost time is in the first {} of {} calls of their threads, which "
                          "looks like warm-up (first-touch page faults, cold caches, lazy initialization)",
@@ -154,7 +154,7 @@ void find_phase(const LossPart& loss, const std::vector<Point>& points, Hints& h
     // What is over so soon that both ends are one figure cannot be selected by them.
     const bool moment = from == to;
     hints.push_back(
-        {.kind = score::HintKind::phase,
+        {.kind = HintKind::phase,
          .text = fmt::format("{:.0f} % of the lost time is {} of the run, with {} of the calls{}",
                              100 * interval.lost / loss.lost_ns,
                              moment ? fmt::format("at {}", from) : fmt::format("between {} and {}", from, to),
@@ -169,7 +169,7 @@ void find_times(const LossPart& loss, Hints& hints) {
     const std::vector<Point> points = in_time(loss);
     if (find_warm_up(loss, points, hints)) return;
     const bool all_through =
-        std::ranges::any_of(hints, [](const auto& hint) { return hint.kind == score::HintKind::trend; });
+        std::ranges::any_of(hints, [](const auto& hint) { return hint.kind == HintKind::trend; });
     if (!all_through) find_phase(loss, points, hints);
 }
 

@@ -61,8 +61,8 @@ double share_of(const Means& means) {
 }
 
 bool said_by_parameter(const Hints& hints) {
-    return std::ranges::any_of(hints, [](const score::Hint& hint) {
-        return hint.kind == score::HintKind::parameter_or_time || hint.kind == score::HintKind::parameter;
+    return std::ranges::any_of(hints, [](const Hint& hint) {
+        return hint.kind == HintKind::parameter_or_time || hint.kind == HintKind::parameter;
     });
 }
 
@@ -77,7 +77,7 @@ void find_trend(const LossPart& loss, Hints& hints) {
     if (std::abs(steadily) < kSteadily || share < kWorthTelling) return;
     const bool more = steadily > 0;
     hints.push_back(
-        {.kind = score::HintKind::trend,
+        {.kind = HintKind::trend,
          .text = fmt::format(
              "a call loses {} in the first twentieth of the calls and {} in the last, steadily {} in "
              "between: the loss follows the number of calls so far{}, or the time in the run",

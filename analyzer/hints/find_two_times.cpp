@@ -98,7 +98,7 @@ void find_two_times(const LossPart& loss, Hints& hints) {
         lost += call.lost * call.weight;
     const double share = lost / loss.lost_ns;
     if (share < kWorthTelling) return;
-    hints.push_back({.kind = score::HintKind::two_times,
+    hints.push_back({.kind = HintKind::two_times,
                      .text = fmt::format(
                          "nearly all calls take about {} ({:.0f} %) or about {} ({:.0f} %): two paths "
                          "through the function, cache hits and misses, or a disturbance of constant length",

@@ -23,7 +23,7 @@ bool calls_others(const LossPart& loss) {
 /// The variables of the calls that explain less than half of the loss.
 std::vector<std::string> asked_in_vain(const LossPart& loss) {
     std::vector<std::string> names;
-    for (const score::Explained& each : *loss.explained) {
+    for (const Explained& each : *loss.explained) {
         const bool about_inside = each.name == kCallsInside || each.name == kKeysInside;
         if (each.explains < kWorthTelling && (!about_inside || calls_others(loss)))
             names.push_back(each.name);
@@ -36,8 +36,7 @@ std::string together(const std::vector<std::string>& names) {
 }
 
 bool any_explains(const Hints& hints) {
-    return std::ranges::any_of(
-        hints, [](const score::Hint& hint) { return hint.kind == score::HintKind::parameter; });
+    return std::ranges::any_of(hints, [](const Hint& hint) { return hint.kind == HintKind::parameter; });
 }
 
 bool is_called_by(const LossPart& loss, std::uint64_t return_address) {
@@ -61,9 +60,9 @@ std::string loses_most_inside(const LossPart& loss) {
     return worst != nullptr && most >= kWorthTelling * all ? worst->name : std::string{};
 }
 
-score::Hint lost_inside_hint(const LossPart& loss, double inside) {
+Hint lost_inside_hint(const LossPart& loss, double inside) {
     const std::string most = loses_most_inside(loss);
-    return {.kind = score::HintKind::inside,
+    return {.kind = HintKind::inside,
             .text = fmt::format("{:.0f} % of the time lost in {}() is lost in the calls inside it{}: look at "
                                 "these",
                                 100 * inside, loss.row.name,
@@ -96,23 +95,23 @@ std::string waits_text(const LossPart& loss, const std::vector<std::string>& ask
 
 }  // namespace
 
-score::Hint unexplained(const LossPart& loss, const Hints& hints) {
+Hint unexplained(const LossPart& loss, const Hints& hints) {
     std::vector<std::string> asked = asked_in_vain(loss);
     if (loss.function.waits || loss.function.busy_waits) {
         if (const double inside = lost_inside(loss); inside >= kWorthTelling)
             return lost_inside_hint(loss, inside);
-        return {.kind = score::HintKind::waits, .text = waits_text(loss, asked, hints)};
+        return {.kind = HintKind::waits, .text = waits_text(loss, asked, hints)};
     }
     if (!hints.empty())
         return {
-            .kind = score::HintKind::no_parameter,
+            .kind = HintKind::no_parameter,
             .text = fmt::format("no {}variable examined explains half of the loss ({}); work that depends "
                                 "on other data would not show",
                                 any_explains(hints) ? "other " : "", together(asked))};
     if (processors_known(loss)) asked.emplace_back("processor");
     asked.emplace_back("time in the run");
     return {
-        .kind = score::HintKind::no_parameter,
+        .kind = HintKind::no_parameter,
         .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
                             "depends on other data; a recording with one thread tells which (--alone)",
                             together(asked))};

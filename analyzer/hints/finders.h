@@ -12,7 +12,8 @@ namespace rdam::hints {
 /// same, but the variable cannot be distinguished from the time of the run; `early_return`: the return value
 /// separates fast calls from slow ones.
 void find_parameters(const LossPart& loss, Hints& hints);
-/// `parameter`, of two of them or of one and the number of calls so far: only where `hints` has none yet.
+/// `parameter`, of two of them or of one and the number of calls so far: only where `hints` has none yet. Part of
+/// find_parameters().
 void find_pairs(const LossPart& loss, Hints& hints);
 /// `first_touch`: calls that are given a page for the first time are the slow ones.
 void find_first_touch(const LossPart& loss, Hints& hints);
@@ -39,11 +40,11 @@ void find_waits(const LossPart& loss, Hints& hints);
 void find_off_processor(const LossPart& loss, Hints& hints);
 /// `waits` or `no_parameter`: the variables that were examined and explain less than half. `hints`: the other
 /// findings. Needs LossPart::explained, as the other finders filled it.
-score::Hint unexplained(const LossPart& loss, const Hints& hints);
+Hint unexplained(const LossPart& loss, const Hints& hints);
 /// The part of the loss `whole` that was lost on processors, which is what `on` is about; 0…1.
 double on_processor_share(const LossPart& whole, const LossPart& on);
 /// How much of the loss was off the processors; nothing: too few calls during which context switches were
 /// recorded.
-std::optional<score::OffShare> off_share(const LossPart& loss);
+std::optional<OffShare> off_share(const LossPart& loss);
 
 }  // namespace rdam::hints

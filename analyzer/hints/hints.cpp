@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "analyzer/hints/finders.h"
 
 namespace rdam::hints {
 namespace {
 
-using score::HintKind;
 using Finder = void (*)(const LossPart&, Hints&);
 
 // What follows from a hint for others.
@@ -23,43 +24,55 @@ constexpr unsigned kGeneral = 8;       ///< what kind of loss it is: less than w
 /// A kind of hint. A finder that finds several stands beside the first of them.
 struct Kind {
     HintKind kind;
+    std::string_view name;
     Finder find =
         nullptr;  ///< of a whole loss and of the part on processors; null: found otherwise, see below
     unsigned traits = 0;
 };
 
-/// In the order in which finders see what others have found. A preempted thread does not know that it was
-/// preempted: that says nothing of its return value.
+/// In the order of HintKind, in which finders see what others have found. A preempted thread does not know that
+/// it was preempted: that says nothing of its return value.
 constexpr Kind kKinds[] = {
-    {HintKind::parameter, find_parameters, kWork},
-    {HintKind::parameter_or_time, nullptr, kWork},
-    {HintKind::early_return},
-    {HintKind::parameter, find_pairs, kWork},
-    {HintKind::first_touch, find_first_touch, kWork},
-    {HintKind::processor, find_processors},
-    {HintKind::migration},
-    {HintKind::trend, find_trend},
-    {HintKind::warm_up, find_times},
-    {HintKind::phase},
-    {HintKind::more_work, find_instructions, kWork | kGeneral},
-    {HintKind::busy_wait, nullptr, kOthers | kGeneral},
-    {HintKind::slower_work, nullptr, kGeneral},
-    {HintKind::waited, nullptr, kOthers},
-    {HintKind::blocked, nullptr, kOthers | kOffProcessor},
-    {HintKind::preempted, nullptr, kOffProcessor},
-    {HintKind::concurrent, nullptr, kOthers},
-    {HintKind::two_times},
-    {HintKind::waits},
-    {HintKind::inside},
-    {HintKind::no_parameter},
+    {HintKind::parameter, "parameter", find_parameters, kWork},
+    {HintKind::parameter_or_time, "parameter_or_time", nullptr, kWork},
+    {HintKind::early_return, "early_return"},
+    {HintKind::first_touch, "first_touch", find_first_touch, kWork},
+    {HintKind::processor, "processor", find_processors},
+    {HintKind::migration, "migration"},
+    {HintKind::trend, "trend", find_trend},
+    {HintKind::warm_up, "warm_up", find_times},
+    {HintKind::phase, "phase"},
+    {HintKind::more_work, "more_work", find_instructions, kWork | kGeneral},
+    {HintKind::busy_wait, "busy_wait", nullptr, kOthers | kGeneral},
+    {HintKind::slower_work, "slower_work", nullptr, kGeneral},
+    {HintKind::waited, "waited", nullptr, kOthers},
+    {HintKind::blocked, "blocked", nullptr, kOthers | kOffProcessor},
+    {HintKind::preempted, "preempted", nullptr, kOffProcessor},
+    {HintKind::concurrent, "concurrent", nullptr, kOthers},
+    {HintKind::two_times, "two_times"},
+    {HintKind::waits, "waits"},
+    {HintKind::inside, "inside"},
+    {HintKind::no_parameter, "no_parameter"},
+    {HintKind::with_threads, "with_threads"},
+    {HintKind::varies_alone, "varies_alone"},
 };
 
-bool has(const score::Hint& hint, unsigned trait) {
-    const auto* const found = std::ranges::find(kKinds, hint.kind, &Kind::kind);
-    return found != std::end(kKinds) && (found->traits & trait) != 0;
+constexpr bool in_order() {
+    for (std::size_t i = 0; i < std::size(kKinds); ++i)
+        if (kKinds[i].kind != static_cast<HintKind>(i)) return false;
+    return std::size(kKinds) == static_cast<std::size_t>(HintKind::varies_alone) + 1;
+}
+static_assert(in_order());
+
+const Kind& kind_of(HintKind kind) {
+    return kKinds[static_cast<std::size_t>(kind)];
+}
+
+bool has(const Hint& hint, unsigned trait) {
+    return (kind_of(hint.kind).traits & trait) != 0;
 }
 auto having(unsigned trait) {
-    return [trait](const score::Hint& hint) { return has(hint, trait); };
+    return [trait](const Hint& hint) { return has(hint, trait); };
 }
 
 /// With so little lost on the processor, nothing said of it is worth telling.
@@ -74,8 +87,8 @@ struct Run {
 
 /// If the same hint is about the whole loss and about the loss on the processor, keeps the one about more.
 void add(Hints& hints, Hints&& more) {
-    for (score::Hint& hint : more) {
-        const auto same = std::ranges::find_if(hints, [&](const score::Hint& other) {
+    for (Hint& hint : more) {
+        const auto same = std::ranges::find_if(hints, [&](const Hint& other) {
             return other.kind == hint.kind && other.parameter == hint.parameter;
         });
         if (same == hints.end())
@@ -96,7 +109,7 @@ Hints find_all(const LossPart& loss) {
 /// Hints about the loss on the processor explain less of the whole loss. (The score that a key would leave
 /// refers to the whole already.)
 Hints scaled(Hints hints, double share) {
-    for (score::Hint& hint : hints) {
+    for (Hint& hint : hints) {
         hint.share *= share;
         hint.text = fmt::format("of the time lost on-CPU ({:.0f} % of the loss): {}", 100 * share, hint.text);
         if (hint.explains) *hint.explains *= share;
@@ -105,15 +118,13 @@ Hints scaled(Hints hints, double share) {
 }
 
 /// The return value of a call may be the reason why it was slow, or a consequence.
-bool is_about_result(const score::Hint& hint) {
+bool is_about_result(const Hint& hint) {
     return hint.parameter == kReturnValue;
 }
 
 /// What a parameter explains in one part of the loss, the trend of the other part explains as well.
 void drop_trend_beside_parameter(Hints& hints) {
-    const auto is = [](HintKind kind) {
-        return [kind](const score::Hint& hint) { return hint.kind == kind; };
-    };
+    const auto is = [](HintKind kind) { return [kind](const Hint& hint) { return hint.kind == kind; }; };
     if (std::ranges::any_of(hints, is(HintKind::parameter)) ||
         std::ranges::any_of(hints, is(HintKind::parameter_or_time)))
         std::erase_if(hints, is(HintKind::trend));
@@ -122,7 +133,7 @@ void drop_trend_beside_parameter(Hints& hints) {
 bool is_explained_by_work(const Hints& hints) {
     const bool others = std::ranges::any_of(hints, having(kOthers));
     return std::ranges::any_of(
-        hints, [&](const score::Hint& hint) { return is_about_result(hint) ? !others : has(hint, kWork); });
+        hints, [&](const Hint& hint) { return is_about_result(hint) ? !others : has(hint, kWork); });
 }
 
 /// Time off the processors that is not known is not known to be on them.
@@ -135,7 +146,7 @@ bool mostly_known(const LossPart& loss) {
     return unknown <= kMaxUnknown * loss.lost_ns;
 }
 
-Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>& explained) {
+Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explained>& explained) {
     LossPart whole = loss_part(run.info, run.report, run.activities, row, false);
     whole.explained = &explained;
     if (!(whole.lost_ns > 0)) return {};
@@ -149,7 +160,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
         on.share == 1 || (on.lost_ns > 0 && on.share >= kMinOnProcessor && mostly_known(whole));
     if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
     drop_trend_beside_parameter(hints);
-    std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
+    std::ranges::stable_sort(hints, std::ranges::greater{}, &Hint::share);
     if (std::ranges::any_of(hints, having(kOthers)))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(having(kGeneral)));
@@ -183,40 +194,47 @@ score::FunctionRow alone(const score::FunctionRow& row, const score::SequenceRow
     return part;
 }
 
-void add_sequence_hints(const Run& run, score::FunctionRow& row) {
-    if (row.scored_sequences + row.single_sequences < 2) return;  // the function's are its own
-    for (score::SequenceRow& sequence : row.sequences) {
+/// One for each sequence, or none: the function's are those of its only one.
+std::vector<Hints> sequence_hints(const Run& run, const score::FunctionRow& row) {
+    if (row.scored_sequences + row.single_sequences < 2) return {};
+    std::vector<Hints> all;
+    for (const score::SequenceRow& sequence : row.sequences) {
+        Hints& hints = all.emplace_back();
         if (sequence.rdam < run.report.threshold) continue;
         const score::FunctionRow part = alone(row, sequence);
-        std::vector<score::Explained> explained;
-        if (part.sample.calls.size() >= kMinCalls) sequence.hints = hints_of(run, part, explained);
+        std::vector<Explained> explained;
+        if (part.sample.calls.size() >= kMinCalls) hints = hints_of(run, part, explained);
     }
+    return all;
 }
 
 }  // namespace
 
-void add_hints(const trace::TraceInfo& info, score::Report& report) {
-    const Run run{info, report, Activities{report}};
-    for (score::FunctionRow& row : report.functions) {
-        if (row.sample.calls.size() < kMinCalls) continue;
-        row.off_share = off_share(loss_part(info, report, run.activities, row, false));
-        row.explained.clear();
-        row.hints = hints_of(run, row, row.explained);
-        add_sequence_hints(run, row);
-    }
+std::string_view name_of(HintKind kind) {
+    return kind_of(kind).name;
 }
 
-}  // namespace rdam::hints
+std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report) {
+    const Run run{info, report, Activities{report}};
+    std::vector<FunctionHints> all;
+    for (const score::FunctionRow& row : report.functions) {
+        FunctionHints& found = all.emplace_back();
+        if (row.sample.calls.size() < kMinCalls) continue;
+        found.off_share = off_share(loss_part(info, report, run.activities, row, false));
+        found.hints = hints_of(run, row, found.explained);
+        found.sequences = sequence_hints(run, row);
+    }
+    return all;
+}
 
-namespace rdam::analysis {
-
-Result<score::Report> analyze(const trace::TraceReader& reader, const score::Settings& settings,
-                              const Options& options) {
+Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings& settings,
+                         const Options& options) {
     auto report = score::score_trace(
         reader, settings,
         {.most_sequences = options.most_sequences, .samples = true, .progress = options.progress});
-    if (report) hints::add_hints(reader.info(), *report);
-    return report;
+    if (!report) return tl::unexpected{report.error()};
+    auto functions = find_hints(reader.info(), *report);
+    return Analysis{std::move(*report), std::move(functions)};
 }
 
-}  // namespace rdam::analysis
+}  // namespace rdam::hints

@@ -5,6 +5,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "analyzer/report/report.h"
 #include "analyzer/report/score_trace.h"
@@ -15,31 +21,125 @@
 
 namespace rdam::hints {
 
-/// Fills FunctionRow::hints of the rows that have a sample, the hint that is about the largest share of the
-/// lost time first.
-void add_hints(const trace::TraceInfo& info, score::Report& report);
+/// docs/hints.md has what each says. The table of hints.cpp, in the same order, has the rest.
+enum class HintKind : std::uint8_t {
+    parameter,
+    parameter_or_time,
+    early_return,
+    first_touch,
+    processor,
+    migration,
+    trend,
+    warm_up,
+    phase,
+    more_work,
+    busy_wait,
+    slower_work,
+    waited,
+    blocked,
+    preempted,
+    concurrent,
+    two_times,
+    waits,
+    inside,
+    no_parameter,
+    with_threads,
+    varies_alone,
+};
 
-// Compares two recordings of a program, one with fewer threads: what varies in both varies by itself.
+/// As in JSON: `parameter_or_time`.
+std::string_view name_of(HintKind kind);
 
-/// To each function of `report` with a score from its threshold on, the hint that comes first: `varies_alone`
-/// or `with_threads`. Compared is what a call loses as a share of what is not lost, so that calls may have
-/// other amounts of work in the two, without what they were preempted for (FunctionRow::off_share). `alone`
-/// is the report of the same program, where the function is called by fewer threads; functions that are not,
-/// or fewer than kMinCalls times, have no such hint. Returns false if all functions with such a score are so.
-bool add_alone_hints(const score::Report& alone, score::Report& report);
+/// What may have caused a loss.
+struct Hint {
+    HintKind kind = HintKind::parameter;
+    std::string text;
+    double share = 0;                          ///< of the lost time that it is about, 0…1
+    std::string parameter = {};                ///< of `parameter`: its name
+    std::optional<double> explains = {};       ///< the share of the variation that it explains, 0…1
+    std::optional<double> rdam_with_key = {};  ///< the score that would be left with it as a key
+    std::string concurrent_function = {};      ///< of `concurrent`
+    /// tid of the thread inside it, if nearly always the same.
+    std::optional<std::uint32_t> concurrent_thread = {};
+    /// tid of the thread that lost nearly all, if there is one.
+    std::optional<std::uint32_t> thread = {};
+};
 
-}  // namespace rdam::hints
+using Hints = std::vector<Hint>;
 
-// A trace in, scores and the hints that explain them out.
-namespace rdam::analysis {
+/// The parts of a function's loss during which its threads were on no processor, 0…1.
+struct OffShare {
+    double blocked = 0;
+    double preempted = 0;
+};
+
+/// What a call has that may go with its time.
+struct Variable {
+    enum class Of : std::uint8_t {
+        parameter,     ///< `number` is an index into FunctionInfo::parameters
+        caller,        ///< SampledCall::caller
+        result,        ///< SampledCall::result
+        repeats,       ///< `number` is an index into Sample::repeated
+        calls_inside,  ///< SampledCall::inside
+        keys_inside    ///< SampledCall::inside_keys
+    };
+    Of of = Of::parameter;
+    std::size_t number = 0;
+};
+
+/// What a parameter, or something else that a call has, explains of a function's loss.
+struct Explained {
+    std::string name;          ///< as Hint::parameter
+    double explains = 0;       ///< 0…1
+    double rdam_with_key = 0;  ///< the score that would be left with it as a key
+    Variable variable = {};
+};
+
+/// Of a row with a sample; of others all is empty.
+struct FunctionHints {
+    Hints hints = {};                        ///< the one about the largest share of the lost time first
+    std::optional<OffShare> off_share = {};  ///< nothing: not known
+    std::vector<Explained> explained = {};   ///< by what was asked about, however little it explains
+    /// By sequence: where a function has several, of those with a score from the threshold on.
+    std::vector<Hints> sequences = {};
+
+    std::span<const Hint> of_sequence(std::size_t number) const {
+        return number < sequences.size() ? sequences[number] : std::span<const Hint>{};
+    }
+};
+
+/// One for each of report.functions.
+std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report);
+
+/// A report, and what may explain its scores.
+struct Analysis {
+    score::Report report;
+    std::vector<FunctionHints> functions = {};  ///< find_hints(); empty: it was not asked for
+
+    /// `row`: one of report.functions.
+    const FunctionHints& of(const score::FunctionRow& row) const {
+        static const FunctionHints kNone;
+        const auto number = static_cast<std::size_t>(&row - report.functions.data());
+        return number < functions.size() ? functions[number] : kNone;
+    }
+};
 
 struct Options {
     std::size_t most_sequences = 1000;  ///< listed for each function
     score::ReadProgress progress;
 };
 
-/// Errors: those of score::score_trace().
-Result<score::Report> analyze(const trace::TraceReader& reader, const score::Settings& settings,
-                              const Options& options);
+/// A trace in, scores and the hints that explain them out. Errors: those of score::score_trace().
+Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings& settings,
+                         const Options& options);
 
-}  // namespace rdam::analysis
+// Compares two recordings of a program, one with fewer threads: what varies in both varies by itself.
+
+/// The hints of `analysis`; to each function with a score from its threshold on, another comes first:
+/// `varies_alone` or `with_threads`. Compared is what a call loses as a share of what is not lost, so that calls
+/// may have other amounts of work in the two, without what they were preempted for (FunctionHints::off_share).
+/// `alone` is about the same program, where the function is called by fewer threads; functions that are not,
+/// or fewer than score::kMinCalls times, have no such hint. Nothing: all functions with such a score are so.
+std::optional<std::vector<FunctionHints>> compare_alone(const Analysis& alone, const Analysis& analysis);
+
+}  // namespace rdam::hints

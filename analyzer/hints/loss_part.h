@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/hints/activities.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/report/report.h"
 #include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -20,11 +21,11 @@ struct LossPart {
     const trace::FunctionInfo& function;
     const score::FunctionRow& row;
     double ns_per_tick = 1;
-    std::vector<double> lost;                            ///< by call of the sample, ns
-    double lost_ns = 0;                                  ///< Σ weight × lost
-    double calls = 0;                                    ///< Σ weight
-    double share = 1;                                    ///< of the function's loss that it is about
-    std::vector<score::Explained>* explained = nullptr;  ///< null: small explanations are not needed
+    std::vector<double> lost;                     ///< by call of the sample, ns
+    double lost_ns = 0;                           ///< Σ weight × lost
+    double calls = 0;                             ///< Σ weight
+    double share = 1;                             ///< of the function's loss that it is about
+    std::vector<Explained>* explained = nullptr;  ///< null: small explanations are not needed
 };
 
 /// The score that would remain if so much of this part of the loss were explained.
@@ -39,13 +40,11 @@ double lost_inside(const LossPart& loss);
 LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
                    const score::FunctionRow& row, bool on_processor);
 
-inline constexpr std::size_t kMinCalls = 30;
+using score::kMinCalls;
 /// A hint is about at least this share of the loss.
 inline constexpr double kWorthTelling = 0.5;
 
-using Hints = std::vector<score::Hint>;
-
-/// score::Hint::parameter for variables that are not parameters.
+/// Hint::parameter for variables that are not parameters.
 inline constexpr const char* kReturnValue = "return value";
 inline constexpr const char* kCaller = "caller";
 inline constexpr const char* kCallsInside = "calls inside";

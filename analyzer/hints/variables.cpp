@@ -19,7 +19,7 @@ struct TimedLoss {
 };
 
 /// Strata get numbers without gaps.
-std::vector<TimedLoss> losses_of(const LossPart& loss, const Variable& variable) {
+std::vector<TimedLoss> losses_of(const LossPart& loss, const ValueOf& variable) {
     const auto& calls = loss.row.sample.calls;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> strata;
     std::vector<TimedLoss> losses;
@@ -88,7 +88,7 @@ std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
 
 }  // namespace
 
-Explanation explanation_by(const LossPart& loss, const Variable& variable) {
+Explanation explanation_by(const LossPart& loss, const ValueOf& variable) {
     constexpr double kHardly = 0.2;
     constexpr double kPartly = 0.25, kWholly = 0.75;  // goes_with_time
     const std::vector<TimedLoss> timed = losses_of(loss, variable);
@@ -111,7 +111,7 @@ Explanation explanation_by(const LossPart& loss, const Variable& variable) {
     return {.share = (within < whole / 2 ? within : whole) * known};
 }
 
-double explained_by(const LossPart& loss, const Variable& variable) {
+double explained_by(const LossPart& loss, const ValueOf& variable) {
     return explanation_by(loss, variable).share;
 }
 

@@ -12,7 +12,7 @@
 namespace rdam::hints {
 
 /// The value for call number i of the sample; nothing: the call has none, and is left out.
-using Variable = std::function<std::optional<std::uint64_t>(std::size_t)>;
+using ValueOf = std::function<std::optional<std::uint64_t>(std::size_t)>;
 
 struct Explanation {
     double share = 0;  ///< of the loss, 0…1 (explained())
@@ -24,9 +24,9 @@ struct Explanation {
 /// A variable that goes with time explains what happens to change with time. A variable that does so in part
 /// is examined again among calls of the same time, and gets the share that it explains there if that is less
 /// than half as much. If it hardly varies within short times, it cannot be distinguished from the time.
-Explanation explanation_by(const LossPart& loss, const Variable& variable);
+Explanation explanation_by(const LossPart& loss, const ValueOf& variable);
 /// Its share.
-double explained_by(const LossPart& loss, const Variable& variable);
+double explained_by(const LossPart& loss, const ValueOf& variable);
 
 /// The median of the calls for which `chosen` is true; 0 if there are none.
 double median_ns(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);

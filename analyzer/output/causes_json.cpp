@@ -40,9 +40,7 @@ Json not_recorded_json(const causes::NotRecorded& entry) {
 
 }  // namespace
 
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options,
-                    const causes::CrossCheck& check) {
-    Json out = report_json(report, symbols, options);
+Json causes_json(const causes::CrossCheck& check, const JsonOptions& options) {
     Json reports = Json::array();
     for (const causes::CauseReport& source : check.reports)
         reports.push_back(source_json(source));
@@ -54,12 +52,11 @@ std::string to_json(const score::Report& report, Symbols& symbols, const JsonOpt
     Json not_recorded = Json::array();
     for (const causes::NotRecorded& entry : check.not_recorded)
         not_recorded.push_back(not_recorded_json(entry));
-    out["causes"] = {{"effect_from", causes::kEffect},
-                     {"cause_from", causes::kCause},
-                     {"reports", reports},
-                     {"functions", functions},
-                     {"not_recorded", not_recorded}};
-    return dump(out);
+    return {{"effect_from", causes::kEffect},
+            {"cause_from", causes::kCause},
+            {"reports", reports},
+            {"functions", functions},
+            {"not_recorded", not_recorded}};
 }
 
 }  // namespace rdam::output

@@ -166,8 +166,8 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     return out;
 }
 
-Json hint_json(const score::Hint& hint) {
-    Json out{{"kind", score::name_of(hint.kind)}, {"text", hint.text}, {"share", finite(hint.share)}};
+Json hint_json(const hints::Hint& hint) {
+    Json out{{"kind", hints::name_of(hint.kind)}, {"text", hint.text}, {"share", finite(hint.share)}};
     if (!hint.parameter.empty()) out["parameter"] = hint.parameter;
     if (hint.explains) out["explains"] = finite(*hint.explains);
     if (hint.rdam_with_key) out["rdam_with_key"] = finite(*hint.rdam_with_key);
@@ -184,12 +184,13 @@ Json frames_json(std::uint64_t return_address, Symbols& symbols) {
     return out;
 }
 
-Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
+Json sequences_json(const score::FunctionRow& row, const hints::FunctionHints& found, Symbols& symbols) {
     Json out = Json::array();
-    for (const score::SequenceRow& sequence : row.sequences) {
+    for (std::size_t i = 0; i < row.sequences.size(); ++i) {
+        const score::SequenceRow& sequence = row.sequences[i];
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)}, {"name", sequence.name}});
         out.back().update(figures_json(sequence_fields(), sequence));
-        for (const score::Hint& hint : sequence.hints)
+        for (const hints::Hint& hint : found.of_sequence(i))
             out.back()["hints"].push_back(hint_json(hint));
         if (sequence.caller != 0) out.back()["called_from"] = frames_json(sequence.caller, symbols);
     }
@@ -236,37 +237,40 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
     return out;
 }
 
-Json hints_json(const score::FunctionRow& row) {
+Json hints_json(const score::FunctionRow& row, const hints::Hints& found, const causes::HotLines& hot_lines) {
     Json out = Json::array();
-    for (const score::Hint& hint : row.hints)
+    for (const hints::Hint& hint : found)
         out.push_back(hint_json(hint));
     if (score::at_floor(row)) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
-    if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
+    if (row.few_occurrences)
+        out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row, hot_lines)}});
     if (row.coarse_clock) out.push_back({{"kind", "coarse_clock"}, {"text", coarse_clock_advice()}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;
 }
 
-Json explained_json(const score::FunctionRow& row) {
+Json explained_json(const std::vector<hints::Explained>& explained) {
     Json out = Json::array();
-    for (const score::Explained& each : row.explained)
+    for (const hints::Explained& each : explained)
         out.push_back({{"parameter", each.name},
                        {"explains", finite(each.explains)},
                        {"rdam_with_key", finite(each.rdam_with_key)}});
     return out;
 }
 
-Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
-                   const JsonOptions& options) {
+Json function_json(const hints::Analysis& analysis, const score::FunctionRow& row, Symbols& symbols,
+                   const JsonOptions& options, const causes::HotLines& hot_lines) {
+    const score::Report& report = analysis.report;
+    const hints::FunctionHints& found = analysis.of(row);
     Json out{
         {"name", row.name}, {"module", row.module}, {"source", row.source}, {"by_design", row.by_design}};
     out.update(figures_json(function_fields(), row));
     out["threads"] = shares_json(report, row);
-    out["sequences"] = sequences_json(row, symbols);
+    out["sequences"] = sequences_json(row, found, symbols);
     out["stacks"] = stacks_json(row, symbols, options.most_stacks);
     out["callers"] = callers_json(row, symbols, options.most_stacks);
-    out["hints"] = hints_json(row);
+    out["hints"] = hints_json(row, found.hints, hot_lines);
     if (row.no_score) out["no_score"] = no_score_reason(row);
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
     if (row.windowed) {
@@ -276,10 +280,10 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
         if (row.waits > 0) out["waits"] = {{"count", row.waits}, {"ns", nanoseconds(row.waited_ns)}};
     }
     add_processors(report.process, row, out);
-    if (row.off_share)
-        out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},
-                          {"preempted", finite(row.off_share->preempted)}};
-    if (!row.explained.empty()) out["explained"] = explained_json(row);
+    if (found.off_share)
+        out["off_cpu"] = {{"blocked", finite(found.off_share->blocked)},
+                          {"preempted", finite(found.off_share->preempted)}};
+    if (!found.explained.empty()) out["explained"] = explained_json(found.explained);
     for (const score::Bar& bar : row.bars)
         out["bars"].push_back(
             {{"from_ns", nanoseconds(bar.from_ns)}, {"to_ns", nanoseconds(bar.to_ns)}, {"calls", bar.calls}});
@@ -303,11 +307,13 @@ Json patterns_json(const score::Report& report) {
 
 }  // namespace
 
-Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
+                 const causes::HotLines& hot_lines) {
+    const score::Report& report = analysis.report;
     Json functions = Json::array();
     for (const score::FunctionRow& row : report.functions) {
         if (options.top == 0 || row.rank <= options.top)
-            functions.push_back(function_json(report, row, symbols, options));
+            functions.push_back(function_json(analysis, row, symbols, options, hot_lines));
     }
     Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
@@ -319,8 +325,11 @@ std::string dump(const Json& json) {
     return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
-    return dump(report_json(report, symbols, options));
+std::string to_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
+                    const causes::CrossCheck& check) {
+    Json out = report_json(analysis, symbols, options, check.hot_lines);
+    if (!check.reports.empty()) out["causes"] = causes_json(check, options);
+    return dump(out);
 }
 
 }  // namespace rdam::output

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/causes/cross_check.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/diff.h"
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
@@ -20,13 +21,9 @@ struct JsonOptions {
 
 /// One JSON object, indented, with a newline at its end. Valid UTF-8 whatever the trace holds; no number in
 /// it is NaN or infinite.
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options);
-
-// The cross-check of causes and effects, for programs.
-
-/// The object of to_json(), with `causes`.
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options,
-                    const causes::CrossCheck& check);
+/// `check`: of its report; where it is not empty, the object has `causes`.
+std::string to_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
+                    const causes::CrossCheck& check = {});
 
 // What got better or worse from one recording to another, for programs.
 
@@ -45,7 +42,7 @@ class ProcessesJson {
     ProcessesJson(ProcessesJson&&) = delete;
     ProcessesJson& operator=(ProcessesJson&&) = delete;
 
-    void add(const score::Report& report, Symbols& symbols);
+    void add(const hints::Analysis& analysis, Symbols& symbols);
     /// `processes.reports` are those that were added.
     std::string finish(const Processes& processes);
 

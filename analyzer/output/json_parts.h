@@ -47,8 +47,12 @@ Json figures_json(Fields<Row> fields, const Row& row) {
     return out;
 }
 
-/// The object of to_json().
-Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options);
+/// The object of to_json(), without `causes`.
+Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
+                 const causes::HotLines& hot_lines = {});
+
+/// Its `causes`.
+Json causes_json(const causes::CrossCheck& check, const JsonOptions& options);
 
 /// Its `trace`.
 Json trace_json(const score::Report& report);

@@ -341,20 +341,21 @@ std::string region_lines(std::string_view function, bool fortran) {
 
 }  // namespace
 
-std::string inner_loop_advice(const score::FunctionRow& row) {
+std::string inner_loop_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines) {
     // There may be many calls; of those of an inner loop, no more would be in the sample.
     if (!row.markable || row.sampled) return {};
     const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
+    const auto hot = hot_lines.find(row.function);
     const std::string loop =
-        row.hot_line
+        hot != hot_lines.end()
             ? fmt::format("the inner loop of {} around {}:{}, the line with {} of its samples", row.name,
-                          row.hot_line->file, row.hot_line->line, percent(row.hot_line->share))
+                          hot->second.file, hot->second.line, percent(hot->second.share))
             : fmt::format("an inner loop of {}{}", row.name, place);
     return fmt::format("mark {}, {}", loop, region_lines(row.name, is_fortran(row.source)));
 }
 
-std::string lower_bound_advice(const score::FunctionRow& row) {
-    const std::string loop = inner_loop_advice(row);
+std::string lower_bound_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines) {
+    const std::string loop = inner_loop_advice(row, hot_lines);
     return loop.empty() ? lower_bound_advice() : lower_bound_advice() + " Or " + loop;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/causes/cross_check.h"
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
@@ -50,10 +51,10 @@ std::string lower_bound_advice();
 /// … because a call was still running when its thread ended.
 std::string open_calls_advice();
 /// The same, and inner_loop_advice() if there is any.
-std::string lower_bound_advice(const score::FunctionRow& row);
+std::string lower_bound_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines = {});
 /// The lines that make an inner loop a probe of its own, and where to put them. Empty: nobody adds them there
 /// (score::FunctionRow::markable), or the function is sampled.
-std::string inner_loop_advice(const score::FunctionRow& row);
+std::string inner_loop_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines = {});
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
 /// … that constant work would have as well (score::at_floor).

@@ -45,8 +45,8 @@ ProcessesJson::ProcessesJson(JsonOptions options)
 
 ProcessesJson::~ProcessesJson() = default;
 
-void ProcessesJson::add(const score::Report& report, Symbols& symbols) {
-    objects_->reports.push_back(report_json(report, symbols, options_));
+void ProcessesJson::add(const hints::Analysis& analysis, Symbols& symbols) {
+    objects_->reports.push_back(report_json(analysis, symbols, options_));
 }
 
 std::string ProcessesJson::finish(const Processes& processes) {

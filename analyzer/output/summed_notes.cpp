@@ -94,7 +94,7 @@ std::string budget_text(Reports reports) {
 bool switches_matter(const score::Report& report) {
     const bool told = report.switches.state != trace::SwitchInfo::State::not_told;
     return std::ranges::any_of(report.functions, [&](const score::FunctionRow& row) {
-        return !row.hints.empty() || (told && row.rdam >= report.threshold);
+        return row.sample.explainable() || (told && row.rdam >= report.threshold);
     });
 }
 

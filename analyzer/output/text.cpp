@@ -39,16 +39,22 @@ std::string frame_in_a_line(StackFrame frame) {
 
 class TextWriter {
   public:
-    TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
-        : report_(report), symbols_(symbols), options_(options), style_(options.color) {
-        rows_ = score::by_rank(report.functions, options.top);
+    TextWriter(const hints::Analysis& analysis, Symbols& symbols, const TextOptions& options,
+               const causes::HotLines& hot_lines)
+        : analysis_(analysis),
+          report_(analysis.report),
+          symbols_(symbols),
+          options_(options),
+          hot_lines_(hot_lines),
+          style_(options.color) {
+        rows_ = score::by_rank(report_.functions, options.top);
         std::vector<std::string> names;
         for (const score::FunctionRow& row : rows_)
             names.push_back(function_name(row));
         std::vector<std::string> titles = shortened_apart(names, kWidestNameCell);
         for (std::size_t i = 0; i < names.size(); ++i)
             titles_[names[i]] = std::move(titles[i]);
-        for (const score::FunctionRow& row : report.functions)
+        for (const score::FunctionRow& row : report_.functions)
             if (row.name.size() > kWidestInLine) long_names_.push_back(row.name);
         // A name may be a part of another one.
         std::ranges::sort(long_names_, std::greater{}, &std::string::size);
@@ -59,7 +65,7 @@ class TextWriter {
         if (options_.histogram) histograms();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
-        hints();
+        function_hints();
         patterns();
         stacks();
         // Last, for what the symbols say depends on what they were asked.
@@ -198,15 +204,15 @@ class TextWriter {
                 table.add(part, sequence_name(part));
             if (shown > 0) print_table(table.table());
             unlisted_sequences(row, shown);
-            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
-                sequence_hints(part);
+            for (std::size_t i = 0; i < shown; ++i)
+                sequence_hints(row.sequences[i], analysis_.of(row).of_sequence(i));
         }
     }
 
-    void sequence_hints(const score::SequenceRow& part) {
-        if (part.hints.empty()) return;
+    void sequence_hints(const score::SequenceRow& part, std::span<const hints::Hint> found) {
+        if (found.empty()) return;
         line("  " + sequence_name(part) + ": possible causes");
-        for (const score::Hint& hint : part.hints)
+        for (const hints::Hint& hint : found)
             line("    " + in_a_line(hint.text));
     }
 
@@ -226,16 +232,17 @@ class TextWriter {
         }
     }
 
-    void hints() {
+    void function_hints() {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
             const bool seen_rarely = row.few_occurrences && row.rdam_high >= options_.threshold;
-            const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
-            if (row.hints.empty() && loop.empty()) continue;
+            const std::string loop = seen_rarely ? inner_loop_advice(row, hot_lines_) : std::string{};
+            const hints::Hints& found = analysis_.of(row).hints;
+            if (found.empty() && loop.empty()) continue;
             if (!titled) section("Possible causes");
             titled = true;
             line("  " + title(row));
-            for (const score::Hint& hint : row.hints)
+            for (const hints::Hint& hint : found)
                 line("    " + in_a_line(hint.text));
             if (!loop.empty()) line("    its sequences were seen only a few times: " + printable(loop));
         }
@@ -359,9 +366,11 @@ class TextWriter {
             line(style_.faint(more ? "      …" : "      … (the rest of the stack was not copied)"));
     }
 
+    const hints::Analysis& analysis_;
     const score::Report& report_;
     Symbols& symbols_;
     const TextOptions& options_;
+    const causes::HotLines& hot_lines_;
     Style style_;
     std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
     std::map<std::string, std::string> titles_;  ///< of the functions by their names
@@ -371,8 +380,10 @@ class TextWriter {
 
 }  // namespace
 
-std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options) {
-    return TextWriter{report, symbols, options}.write();
+std::string to_text(const hints::Analysis& analysis, Symbols& symbols, const TextOptions& options,
+                    const causes::CrossCheck& check) {
+    const std::string text = TextWriter{analysis, symbols, options, check.hot_lines}.write();
+    return check.reports.empty() ? text : text + "\n" + causes_text(check, options);
 }
 
 }  // namespace rdam::output

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/causes/cross_check.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/diff.h"
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
@@ -27,12 +28,14 @@ struct TextOptions {
     std::size_t most_frames = 12;           ///< of each call stack
 };
 
-/// Several lines. Nothing from the trace gets into it except through printable().
-std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options);
+/// Several lines. Nothing from the trace gets into it except through printable(). `check`: of its report; empty:
+/// no other tool has told anything.
+std::string to_text(const hints::Analysis& analysis, Symbols& symbols, const TextOptions& options,
+                    const causes::CrossCheck& check = {});
 
 // The cross-check of causes and effects, for people.
 
-/// A table and what it is made from; to follow the text of the report. Nothing from a trace or a tool gets
+/// A table and what it is made from, which follow the text of the report. Nothing from a trace or a tool gets
 /// into it except through printable().
 std::string causes_text(const causes::CrossCheck& check, const TextOptions& options);
 

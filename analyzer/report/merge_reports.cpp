@@ -65,6 +65,19 @@ void fill_unknown(OverallFunction& function) {
 
 }  // namespace
 
+Report without_details(Report report) {
+    for (FunctionRow& row : report.functions) {
+        row.sequences = {};
+        row.stacks = {};
+        row.callers = {};
+        row.sample = {};
+    }
+    report.patterns = {};
+    report.paths = {};
+    report.course = {};
+    return report;
+}
+
 OverallReport merge_reports(std::span<const Report> reports) {
     OverallReport overall;
     const Runs runs{reports};

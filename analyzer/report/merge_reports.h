@@ -38,6 +38,9 @@ struct OverallReport {
     std::vector<OverallFunction> functions;  ///< highest rdam first; then lost_ns, name, module
 };
 
+/// What is shown of several processes: a run may have thousands of them.
+Report without_details(Report report);
+
 OverallReport merge_reports(std::span<const Report> reports);
 
 }  // namespace rdam::score

@@ -11,13 +11,13 @@
 // (analyzer/calls). Only calls that were seen to begin and end at possible times are scored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/report/hint.h"
 #include "analyzer/report/path_tree.h"
 #include "analyzer/report/recording_cost.h"
 #include "analyzer/score/call_sample.h"
@@ -141,7 +141,6 @@ struct SequenceRow : Scored {
     std::string name;
     std::uint64_t caller = 0;  ///< CallerRow::address, where that is what tells it apart; else 0
     std::uint32_t group = 0;   ///< ScoredCall::group of its calls
-    std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
 };
 
 /// A sampled call stack.
@@ -175,6 +174,9 @@ struct ScoredCall : samples::SampledCall {
     bool lost_half() const { return lost_ns > 0 && 2 * lost_ns >= duration_ns; }
 };
 
+/// Fewer calls tell nothing of what they have in common.
+inline constexpr std::size_t kMinCalls = 30;
+
 /// Outermost scored calls of all threads.
 struct Sample {
     std::vector<ScoredCall> calls;
@@ -189,40 +191,17 @@ struct Sample {
     std::uint32_t repeats_of(std::size_t call, std::size_t number) const {
         return repeats[call * repeated.size() + number];
     }
-};
-
-/// The parts of a function's loss during which its threads were on no processor, 0…1.
-struct OffShare {
-    double blocked = 0;
-    double preempted = 0;
+    /// There is something to explain, and enough to explain it with: then there are hints (analyzer/hints).
+    bool explainable() const {
+        return calls.size() >= kMinCalls &&
+               std::ranges::any_of(calls, [](const ScoredCall& call) { return call.lost_ns > 0; });
+    }
 };
 
 /// For how long threads were on no processor.
 struct OffTime {
     double blocked_ns = 0;    ///< by their own doing
     double preempted_ns = 0;  ///< because others were to run
-};
-
-/// What a call has that may go with its time.
-struct Variable {
-    enum class Of : std::uint8_t {
-        parameter,     ///< `number` is an index into FunctionInfo::parameters
-        caller,        ///< SampledCall::caller
-        result,        ///< SampledCall::result
-        repeats,       ///< `number` is an index into Sample::repeated
-        calls_inside,  ///< SampledCall::inside
-        keys_inside    ///< SampledCall::inside_keys
-    };
-    Of of = Of::parameter;
-    std::size_t number = 0;
-};
-
-/// What a parameter, or something else that a call has, explains of a function's loss.
-struct Explained {
-    std::string name;          ///< as Hint::parameter
-    double explains = 0;       ///< 0…1
-    double rdam_with_key = 0;  ///< the score that would be left with it as a key
-    Variable variable = {};
 };
 
 /// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
@@ -240,13 +219,6 @@ struct TimedCall {
 };
 struct ThreadTimeline {
     std::vector<TimedCall> calls;
-};
-
-/// The source line of a function, code inlined into it included, where it spends most of its time.
-struct HotLine {
-    std::string file;
-    std::uint32_t line = 0;
-    double share = 0;  ///< of the function's own time, 0…1
 };
 
 /// The calls of a function that took from `from_ns` to less than `to_ns`.
@@ -316,10 +288,6 @@ struct FunctionRow : Scored {
     Sample sample;                       ///< only with a score from ResolvedSettings::threshold on, if it
                                          ///< is asked for, and of ResolvedSettings::largest_sampled others
     std::vector<SlowCall> slow;          ///< as `sample`
-    std::vector<Hint> hints;             ///< most important first; analyzer/hints fills these three
-    std::optional<OffShare> off_share = {};  ///< nothing: not known
-    std::vector<Explained> explained;        ///< by what was asked about, however little it explains
-    std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
     /// Whether `occurrences`, here and in `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }

@@ -277,9 +277,8 @@ Result<Report> score_trace(const trace::TraceReader& reader, const Settings& set
     auto trace = read_trace(reader, *off_cpu, *resolved, settings.selection, jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
     resolved->asked_for = trace->shown;
-    Report report = make_report(trace->facts(), *resolved, trace->threads, options.most_sequences,
-                                options.most_patterns, jobs);
-    leave_out(*trace, report);
+    Report report = leave_out(*trace, make_report(trace->facts(), *resolved, trace->threads,
+                                                  options.most_sequences, options.most_patterns, jobs));
     // Hundreds of thousands of groups take a while to be given back.
     in_parallel(trace->threads.size(), jobs, [&](std::size_t t) { trace->threads[t].reset(); });
     return report;

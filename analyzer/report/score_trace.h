@@ -33,7 +33,7 @@ struct ScoreOptions {
     std::size_t most_sequences = 1000;  ///< listed for each function
     std::size_t most_patterns = 1000;   ///< listed in all
     bool samples = false;               ///< keeps samples of the calls, for hints
-    ReadProgress progress;
+    ReadProgress progress = {};
 };
 
 /// All of these steps. Errors: those of resolve(), read_trace() and calls::Absences::of().

@@ -225,7 +225,7 @@ AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,
     return trace;
 }
 
-void leave_out(const AnalyzedTrace& trace, Report& report) {
+Report leave_out(const AnalyzedTrace& trace, Report report) {
     report.left_out = trace.left_out;
     for (std::size_t t = 0; t < trace.numbers.size(); ++t)
         report.threads[t].number = trace.numbers[t];
@@ -234,6 +234,7 @@ void leave_out(const AnalyzedTrace& trace, Report& report) {
     // On which path and when it was lost is not known, either.
     if (const std::vector<bool> known = calls::with_known_ends(trace.info); !known.empty())
         keep_losses(known, report);
+    return report;
 }
 
 }  // namespace rdam::score

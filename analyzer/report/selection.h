@@ -62,8 +62,7 @@ struct AnalyzedTrace {
 AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,
                              const ResolvedSelection& selection, SelectedThreads threads);
 
-/// Adds to a report what was left out and which threads remain, and removes the functions that are not to be
-/// shown.
-void leave_out(const AnalyzedTrace& trace, Report& report);
+/// The report with what was left out and which threads remain, without the functions that are not to be shown.
+Report leave_out(const AnalyzedTrace& trace, Report report);
 
 }  // namespace rdam::score

@@ -49,7 +49,7 @@ struct Limits {
     unsigned jobs = 0;                 ///< threads that read; 0: one per processor
 };
 
-/// The windows for the largest losses among the samples of `report` (analysis::analyze), largest first: the
+/// The windows for the largest losses among the samples of `report`, largest first: the
 /// first one, and others as long as no more than half of the trace has to be read again, or Limits::events.
 /// Reads at most Limits::most × Limits::events events and some chunks more; memory for the lanes of as many
 /// threads as read at a time beside the result. Errors: those of TraceReader.

@@ -9,22 +9,11 @@
 namespace rdam::around {
 namespace {
 
-/// A call and the function that its hint names.
+/// A call that lost time, and who may be why.
 struct Loss {
     const score::ScoredCall* call = nullptr;
-    std::uint32_t function = 0;
-    const std::string* concurrent = nullptr;
-    std::optional<std::uint32_t> tid;  ///< of the thread that is nearly always inside it
+    const Suspect* suspect = nullptr;
 };
-
-void add_losses(const score::FunctionRow& row, std::vector<Loss>& losses) {
-    const auto hint = std::ranges::find(row.hints, score::HintKind::concurrent, &score::Hint::kind);
-    if (hint == row.hints.end()) return;
-    for (const score::ScoredCall& call : row.sample.calls)
-        // The hint is about these.
-        if (call.lost_half() && call.end > call.begin)
-            losses.push_back({&call, row.function, &hint->concurrent_function, hint->concurrent_thread});
-}
 
 /// The call of a function of this name in the thread that covers most of the loss. Ticks.
 struct Cover {
@@ -40,7 +29,8 @@ Result<Cover> cover_in(const trace::TraceReader& reader, const calls::KnownEnds&
     if (!lane) return tl::unexpected{lane.error()};
     Cover best;
     for (const Slice& slice : lane->slices) {
-        if (slice.calls > 1 || reader.info().functions[slice.function].name != *loss.concurrent) continue;
+        if (slice.calls > 1 || reader.info().functions[slice.function].name != loss.suspect->concurrent)
+            continue;
         const std::uint64_t begin = std::max(slice.begin, part.begin), end = std::min(slice.end, part.end);
         if (end > begin && end - begin > best.ticks)
             best = {end - begin, begin + (end - begin) / 2, slice.function};
@@ -51,10 +41,11 @@ Result<Cover> cover_in(const trace::TraceReader& reader, const calls::KnownEnds&
 }  // namespace
 
 Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score::Report& report,
-                                  const ArrowLimits& limits) {
+                                  std::span<const Suspect> suspects, const ArrowLimits& limits) {
     std::vector<Loss> losses;
-    for (const score::FunctionRow& row : report.functions)
-        add_losses(row, losses);
+    for (const Suspect& suspect : suspects)
+        for (const score::ScoredCall& call : suspect.row.sample.calls)
+            if (call.lost_half() && call.end > call.begin) losses.push_back({&call, &suspect});
     std::ranges::stable_sort(losses,
                              [](const Loss& a, const Loss& b) { return a.call->lost_ns > b.call->lost_ns; });
     losses.resize(std::min(losses.size(), limits.most));
@@ -66,7 +57,7 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
         std::uint32_t best_thread = 0;
         for (std::size_t t = 0; t < report.threads.size(); ++t) {
             const score::ThreadRow& row = report.threads[t];
-            if (t == loss.call->thread || (loss.tid && row.tid != *loss.tid)) continue;
+            if (t == loss.call->thread || (loss.suspect->tid && row.tid != *loss.suspect->tid)) continue;
             const std::uint64_t more = reader.events_of_part(row.number, {loss.call->begin, loss.call->end});
             if (events + more > limits.events) continue;
             events += more;
@@ -77,7 +68,7 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
             best_thread = row.number;
         }
         if (best.ticks > 0)
-            found.push_back({.from = {report.threads[loss.call->thread].number, loss.function},
+            found.push_back({.from = {report.threads[loss.call->thread].number, loss.suspect->row.function},
                              .to = {best_thread, best.function},
                              .at = best.at});
     }

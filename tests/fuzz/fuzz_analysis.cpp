@@ -142,10 +142,10 @@ void know_lives(const Events& events, trace::TraceInfo& info) {
 
 void show(const score::Report& report, const trace::TraceInfo& info) {
     output::TraceSymbols symbols{info};
-    const std::string text = output::to_text(report, symbols, {.threads = true, .sequences = true});
+    const std::string text = output::to_text({report}, symbols, {.threads = true, .sequences = true});
     for (const char c : text)
         require(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
-    require(nlohmann::json::parse(output::to_json(report, symbols, {})).is_object());
+    require(nlohmann::json::parse(output::to_json({report}, symbols, {})).is_object());
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Json thread_shares(const PageRun& run, const score::FunctionRow& row, const Page
     Json out = Json::array();
     for (const score::ThreadShare& part : row.threads) {
         if (out.size() == 2 * limits.lines) break;
-        const score::ThreadRow& thread = run.report.threads[part.thread];
+        const score::ThreadRow& thread = run.analysis.report.threads[part.thread];
         out.push_back({{"name", thread_name(thread)}});
         out.back().update(page_figures(thread_fields(), {part, thread}));
         if (part.max_ns > 0)
@@ -110,9 +110,9 @@ Json row_json(const score::FunctionRow& row) {
     return out;
 }
 
-std::vector<std::string> hint_sentences(const score::FunctionRow& row) {
+std::vector<std::string> hint_sentences(const score::FunctionRow& row, const hints::Hints& found) {
     std::vector<std::string> all;
-    for (const score::Hint& hint : row.hints)
+    for (const hints::Hint& hint : found)
         all.push_back(page_text(hint.text));
     if (row.maybe_recorder) all.push_back(maybe_recorder_advice());
     if (score::at_floor(row)) all.push_back(floor_advice(row));
@@ -125,8 +125,9 @@ std::vector<std::string> hint_sentences(const score::FunctionRow& row) {
 
 Json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,
                   const PageLimits& limits) {
+    const hints::FunctionHints& found = run.analysis.of(row);
     Json out{{"source", page_name(row.source)},
-             {"hints", hint_sentences(row)},
+             {"hints", hint_sentences(row, found.hints)},
              {"bars", bars_json(row)},
              {"by_thread", thread_shares(run, row, limits)},
              {"parameters", parameters_json(run, row, limits)},
@@ -136,13 +137,13 @@ Json details_json(const PageRun& run, const score::FunctionRow& row, const RunCl
              {"stacks_in_all", row.stacks.size()},
              {"sequences", sequences_text(row, limits)},
              {"sequences_in_all", row.scored_sequences + row.single_sequences}};
-    if (!row.sample.calls.empty()) out["drift"] = drift_json(run.report, row, clock, limits);
-    add_processors(run.report.process, row, out);
-    if (row.off_share) {
-        out["off"] = {{"blocked", finite(row.off_share->blocked)},
-                      {"preempted", finite(row.off_share->preempted)}};
-        if (run.report.switches.state == trace::SwitchInfo::State::stopped)
-            out["off"]["until"] = nanoseconds(run.report.switches_until_ns);
+    if (!row.sample.calls.empty()) out["drift"] = drift_json(run.analysis.report, row, clock, limits);
+    add_processors(run.analysis.report.process, row, out);
+    if (found.off_share) {
+        out["off"] = {{"blocked", finite(found.off_share->blocked)},
+                      {"preempted", finite(found.off_share->preempted)}};
+        if (run.analysis.report.switches.state == trace::SwitchInfo::State::stopped)
+            out["off"]["until"] = nanoseconds(run.analysis.report.switches_until_ns);
     }
     return out;
 }

@@ -13,7 +13,7 @@ namespace rdam::output {
 nlohmann::ordered_json row_json(const score::FunctionRow& row);
 
 /// What may explain its score, as sentences, the reservations at the end.
-std::vector<std::string> hint_sentences(const score::FunctionRow& row);
+std::vector<std::string> hint_sentences(const score::FunctionRow& row, const hints::Hints& found);
 
 /// All else.
 nlohmann::ordered_json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,

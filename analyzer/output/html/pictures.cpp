@@ -62,7 +62,7 @@ std::vector<std::size_t> rows_of_threads(const score::Report& report, std::size_
 }  // namespace
 
 Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const PageLimits& limits) {
-    const score::Report& report = run.report;
+    const score::Report& report = run.analysis.report;
     const score::Course& course = report.course;
     if (!(course.bin_ns > 0)) return nullptr;
     std::vector<std::int64_t> places(run.info.functions.size(), kOtherFunctions);
@@ -137,7 +137,7 @@ class SmallTree {
 }  // namespace
 
 Json icicle_json(const PageRun& run, const PageLimits& limits) {
-    const score::PathTree& paths = run.report.paths;
+    const score::PathTree& paths = run.analysis.report.paths;
     if (paths.nodes.size() < 2) return nullptr;
     Names names;
     Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
@@ -210,7 +210,7 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
     }
     for (const trace::OffCpu& each : absences)
         off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
-    return {{"thread", thread_name(run.report.threads[lane.thread])},
+    return {{"thread", thread_name(run.analysis.report.threads[lane.thread])},
             {"slices", std::move(slices)},
             {"off", std::move(off)},
             {"left_out", left_out},
@@ -222,7 +222,7 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
 Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
     Json out = Json::array();
     for (const around::Surroundings& window : run.around) {
-        const score::FunctionRow& row = run.report.functions[window.row];
+        const score::FunctionRow& row = run.analysis.report.functions[window.row];
         Names names;
         Json lanes = Json::array();
         const std::size_t each = most_of_lane(window.lanes, limits.slices);
@@ -235,7 +235,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
         };
         out.push_back({{"function", page_name(row.module, row.name)},
                        {"rank", row.rank},
-                       {"thread", thread_name(run.report.threads[window.thread])},
+                       {"thread", thread_name(run.analysis.report.threads[window.thread])},
                        {"begin", nanoseconds(clock.since_begin(window.begin))},
                        {"length", since(window.end)},
                        {"call", {since(window.call_begin), since(window.call_end)}},

@@ -89,8 +89,8 @@ class Values {
   public:
     /// Nothing: words that mean nothing to people, or are not in the sample.
     static std::optional<Values> of(const PageRun& run, const score::FunctionRow& row,
-                                    score::Variable variable) {
-        using Of = score::Variable::Of;
+                                    hints::Variable variable) {
+        using Of = hints::Variable::Of;
         const trace::FunctionInfo& function = run.info.functions[row.function];
         Values values{run, row, variable};
         switch (variable.of) {
@@ -117,7 +117,7 @@ class Values {
 
     /// Of a call of the sample; nothing: it has none.
     std::optional<std::uint64_t> word(std::size_t call) const {
-        using Of = score::Variable::Of;
+        using Of = hints::Variable::Of;
         const score::Sample& sample = row_->sample;
         const score::ScoredCall& of = sample.calls[call];
         switch (variable_.of) {
@@ -144,18 +144,18 @@ class Values {
     const trace::ParameterInfo& type() const { return type_; }
 
     std::string text(std::uint64_t word) const {
-        if (variable_.of == score::Variable::Of::caller)
+        if (variable_.of == hints::Variable::Of::caller)
             return word == 0 ? "not known" : page_name(frame_text(run_->symbols.frames(word).front()));
         return page_name(mining::shown_value(run_->info, type_, word));
     }
 
   private:
-    Values(const PageRun& run, const score::FunctionRow& row, score::Variable variable)
+    Values(const PageRun& run, const score::FunctionRow& row, hints::Variable variable)
         : run_(&run), row_(&row), variable_(variable) {}
 
     const PageRun* run_;
     const score::FunctionRow* row_;
-    score::Variable variable_;
+    hints::Variable variable_;
     trace::ParameterInfo type_;
 };
 
@@ -262,7 +262,7 @@ Json drift_json(const score::Report& report, const score::FunctionRow& row, cons
 Json parameters_json(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
     Json out = Json::array();
     const std::vector<std::size_t> chosen = chosen_calls(row, limits.points);
-    const auto add = [&](Json plot, score::Variable variable) {
+    const auto add = [&](Json plot, hints::Variable variable) {
         const auto values = Values::of(run, row, variable);
         if (values && values->ordered())
             plot["points"] = points_json(*values, row, chosen);
@@ -270,7 +270,7 @@ Json parameters_json(const PageRun& run, const score::FunctionRow& row, const Pa
             plot["values"] = values_json(*values, row, limits);
         out.push_back(std::move(plot));
     };
-    for (const score::Explained& each : row.explained) {
+    for (const hints::Explained& each : run.analysis.of(row).explained) {
         if (out.size() == limits.lines) return out;
         add({{"name", page_name(each.name)},
              {"explains", finite(each.explains)},
@@ -281,7 +281,7 @@ Json parameters_json(const PageRun& run, const score::FunctionRow& row, const Pa
     for (std::size_t p = 0; p < parameters.size() && out.size() < limits.lines; ++p)
         if (parameters[p].key)
             add({{"name", page_name(parameters[p].name)}, {"key", true}},
-                {score::Variable::Of::parameter, p});
+                {hints::Variable::Of::parameter, p});
     return out;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/compare_reports.h"
@@ -27,7 +28,7 @@ inline constexpr std::size_t kMostBytes = 2'000'000;
 /// One recording. What it refers to must outlive the call.
 struct PageRun {
     std::string file;
-    const score::Report& report;
+    const hints::Analysis& analysis;
     const trace::TraceInfo& info;
     Symbols& symbols;
     std::span<const around::Surroundings> around;

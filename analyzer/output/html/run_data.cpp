@@ -44,7 +44,7 @@ void add_settings(const score::Comparison& comparison, std::vector<Fact>& facts)
 }
 
 std::vector<Fact> facts(const PageRun& run) {
-    const score::Report& report = run.report;
+    const score::Report& report = run.analysis.report;
     const trace::ProcessInfo& process = report.process;
     std::vector<Fact> all{{"Command", page_text(command_text(process.command))},
                           {"Trace", page_name(run.file)},
@@ -66,12 +66,12 @@ std::vector<Fact> facts(const PageRun& run) {
 }
 
 std::string title(const PageRun& run) {
-    const std::string command = page_name(command_text(run.report.process.command));
+    const std::string command = page_name(command_text(run.analysis.report.process.command));
     return command.empty() ? page_name(run.file) : command;
 }
 
 Json run_json(const PageRun& run, const PageLimits& limits) {
-    const score::Report& report = run.report;
+    const score::Report& report = run.analysis.report;
     const RunClock clock = run_clock(run.info, report);
     Json functions = Json::array();
     std::vector<std::uint32_t> shown;  // index in the trace, by place in `functions`

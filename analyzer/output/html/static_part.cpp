@@ -92,12 +92,13 @@ std::string ranking_html(Fields<Row> fields, const std::vector<Row>& all, const 
 }
 
 std::string functions_html(const PageRun& run, const PageLimits& limits) {
-    return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.report.comparison.baseline) +
+    return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.analysis.report.comparison.baseline) +
            ". Functions are ranked by the lower end of its 95 % interval, those that wait by design after "
            "the others.</p>\n" +
-           ranking_html(function_fields(), run.report.functions, limits, [](const score::FunctionRow& row) {
-               return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
-           });
+           ranking_html(
+               function_fields(), run.analysis.report.functions, limits, [](const score::FunctionRow& row) {
+                   return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
+               });
 }
 
 std::string overall_html(const PageProcesses& processes, const PageLimits& limits) {
@@ -109,8 +110,8 @@ std::string overall_html(const PageProcesses& processes, const PageLimits& limit
 
 std::string hints_html(const PageRun& run, const PageLimits& limits) {
     std::string out;
-    for (const score::FunctionRow& row : score::by_rank(run.report.functions, limits.detailed)) {
-        const std::vector<std::string> hints = hint_sentences(row);
+    for (const score::FunctionRow& row : score::by_rank(run.analysis.report.functions, limits.detailed)) {
+        const std::vector<std::string> hints = hint_sentences(row, run.analysis.of(row).hints);
         if (hints.empty()) continue;
         out += fmt::format("<h3>{}</h3>\n<ul>\n", html_text(function_name(row)));
         for (const std::string& hint : hints)
@@ -176,7 +177,7 @@ std::string static_html(const PageInput& input, const PageLimits& limits) {
         out += header_html(title(all), facts(all), notes(all)) + overall_html(all, limits);
     }
     for (const PageRun& run : input.runs)
-        out += header_html(title(run), facts(run), notes(run.report, run.symbols)) +
+        out += header_html(title(run), facts(run), notes(run.analysis.report, run.symbols)) +
                functions_html(run, limits) + hints_html(run, limits);
     return out;
 }

@@ -68,10 +68,10 @@ Outcome analyze(const std::string& path, const Expectation& expected, const scor
     }
     const Outcome outcome = judge_report(*report, expected);
     output::TraceSymbols symbols{reader->info()};
-    const std::string text = output::to_text(*report, symbols, {.threads = true, .sequences = true});
+    const std::string text = output::to_text({*report}, symbols, {.threads = true, .sequences = true});
     if (any(report->damage) && text.find("\nnote: ") == std::string::npos)
         return wrong("no note of the damage");
-    if (output::to_json(*report, symbols, {}).empty()) return wrong("no JSON");
+    if (output::to_json({*report}, symbols, {}).empty()) return wrong("no JSON");
     return outcome;
 }
 

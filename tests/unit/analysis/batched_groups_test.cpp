@@ -38,7 +38,7 @@ Answer answer(const Recording& recording, score::ResolvedSettings settings, std:
     }
     output::TraceSymbols symbols{recording.info};
     answer.report = output::to_json(
-        score::make_report(trace.facts(), settings, trace.threads, 1000, SIZE_MAX), symbols, {});
+        {score::make_report(trace.facts(), settings, trace.threads, 1000, SIZE_MAX)}, symbols, {});
     return answer;
 }
 

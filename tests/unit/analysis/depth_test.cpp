@@ -83,9 +83,9 @@ score::Report report_of(const score::Settings& settings, const Program& program)
     score::Report report = score::make_report({recording.info, {}}, ready, threads, 50, 50);
 
     output::TraceSymbols symbols{recording.info};
-    const auto json = nlohmann::json::parse(output::to_json(report, symbols, {}));
+    const auto json = nlohmann::json::parse(output::to_json({report}, symbols, {}));
     CHECK(json["functions"].size() == report.functions.size());
-    CHECK(output::to_text(report, symbols, {.sequences = true}).size() < 100000);
+    CHECK(output::to_text({report}, symbols, {.sequences = true}).size() < 100000);
     return report;
 }
 

@@ -27,8 +27,8 @@ TEST_CASE("every field of a function is in the JSON, and every title above a col
     const Recording recording = recorded();
     const score::Report made = analyze(recording);
     output::TraceSymbols symbols{recording.info};
-    const auto json = nlohmann::json::parse(output::to_json(made, symbols, {}));
-    const std::string text = output::to_text(made, symbols, {});
+    const auto json = nlohmann::json::parse(output::to_json({made}, symbols, {}));
+    const std::string text = output::to_text({made}, symbols, {});
     for (const output::Field<score::FunctionRow>& field : output::function_fields()) {
         INFO(field.key << " " << field.title);
         if (!field.key.empty()) CHECK(json.at("functions").at(0).contains(std::string{field.key}));

@@ -19,7 +19,7 @@ namespace {
 
 std::string json_of(const score::Report& report, const trace::TraceInfo& info) {
     output::TraceSymbols symbols{info};
-    return output::to_json(report, symbols, {});
+    return output::to_json({report}, symbols, {});
 }
 
 trace::Event wild_event(std::mt19937_64& random, std::size_t functions) {

@@ -145,7 +145,7 @@ void collect_report(const Json& json, const Keys& own, Printed& printed) {
 }
 
 /// A report that has all that a report may have.
-score::Report full_report() {
+hints::Analysis full_analysis() {
     score::Report report = analyze(contended_program(),
                                    {.rules = {.split_by_context = {"worker"}}, .patterns = true, .bars = 10});
     report.process.nodes = {{0, {0, 1}}, {3, {2}}};
@@ -161,19 +161,20 @@ score::Report full_report() {
     row.no_score = row.windowed = row.threads[0].few_windows = true;
     row.waits = 1;
     row.switched_off_ns = 1;
-    row.off_share.emplace();
-    row.explained = {{.name = "mutex"}};
-    row.hints = {{.kind = score::HintKind::concurrent,
-                  .text = "another thread is inside",
-                  .parameter = "mutex",
-                  .explains = 0.5,
-                  .rdam_with_key = 0.1,
-                  .concurrent_function = "worker",
-                  .concurrent_thread = 100,
-                  .thread = 101}};
-    row.sequences[0].hints = row.hints;
     row.sample.calls = {score::ScoredCall{{.enter_cpu = 0, .leave_cpu = 2}}};
-    return report;
+    const hints::Hints found = {{.kind = hints::HintKind::concurrent,
+                                 .text = "another thread is inside",
+                                 .parameter = "mutex",
+                                 .explains = 0.5,
+                                 .rdam_with_key = 0.1,
+                                 .concurrent_function = "worker",
+                                 .concurrent_thread = 100,
+                                 .thread = 101}};
+    return {std::move(report),
+            {{.hints = found,
+              .off_share = hints::OffShare{},
+              .explained = {{.name = "mutex"}},
+              .sequences = {found}}}};
 }
 
 std::string several_json(const std::vector<score::Report>& reports) {
@@ -185,26 +186,27 @@ std::string several_json(const std::vector<score::Report>& reports) {
     const trace::TraceInfo nothing;
     output::TraceSymbols symbols{nothing};
     for (const score::Report& report : reports)
-        writer.add(report, symbols);
+        writer.add({report}, symbols);
     return writer.finish({overall, files, reports, {&unreadable, 1}});
 }
 
-std::string causes_json(const score::Report& report) {
+std::string causes_json(const hints::Analysis& analysis) {
     const causes::CrossCheck check{
         .reports = std::vector<causes::CauseReport>(1),
         .functions = {{.name = "worker", .module = "app", .causes = std::vector<causes::CauseShare>(1)}},
         .not_recorded = std::vector<causes::NotRecorded>(1)};
     const trace::TraceInfo nothing;
     output::TraceSymbols symbols{nothing};
-    return output::to_json(report, symbols, {}, check);
+    return output::to_json(analysis, symbols, {}, check);
 }
 
 }  // namespace
 
 TEST_CASE("the keys are those of docs/json.md, no more and no fewer", "[json]") {
-    const score::Report report = full_report();
+    const hints::Analysis analysis = full_analysis();
+    const score::Report& report = analysis.report;
     Printed printed;
-    collect_report(Json::parse(causes_json(report)), {}, printed);
+    collect_report(Json::parse(causes_json(analysis)), {}, printed);
     const Json several = Json::parse(several_json({report, report}));
     collect("overall", several["overall"], printed);
     collect("several", several["functions"], printed);

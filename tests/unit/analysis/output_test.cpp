@@ -135,7 +135,8 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
         return found;
     };
     CHECK(told(State::off).empty());
-    report.functions[0].hints.push_back({.kind = score::HintKind::no_parameter, .text = "nothing"});
+    report.functions[0].sample.calls.resize(score::kMinCalls);
+    report.functions[0].sample.calls[0].lost_ns = 1;
     CHECK(told(State::recorded).empty());
     CHECK(told(State::off) ==
           "Context switches were not recorded (--switches off): waiting and preemption cannot be "
@@ -152,20 +153,20 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
 }
 
 TEST_CASE("what a sequence may be stands behind the sequences", "[output]") {
-    score::Report report = analyze(contended_program());
-    report.functions[0].sequences[0].hints = {{.kind = score::HintKind::phase, .text = "it was the moon"}};
-    const std::string text = text_of(report, {.sequences = true});
+    const score::Report report = analyze(contended_program());
+    const hints::Hints moon = {{.kind = hints::HintKind::phase, .text = "it was the moon"}};
+    const std::string text = text_of(report, {.sequences = true}, {{.sequences = {moon}}});
     CHECK(text.find(": possible causes\n    it was the moon\n") != std::string::npos);
-    CHECK(text_of(report, {}).find("the moon") == std::string::npos);
+    CHECK(text_of(report, {}, {{.sequences = {moon}}}).find("the moon") == std::string::npos);
 }
 
 TEST_CASE("a hint has a long name of C++ as its line has room for", "[output]") {
     score::Report report = analyze(contended_program());
     const std::string name = "run<" + std::string(3000, 'x') + ">()";
     report.functions[0].name = name;
-    report.functions[0].hints = {
-        {.kind = score::HintKind::concurrent, .text = "another thread is inside app:" + name + " then"}};
-    const std::string text = text_of(report, {});
+    const hints::Hint hint = {.kind = hints::HintKind::concurrent,
+                              .text = "another thread is inside app:" + name + " then"};
+    const std::string text = text_of(report, {}, {{.hints = {hint}}});
     CHECK(text.find(name) == std::string::npos);
     CHECK(text.find("another thread is inside app:run<…>() then\n") != std::string::npos);
 }

@@ -82,7 +82,7 @@ struct Several {
         const trace::TraceInfo nothing;
         output::TraceSymbols symbols{nothing};
         for (const score::Report& report : reports)
-            writer.add(report, symbols);
+            writer.add({report}, symbols);
         return writer.finish(shown());
     }
 

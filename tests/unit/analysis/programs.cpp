@@ -137,14 +137,15 @@ Recording troubled_program() {
     return recording;
 }
 
-std::string text_of(const score::Report& report, const output::TextOptions& options) {
+std::string text_of(const score::Report& report, const output::TextOptions& options,
+                    const std::vector<hints::FunctionHints>& hints) {
     MadeUpSymbols symbols;
-    return output::to_text(report, symbols, options);
+    return output::to_text({report, hints}, symbols, options);
 }
 
 std::string json_of(const score::Report& report, const output::JsonOptions& options) {
     MadeUpSymbols symbols;
-    return output::to_json(report, symbols, options);
+    return output::to_json({report}, symbols, options);
 }
 
 }  // namespace rdam::test

@@ -25,7 +25,8 @@ Recording troubled_program();
 
 /// With the sources of these programs: 0x1000 lies in worker, 0x2000 in a function that was inlined into
 /// main.
-std::string text_of(const score::Report& report, const output::TextOptions& options = {});
+std::string text_of(const score::Report& report, const output::TextOptions& options = {},
+                    const std::vector<hints::FunctionHints>& hints = {});
 std::string json_of(const score::Report& report, const output::JsonOptions& options = {});
 
 }  // namespace rdam::test

@@ -177,9 +177,8 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
     names.most_sampled = most_sampled;
     const score::AnalyzedTrace trace = read(recording, names, settings.selection);
     names.asked_for = trace.shown;
-    score::Report report = score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX);
-    score::leave_out(trace, report);
-    return report;
+    return score::leave_out(
+        trace, score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX));
 }
 
 const score::FunctionRow& row(const score::Report& report, std::string_view name) {

@@ -36,14 +36,13 @@ bool same(const Json& a, const Json& b) {
 
 Json json(const score::Report& report, const trace::TraceInfo& info) {
     output::TraceSymbols symbols{info};
-    return Json::parse(output::to_json(report, symbols, {}));
+    return Json::parse(output::to_json({report}, symbols, {}));
 }
 
 Json scored(const score::AnalyzedTrace& trace, const score::ResolvedSettings& settings,
             const score::ThreadList& threads) {
-    score::Report report = score::make_report(trace.facts(), settings, threads, 1000);
-    score::leave_out(trace, report);
-    return json(report, trace.info);
+    return json(score::leave_out(trace, score::make_report(trace.facts(), settings, threads, 1000)),
+                trace.info);
 }
 
 score::Settings random_settings(std::mt19937_64& random, const trace::TraceInfo& info) {

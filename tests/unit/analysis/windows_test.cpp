@@ -423,9 +423,9 @@ TEST_CASE("calls that were counted and never recorded are told, without a score"
     CHECK(never.rdam_high == 1);
     CHECK(never.min_ns == 0);
     output::TraceSymbols symbols{recording.info};
-    const std::string text = output::to_text(report, symbols, {.threads = true, .sequences = true});
+    const std::string text = output::to_text({report}, symbols, {.threads = true, .sequences = true});
     CHECK(text.find("app:b        17") != std::string::npos);
-    CHECK(output::to_json(report, symbols, {}).find("\"occurrences\": 17,") != std::string::npos);
+    CHECK(output::to_json({report}, symbols, {}).find("\"occurrences\": 17,") != std::string::npos);
 
     // Where one thread does not tell, the sum is an estimate.
     recording.info.threads[1].calls_until = 0;
@@ -548,7 +548,7 @@ TEST_CASE("too few windows are no score but a note, and nothing is said to be lo
     CHECK(std::ranges::any_of(notes, [](const auto& note) { return note.find("No score for") == 0; }));
     output::TraceSymbols symbols{recording.info};
     const std::string text =
-        output::to_text(report, symbols, {.threads = true, .sequences = true, .verbose = true});
+        output::to_text({report}, symbols, {.threads = true, .sequences = true, .verbose = true});
     CHECK(text.find("  -      -/1\n") != std::string::npos);
     CHECK(text.find("lost ±") == std::string::npos);
 }

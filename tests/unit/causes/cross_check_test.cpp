@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/causes/hot_lines.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"
@@ -215,7 +214,7 @@ TEST_CASE("the table goes as far as --top") {
 TEST_CASE("JSON has all of it beside the report") {
     const Checked checked{{report("misses", {row("a", 0.6, 0.7), row("e", 0.1), row("x", 0.2)})}};
     output::TraceSymbols symbols{checked.trace.info};
-    const auto json = nlohmann::json::parse(output::to_json(checked.scores, symbols, {}, checked.check));
+    const auto json = nlohmann::json::parse(output::to_json({checked.scores}, symbols, {}, checked.check));
     CHECK(json["functions"].size() == 4);
     const auto& causes = json["causes"];
     CHECK(causes["effect_from"] == 0.2);
@@ -241,7 +240,7 @@ TEST_CASE("JSON has all of it beside the report") {
 
 TEST_CASE("A function's hottest line comes from the first report that counts work and tells lines") {
     const Recording trace = recording();
-    score::Report scores = analyze(trace);
+    const score::Report scores = analyze(trace);
     CauseReport misses = report("cache-misses", {});
     misses.lines = {{"a", "", "wrong.c", 1, 0.9}};
     CauseReport none = report("cycles", {});
@@ -253,36 +252,33 @@ TEST_CASE("A function's hottest line comes from the first report that counts wor
                   {"a", "", "a.c", 3, 0.20},
                   {"b", "other.so", "b.c", 7, 0.30},
                   {"nobody", "", "n.c", 7, 0.05}};
-    causes::add_hot_lines({misses, none, time}, trace.info, scores);
+    const causes::HotLines hot = causes::hot_lines({misses, none, time}, trace.info);
     for (const score::FunctionRow& row : scores.functions) {
         INFO(row.name);
-        REQUIRE(row.hot_line.has_value() == (row.name == "a"));
-        if (!row.hot_line) continue;
-        CHECK(row.hot_line->file == "a.c");
-        CHECK(row.hot_line->line == 3);
-        CHECK(row.hot_line->share == Approx(0.30 / 0.45));
+        REQUIRE(hot.contains(row.function) == (row.name == "a"));
+        if (row.name != "a") continue;
+        CHECK(hot.at(row.function).file == "a.c");
+        CHECK(hot.at(row.function).line == 3);
+        CHECK(hot.at(row.function).share == Approx(0.30 / 0.45));
         score::FunctionRow few = row;
         few.few_occurrences = true;
         few.module = "app";
         few.markable = false;
-        CHECK(output::lower_bound_advice(few) == output::lower_bound_advice());
+        CHECK(output::lower_bound_advice(few, hot) == output::lower_bound_advice());
         few.markable = true;
-        CHECK_THAT(output::lower_bound_advice(few),
+        CHECK_THAT(output::lower_bound_advice(few, hot),
                    Catch::Contains("the inner loop of a around a.c:3, the line with 67 % of its samples"));
         score::FunctionRow sample = few;
         sample.sampled = true;
-        CHECK(output::inner_loop_advice(sample).empty());
+        CHECK(output::inner_loop_advice(sample, hot).empty());
         few.source = "a.c:1";
-        CHECK_THAT(output::inner_loop_advice(few),
+        CHECK_THAT(output::inner_loop_advice(few, hot),
                    Catch::Contains("#include <rdam/rdam.h>: RDAM_BEGIN(\"a loop\");"));
         for (const char* source : {"a.f90:1", "a.F:1", "a.b.FOR:2"}) {
             few.source = source;
-            CHECK_THAT(output::inner_loop_advice(few),
+            CHECK_THAT(output::inner_loop_advice(few, hot),
                        Catch::Contains("rdam.f90: call rdam_begin('a loop') at"));
         }
     }
-    score::Report untouched = analyze(trace);
-    causes::add_hot_lines({misses, none}, trace.info, untouched);
-    for (const score::FunctionRow& row : untouched.functions)
-        CHECK_FALSE(row.hot_line.has_value());
+    CHECK(causes::hot_lines({misses, none}, trace.info).empty());
 }

@@ -133,8 +133,8 @@ TEST_CASE("a page says what each key would explain, and the key makes it so", "[
     CHECK(choice(*before, "k").rdam_with_key < 0.1 * score);
     CHECK(choice(*before, "n").explains < 0.1);
     CHECK(choice(*before, "caller").explains < 0.1);
-    REQUIRE_FALSE(before->row.hints.empty());
-    CHECK(before->row.hints.front().parameter == "k");
+    REQUIRE_FALSE(before->hints.hints.empty());
+    CHECK(before->hints.hints.front().parameter == "k");
 
     CHECK(session.set_key(0, 0, true).value() == Effect::rescored);
     CHECK(session.last_change() == "k as a key of a");

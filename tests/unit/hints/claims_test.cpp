@@ -34,7 +34,7 @@ TEST_CASE("A parameter and the time of the run that cannot be told apart") {
             static_cast<std::uint32_t>(made.below(2));
     }
     REQUIRE(made.kinds() == Kinds{"parameter_or_time"});
-    const score::Hint& hint = made.row().hints[0];
+    const hints::Hint& hint = made.found.hints[0];
     CHECK(hint.parameter == "size");
     CHECK(*hint.explains > 0.55);
     CHECK_THAT(hint.text,
@@ -59,8 +59,8 @@ TEST_CASE("An insertion takes as long as the key and the number of calls so far 
         made.call(static_cast<double>(i) * static_cast<double>(key) * 1e-6 + made.noise(), key);
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK(made.row().hints[0].parameter == "size, calls so far");
-    CHECK_THAT(made.row().hints[0].text, Catch::StartsWith("size and the number of calls so far together"));
+    CHECK(made.found.hints[0].parameter == "size, calls so far");
+    CHECK_THAT(made.found.hints[0].text, Catch::StartsWith("size and the number of calls so far together"));
 }
 
 TEST_CASE("A loss that grows with the number of calls, whatever it is that makes it vary") {
@@ -69,16 +69,16 @@ TEST_CASE("A loss that grows with the number of calls, whatever it is that makes
         made.call(static_cast<double>(i) * made.noise(), made.below(10));
     REQUIRE(made.kinds() == Kinds{"trend", "no_parameter"});
     CHECK_THAT(
-        made.row().hints[0].text,
+        made.found.hints[0].text,
         Catch::Contains("steadily more in between: the loss follows the number of calls so far (a growing"));
-    CHECK_THAT(made.row().hints[1].text,
+    CHECK_THAT(made.found.hints[1].text,
                Catch::StartsWith(
                    "no variable examined explains half of the loss (size, caller, return value); work"));
     Made falling;
     for (std::size_t i = 0; i < kCalls; ++i)
         falling.call(static_cast<double>(kCalls - i) * falling.noise(), falling.below(10));
     REQUIRE(falling.kinds() == Kinds{"trend", "no_parameter"});
-    CHECK_THAT(falling.row().hints[0].text, !Catch::Contains("structure"));
+    CHECK_THAT(falling.found.hints[0].text, !Catch::Contains("structure"));
 }
 
 TEST_CASE("A phase is no trend") {
@@ -107,7 +107,7 @@ TEST_CASE("Addresses that are seen about once explain nothing by chance") {
         CHECK(!has(kinds, "parameter"));
         CHECK(!has(kinds, "parameter_or_time"));
         CHECK(!has(kinds, "first_touch"));
-        for (const score::Explained& each : made.row().explained)
+        for (const hints::Explained& each : made.found.explained)
             CHECK(each.explains < 0.2);
     }
 }
@@ -125,8 +125,8 @@ TEST_CASE("Pages that are touched first") {
     SECTION("are told where all calls are known") {
         const Kinds kinds = made.kinds();
         REQUIRE(kinds.front() == "first_touch");
-        CHECK(made.row().hints[0].parameter == "s");
-        CHECK_THAT(made.row().hints[0].text,
+        CHECK(made.found.hints[0].parameter == "s");
+        CHECK_THAT(made.found.hints[0].text,
                    Catch::Contains("whose s points to a page that no earlier call was given"));
         CHECK(!has(kinds, "no_parameter"));
     }
@@ -148,7 +148,7 @@ TEST_CASE("Calls that take one of two times") {
     for (std::size_t i = 0; i < kCalls; ++i)
         made.call(made.below(3) == 0 ? 990 + 50 * made.noise() : made.noise(), made.below(10));
     REQUIRE(made.kinds() == Kinds{"two_times", "no_parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::StartsWith("nearly all calls take about 10.5 ns (6") &&
+    CHECK_THAT(made.found.hints[0].text, Catch::StartsWith("nearly all calls take about 10.5 ns (6") &&
                                              Catch::Contains("or about 1.0"));
     SECTION("apart from what they were off the processor") {
         for (std::size_t i = 0; i < kCalls; ++i) {
@@ -181,13 +181,13 @@ TEST_CASE("Of an object that takes longer it is not said that there is more to d
         made.call(object == 1 ? 900 + 900 * made.noise() : made.noise(), object * 64);
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("or because other threads use them"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("or because other threads use them"));
     made.info.functions[0].parameters[0].kind = Made::kInteger;
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("if it determines the amount of work"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("if it determines the amount of work"));
     made.info.functions[0].waits = true;
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("it waits longer for some values"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("it waits longer for some values"));
 }
 
 TEST_CASE("A trend is not said beside the parameter that explains it on the processor") {

@@ -36,7 +36,7 @@ TEST_CASE("The concurrent function is the one another thread is inside when call
     Made made;
     add_update(made, true);
     REQUIRE(made.kinds() == Kinds{"concurrent", "no_parameter"});
-    const score::Hint& hint = made.row().hints[0];
+    const hints::Hint& hint = made.found.hints[0];
     CHECK_THAT(hint.text,
                Catch::StartsWith("for 89 % of the time lost in work() by thread 7 (worker), thread 8 "
                                  "(writer) is inside update() (for 0 % of the other time)"));
@@ -72,7 +72,7 @@ TEST_CASE("It is the loss that passes while somebody is at work, not the time of
         // Half of the slow calls overlap, by nine tenths: half of the loss, or two thirds.
         const Kinds kinds = made.kinds();
         CHECK(std::ranges::count(kinds, "concurrent") == (lost_during > 0.5 ? 1 : 0));
-        if (kinds.front() == "concurrent") CHECK(made.row().hints[0].share == Approx(0.59).margin(0.01));
+        if (kinds.front() == "concurrent") CHECK(made.found.hints[0].share == Approx(0.59).margin(0.01));
     }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("Neither who loses nor who is at work is named if it is now this threa
     for (std::size_t i = 0; i < updates.size(); ++i)
         made.report.timeline[i % 4 < 2 ? 1 : 3].calls.push_back(updates[i]);
     REQUIRE(made.kinds().front() == "concurrent");
-    const score::Hint& hint = made.row().hints[0];
+    const hints::Hint& hint = made.found.hints[0];
     CHECK_THAT(hint.text,
                Catch::Contains(" % of the time lost in work(), another thread is inside update() "));
     CHECK(!hint.concurrent_thread);
@@ -132,11 +132,11 @@ TEST_CASE("The concurrent function of a sequence is that of its own slow calls")
         call.group = call.begin / 1000 % 20 == 3 ? 0 : 1;
     std::erase_if(made.report.timeline[1].calls,
                   [](const score::TimedCall& call) { return call.begin / 1000 % 20 != 3; });
-    made.row().sequences = {{{.rdam = 0.3}, 1, "a", 0, 0, {}}, {{.rdam = 0.3}, 2, "b", 0, 1, {}}};
+    made.row().sequences = {{{.rdam = 0.3}, 1, "a", 0, 0}, {{.rdam = 0.3}, 2, "b", 0, 1}};
     made.row().scored_sequences = 2;
     made.kinds();
     const auto names_update = [&](std::size_t sequence) {
-        return std::ranges::any_of(made.row().sequences[sequence].hints, [](const score::Hint& hint) {
+        return std::ranges::any_of(made.found.of_sequence(sequence), [](const hints::Hint& hint) {
             return hint.concurrent_function == "update";
         });
     };
@@ -162,7 +162,7 @@ TEST_CASE("Thousands of threads that all lose time are one question, not one for
         }
     }
     REQUIRE(made.kinds().front() == "concurrent");
-    CHECK(made.row().hints[0].concurrent_function == "update");
-    CHECK(!made.row().hints[0].thread);
-    CHECK(!made.row().hints[0].concurrent_thread);
+    CHECK(made.found.hints[0].concurrent_function == "update");
+    CHECK(!made.found.hints[0].thread);
+    CHECK(!made.found.hints[0].concurrent_thread);
 }

@@ -16,12 +16,12 @@ TEST_CASE("Nothing explains interference") {
     for (std::size_t i = 0; i < kCalls; ++i)
         made.call(made.waiting(), made.below(10)).result = made.below(5);
     REQUIRE(made.kinds() == Kinds{"no_parameter"});
-    CHECK_THAT(made.row().hints[0].text,
+    CHECK_THAT(made.found.hints[0].text,
                Catch::Contains("(size, caller, return value, processor, time in the run): interference, or"));
     for (score::ScoredCall& call : made.row().sample.calls)
         call.enter_cpu = call.leave_cpu = trace::kNoCpu;
     REQUIRE(made.kinds() == Kinds{"no_parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("return value, time in the run): interference, or"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("return value, time in the run): interference, or"));
 }
 
 TEST_CASE("Of a function that waits it is known that it does") {
@@ -30,10 +30,10 @@ TEST_CASE("Of a function that waits it is known that it does") {
         made.call(made.waiting());
     made.info.functions[0].waits = true;
     REQUIRE(made.kinds() == Kinds{"waits"});
-    CHECK_THAT(made.row().hints[0].text, !Catch::Contains("spins"));
+    CHECK_THAT(made.found.hints[0].text, !Catch::Contains("spins"));
     made.info.functions[0].busy_waits = true;
     REQUIRE(made.kinds() == Kinds{"waits"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("spins"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("spins"));
 }
 
 TEST_CASE("Work that depends on a parameter") {
@@ -43,7 +43,7 @@ TEST_CASE("Work that depends on a parameter") {
         made.call(100 * static_cast<double>(size) + made.noise(), size);
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    const score::Hint& hint = made.row().hints[0];
+    const hints::Hint& hint = made.found.hints[0];
     CHECK(hint.parameter == "size");
     CHECK(*hint.explains > 0.95);
     CHECK(*hint.rdam_with_key == Approx(0.5 * (1 - *hint.explains)));
@@ -70,7 +70,7 @@ TEST_CASE("A phase that is over at once is a moment, and few calls are not none"
             made.call(i >= kFirst && i < kFirst + calls * apart && (i - kFirst) % apart == 0 ? 1e6
                                                                                              : made.noise());
         REQUIRE(made.kinds().front() == "phase");
-        return made.row().hints[0].text;
+        return made.found.hints[0].text;
     };
     CHECK_THAT(text_of(8, 1), Catch::Contains("of the lost time is at ") &&
                                   Catch::EndsWith(" ms of the run, with less than 1 % of the calls"));
@@ -86,7 +86,7 @@ TEST_CASE("The return value tells slow calls from fast ones") {
             fast ? 0 : 1 + made.below(5);
     }
     REQUIRE(made.kinds() == Kinds{"early_return"});
-    CHECK_THAT(made.row().hints[0].text,
+    CHECK_THAT(made.found.hints[0].text,
                Catch::StartsWith("calls that return 0 take 10.5 ns (median), the others 51"));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("The return value is not named beside a parameter that it follows from
         made.call(100 * static_cast<double>(size) + made.waiting(), size).result = size * kScatter % kSizes;
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK(made.row().hints[0].parameter == "size");
+    CHECK(made.found.hints[0].parameter == "size");
 }
 
 TEST_CASE("The return value is named where it explains more than the parameters") {
@@ -109,7 +109,7 @@ TEST_CASE("The return value is named where it explains more than the parameters"
     }
     const Kinds kinds = made.kinds();
     REQUIRE(kinds.front() == "parameter");
-    CHECK(made.row().hints[0].parameter == "return value");
+    CHECK(made.found.hints[0].parameter == "return value");
 }
 
 TEST_CASE("One place calls it with more to do") {
@@ -119,7 +119,7 @@ TEST_CASE("One place calls it with more to do") {
         made.call(other ? made.noise() : 700 + made.noise()).caller = other ? 0x1000 : 0x2000;
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK(made.row().hints[0].parameter == "caller");
+    CHECK(made.found.hints[0].parameter == "caller");
 }
 
 TEST_CASE("How much is called inside, and with which keys") {
@@ -129,8 +129,8 @@ TEST_CASE("How much is called inside, and with which keys") {
         loops.call(100 * rounds + loops.noise()).inside = rounds;
     }
     REQUIRE(loops.kinds() == Kinds{"parameter"});
-    CHECK(loops.row().hints[0].parameter == "calls inside");
-    CHECK_THAT(loops.row().hints[0].text, Catch::StartsWith("the number of calls inside explains 100 %"));
+    CHECK(loops.found.hints[0].parameter == "calls inside");
+    CHECK_THAT(loops.found.hints[0].text, Catch::StartsWith("the number of calls inside explains 100 %"));
     Made named;
     named.row().sample.repeated = {0};
     for (std::size_t i = 0; i < kCalls; ++i) {
@@ -139,9 +139,9 @@ TEST_CASE("How much is called inside, and with which keys") {
         named.row().sample.repeats.push_back(rounds);
     }
     REQUIRE(named.kinds() == Kinds{"parameter"});
-    CHECK(named.row().hints[0].parameter == "calls of work inside");
+    CHECK(named.found.hints[0].parameter == "calls of work inside");
     CHECK_THAT(
-        named.row().hints[0].text,
+        named.found.hints[0].text,
         Catch::StartsWith("the number of calls of work inside explains 100 % of the variation; without "
                           "--fold-loops the score falls"));
     Made locks;
@@ -150,7 +150,7 @@ TEST_CASE("How much is called inside, and with which keys") {
         locks.call(lock == 1 ? 900 + locks.noise() : locks.noise()).inside_keys = lock + 77;
     }
     REQUIRE(locks.kinds() == Kinds{"parameter"});
-    CHECK(locks.row().hints[0].parameter == "keys of calls inside");
+    CHECK(locks.found.hints[0].parameter == "keys of calls inside");
 }
 
 TEST_CASE("A slow processor") {
@@ -161,7 +161,7 @@ TEST_CASE("A slow processor") {
         call.enter_cpu = call.leave_cpu = cpu;
     }
     REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on processor 2:"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("that ran on processor 2:"));
 }
 
 /// Processors 0 and 1 on node 0, 2 and 3 on node 1.
@@ -178,7 +178,7 @@ TEST_CASE("A slow node is said instead of its processors") {
         call.enter_cpu = call.leave_cpu = cpu;
     }
     REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on NUMA node 1 (processors 2, 3):"));
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("that ran on NUMA node 1 (processors 2, 3):"));
 }
 
 TEST_CASE("A slow processor is no slow node") {
@@ -191,7 +191,7 @@ TEST_CASE("A slow processor is no slow node") {
             call.enter_cpu = call.leave_cpu = cpu;
         }
         REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
-        CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on processor 2:"));
+        CHECK_THAT(made.found.hints[0].text, Catch::Contains("that ran on processor 2:"));
     }
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("Calls that change the node are told from those that change the proces
             call.leave_cpu = move == 0 ? 0 : move == 1 ? 2 : 1;
         }
         REQUIRE(made.kinds() == Kinds{"migration", "no_parameter"});
-        CHECK_THAT(made.row().hints[0].text,
+        CHECK_THAT(made.found.hints[0].text,
                    Catch::Contains(far ? "began on one NUMA node and ended" : "began on one processor and"));
     }
 }
@@ -285,9 +285,9 @@ TEST_CASE("Time off the processor") {
         (i % 10 == 0 ? call.preempted_ns : call.blocked_ns) = lost > 200 ? lost + 5 : 0;
     }
     REQUIRE(made.kinds() == Kinds{"blocked", "no_parameter"});
-    CHECK(made.row().hints[0].share > 0.95);
-    CHECK(made.row().hints[0].share <= 1);
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("off-CPU (9") && Catch::Contains("% preempted)"));
+    CHECK(made.found.hints[0].share > 0.95);
+    CHECK(made.found.hints[0].share <= 1);
+    CHECK_THAT(made.found.hints[0].text, Catch::Contains("off-CPU (9") && Catch::Contains("% preempted)"));
 }
 
 TEST_CASE("What waiting hides is found in what was lost on the processor") {
@@ -300,8 +300,8 @@ TEST_CASE("What waiting hides is found in what was lost on the processor") {
     const Kinds kinds = made.kinds();
     REQUIRE(!kinds.empty());
     const auto parameter =
-        std::ranges::find(made.row().hints, score::HintKind::parameter, &score::Hint::kind);
-    REQUIRE(parameter != made.row().hints.end());
+        std::ranges::find(made.found.hints, hints::HintKind::parameter, &hints::Hint::kind);
+    REQUIRE(parameter != made.found.hints.end());
     CHECK_THAT(parameter->text, Catch::StartsWith("of the time lost on-CPU (") &&
                                     Catch::Contains(" % of the loss): size explains 100 %"));
     // The score that the text promises is the one of the whole, waiting included.
@@ -322,12 +322,12 @@ TEST_CASE("Where recording of switches stopped, waiting is a share of what was l
         if (call.end <= made.report.switches.until) call.blocked_ns = lost > 900 ? lost : 0;
     }
     CHECK(made.kinds().front() == "blocked");
-    const score::Hint& hint = made.row().hints.front();
+    const hints::Hint& hint = made.found.hints.front();
     CHECK(hint.share > 0.95);
     CHECK_THAT(hint.text, Catch::Contains("in the first 200 µs of the run"));
-    REQUIRE(made.row().off_share);
-    CHECK(made.row().off_share->blocked > 0.95);
-    for (const score::Hint& each : made.row().hints)
+    REQUIRE(made.found.off_share);
+    CHECK(made.found.off_share->blocked > 0.95);
+    for (const hints::Hint& each : made.found.hints)
         CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
 }
 
@@ -340,8 +340,8 @@ TEST_CASE("What windows saw of times off the processors is corrected by what is 
     SECTION("seldom seen") {
         made.row().off_in_windows = {.blocked_ns = 0, .preempted_ns = 9e5};
         CHECK(made.kinds().front() == "preempted");
-        CHECK_THAT(made.row().hints.front().text, Catch::Contains("for 90 % of the time lost"));
-        CHECK_THAT(made.row().hints.front().text, Catch::Contains("(0 % blocked, 90 % preempted)"));
+        CHECK_THAT(made.found.hints.front().text, Catch::Contains("for 90 % of the time lost"));
+        CHECK_THAT(made.found.hints.front().text, Catch::Contains("(0 % blocked, 90 % preempted)"));
     }
     SECTION("what was lost besides is not known well") {
         made.row().off_in_windows = {.blocked_ns = 0, .preempted_ns = 8e5};
@@ -350,14 +350,14 @@ TEST_CASE("What windows saw of times off the processors is corrected by what is 
         made.row().rdam_all_high = 0.16;
         CHECK(made.kinds().front() == "preempted");
         CHECK_THAT(
-            made.row().hints.front().text,
+            made.found.hints.front().text,
             Catch::Contains("for 50 to 94 % of the time lost, the thread was off-CPU (0 % of that blocked, "
                             "100 % preempted)"));
     }
     SECTION("never seen") {
         made.row().off_in_windows = {.blocked_ns = 8e5, .preempted_ns = 0};
         CHECK(made.kinds().front() == "blocked");
-        CHECK(made.row().off_share->blocked == Approx(0.8));
+        CHECK(made.found.off_share->blocked == Approx(0.8));
     }
     SECTION("seen, and not so in the whole run") {
         for (std::size_t i = 0; i < 100; ++i)
@@ -365,13 +365,13 @@ TEST_CASE("What windows saw of times off the processors is corrected by what is 
         made.row().off_in_windows = {.blocked_ns = 1e5, .preempted_ns = 1e5};
         const Kinds kinds = made.kinds();
         CHECK(std::ranges::find(kinds, "blocked") == kinds.end());
-        CHECK(made.row().off_share->blocked == Approx(0.1));
+        CHECK(made.found.off_share->blocked == Approx(0.1));
     }
     SECTION("all that was lost, and more") {
         made.row().off_in_windows = {.blocked_ns = 3e6, .preempted_ns = 1e6};
         made.kinds();
-        CHECK(made.row().off_share->blocked == Approx(0.75));
-        for (const score::Hint& each : made.row().hints)
+        CHECK(made.found.off_share->blocked == Approx(0.75));
+        for (const hints::Hint& each : made.found.hints)
             CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
     }
 }
@@ -382,7 +382,7 @@ TEST_CASE("What is not known to be off the processor is not said to be on it") {
     for (std::size_t i = 0; i < kCalls; ++i)
         made.call(made.waiting());
     made.kinds();
-    CHECK_FALSE(made.row().off_share);
+    CHECK_FALSE(made.found.off_share);
 }
 
 TEST_CASE("Work may depend on two parameters, neither of which explains it alone") {
@@ -398,14 +398,14 @@ TEST_CASE("Work may depend on two parameters, neither of which explains it alone
         made.row().sample.words.push_back(rows % 2);
     }
     CHECK(made.kinds() == Kinds{"parameter"});
-    const score::Hint& hint = made.row().hints.front();
+    const hints::Hint& hint = made.found.hints.front();
     CHECK(hint.parameter == "size, rows");
     CHECK(hint.explains > 0.95);
     CHECK_THAT(hint.text, Catch::Contains("--key 'work:size' --key 'work:rows'"));
     // What was asked is there, however little it explains.
-    REQUIRE(made.row().explained.size() >= 2);
-    CHECK(made.row().explained[0].name == "size");
-    CHECK(made.row().explained[0].explains < 0.1);
+    REQUIRE(made.found.explained.size() >= 2);
+    CHECK(made.found.explained[0].name == "size");
+    CHECK(made.found.explained[0].explains < 0.1);
 }
 
 TEST_CASE("Two parameters that explain nothing do so together") {
@@ -444,29 +444,28 @@ TEST_CASE("Sequences have hints of their own, from their own calls") {
         made.call(group == 0 ? 100 * static_cast<double>(size) + made.noise() : made.waiting(), size).group =
             group;
     }
-    made.row().sequences = {{{.rdam = 0.3}, 1, "depends", 0, 0, {}},
-                            {{.rdam = 0.2}, 2, "waits", 0, 1, {}},
-                            {{.rdam = 0.19}, 3, "little", 0, 2, {}}};
-    const auto& sequences = made.row().sequences;
+    made.row().sequences = {{{.rdam = 0.3}, 1, "depends", 0, 0},
+                            {{.rdam = 0.2}, 2, "waits", 0, 1},
+                            {{.rdam = 0.19}, 3, "little", 0, 2}};
+    const auto hints_of = [&](std::size_t sequence) { return made.found.of_sequence(sequence); };
     SECTION("where there are several") {
         made.row().scored_sequences = 3;
         made.kinds();
-        REQUIRE(sequences[0].hints.size() == 1);
-        CHECK(sequences[0].hints[0].parameter == "size");
-        CHECK_THAT(sequences[0].hints[0].text, Catch::Contains("falls from 0.30 to 0.0"));
-        REQUIRE(sequences[1].hints.size() == 1);
-        CHECK(sequences[1].hints[0].kind == score::HintKind::no_parameter);
-        CHECK(sequences[2].hints.empty());
+        REQUIRE(hints_of(0).size() == 1);
+        CHECK(hints_of(0)[0].parameter == "size");
+        CHECK_THAT(hints_of(0)[0].text, Catch::Contains("falls from 0.30 to 0.0"));
+        REQUIRE(hints_of(1).size() == 1);
+        CHECK(hints_of(1)[0].kind == hints::HintKind::no_parameter);
+        CHECK(hints_of(2).empty());
         made.report.threshold = 0.25;
-        made.row().sequences[1].hints.clear();
         made.kinds();
-        CHECK(!sequences[0].hints.empty());
-        CHECK(sequences[1].hints.empty());
+        CHECK(!hints_of(0).empty());
+        CHECK(hints_of(1).empty());
     }
     SECTION("not where the function has one") {
         made.row().scored_sequences = 1;
         CHECK(!made.kinds().empty());
-        CHECK(sequences[0].hints.empty());
+        CHECK(hints_of(0).empty());
     }
 }
 

@@ -29,13 +29,13 @@ struct Program {
     /// The parameters that explain what `a` loses, best first.
     std::vector<std::string> explained(const score::Settings& settings) {
         recording.info.threads[0].end = now;
-        score::Report report = test::analyze(recording, settings, 1000, 4096);
-        hints::add_hints(recording.info, report);
+        hints::Analysis analysis{test::analyze(recording, settings, 1000, 4096)};
+        analysis.functions = hints::find_hints(recording.info, analysis.report);
         std::vector<std::string> parameters;
-        for (const score::Hint& hint : test::row(report, "a").hints)
-            parameters.push_back(hint.kind == score::HintKind::parameter
+        for (const hints::Hint& hint : analysis.of(test::row(analysis.report, "a")).hints)
+            parameters.push_back(hint.kind == hints::HintKind::parameter
                                      ? hint.parameter
-                                     : std::string{score::name_of(hint.kind)});
+                                     : std::string{hints::name_of(hint.kind)});
         return parameters;
     }
 

@@ -52,16 +52,16 @@ class Counted {
     std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
     Kinds kinds() {
-        hints::add_hints(info, report);
+        found = hints::find_hints(info, report).front();
         Kinds kinds;
-        for (const score::Hint& hint : row().hints)
-            kinds.emplace_back(score::name_of(hint.kind));
+        for (const hints::Hint& hint : found.hints)
+            kinds.emplace_back(hints::name_of(hint.kind));
         return kinds;
     }
-    const score::Hint& hint(score::HintKind kind) {
-        const auto found = std::ranges::find(row().hints, kind, &score::Hint::kind);
-        REQUIRE(found != row().hints.end());
-        return *found;
+    const hints::Hint& hint(hints::HintKind kind) {
+        const auto hint = std::ranges::find(found.hints, kind, &hints::Hint::kind);
+        REQUIRE(hint != found.hints.end());
+        return *hint;
     }
     void forget_counts(std::size_t from = 0) {
         for (std::size_t i = from; i < kCountedCalls; ++i)
@@ -70,6 +70,7 @@ class Counted {
 
     trace::TraceInfo info;
     score::Report report;
+    hints::FunctionHints found;  ///< after kinds()
 
   private:
     void add(const Of& of) {
@@ -105,8 +106,8 @@ double disturbance(Counted& made) {
 TEST_CASE("Calls that lose time execute more instructions") {
     Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     REQUIRE(made.kinds() == Kinds{"more_work"});
-    CHECK(made.hint(score::HintKind::more_work).share > 0.9);
-    CHECK_THAT(made.hint(score::HintKind::more_work).text,
+    CHECK(made.hint(hints::HintKind::more_work).share > 0.9);
+    CHECK_THAT(made.hint(hints::HintKind::more_work).text,
                Catch::Contains("more instructions (1") && Catch::Contains("vs. 1.00 k") &&
                    Catch::Contains("or iterations of a waiting loop"));
 }
@@ -116,8 +117,8 @@ TEST_CASE("The same instructions take longer") {
         return Of{.instructions = 5000, .disturbed_ns = disturbance(self), .size = self.below(10)};
     });
     REQUIRE(made.kinds() == Kinds{"slower_work", "no_parameter"});
-    CHECK(made.hint(score::HintKind::slower_work).share > 0.9);
-    CHECK_THAT(made.hint(score::HintKind::slower_work).text,
+    CHECK(made.hint(hints::HintKind::slower_work).share > 0.9);
+    CHECK_THAT(made.hint(hints::HintKind::slower_work).text,
                Catch::Contains("(2.2 ns each vs. 0.5") && Catch::Contains("with about 5.00 k per call") &&
                    Catch::Contains("or interference"));
 }
@@ -159,7 +160,7 @@ TEST_CASE("When it is slower comes before that it is") {
         return Of{.instructions = 5000, .disturbed_ns = then ? 9000.0 : 0.0, .size = self.below(10)};
     });
     CHECK(made.kinds() == Kinds{"phase", "slower_work", "no_parameter"});
-    CHECK(made.hint(score::HintKind::slower_work).share >= made.hint(score::HintKind::phase).share);
+    CHECK(made.hint(hints::HintKind::slower_work).share >= made.hint(hints::HintKind::phase).share);
 }
 
 TEST_CASE("In a function that waits busily more instructions may be waiting") {
@@ -171,7 +172,7 @@ TEST_CASE("In a function that waits busily more instructions may be waiting") {
         made.info.functions[0].waits = true;
     }
     REQUIRE(made.kinds() == Kinds{"busy_wait", "waits"});
-    CHECK_THAT(made.hint(score::HintKind::busy_wait).text,
+    CHECK_THAT(made.hint(hints::HintKind::busy_wait).text,
                Catch::Contains("these may be iterations of a waiting loop"));
 }
 

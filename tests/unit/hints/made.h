@@ -47,10 +47,10 @@ struct Made {
 
     /// Of the hints, the first first.
     std::vector<std::string> kinds() {
-        hints::add_hints(info, report);
+        found = hints::find_hints(info, report).front();
         std::vector<std::string> kinds;
-        for (const score::Hint& hint : row().hints)
-            kinds.emplace_back(score::name_of(hint.kind));
+        for (const hints::Hint& hint : found.hints)
+            kinds.emplace_back(hints::name_of(hint.kind));
         return kinds;
     }
 
@@ -62,6 +62,7 @@ struct Made {
     static constexpr auto kInteger = static_cast<std::uint8_t>(ValueKind::signed_integer);
     trace::TraceInfo info;
     score::Report report;
+    hints::FunctionHints found;  ///< after kinds()
     std::mt19937 random;
 };
 

@@ -70,7 +70,7 @@ Made waiting(const std::string& name) {
 
 std::string last_text(Made& made) {
     made.kinds();
-    return made.row().hints.back().text;
+    return made.found.hints.back().text;
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ TEST_CASE("What they call inside of it is no cause either, and what a third thre
             for (const score::SlowCall& call : made.row().slow)
                 if (call.thread == 0) made.report.timeline[2].calls.push_back({2, call.begin, call.end});
         CHECK(tells_concurrent(made) == third);
-        if (third) CHECK(made.row().hints[0].concurrent_function == "hog");
+        if (third) CHECK(made.found.hints[0].concurrent_function == "hog");
     }
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("What is lost in the work of a region is not said to be lost waiting")
           "86 % of the time lost in GOMP_parallel() is lost in the calls inside it, most of it in resid_(): "
           "look "
           "at these");
-    CHECK(made.row().hints.back().kind == score::HintKind::inside);
+    CHECK(made.found.hints.back().kind == hints::HintKind::inside);
     SECTION("where it is lost there") {
         made.row().rdam_self = 0.9e-3;
         CHECK(last_text(made) ==

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/hints/hints.h"
+#include "analyzer/report/score_trace.h"
 #include "analyzer/views/lane_reader.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
@@ -33,7 +33,7 @@ Recording slow_calls(const std::vector<std::pair<std::uint64_t, std::uint64_t>>&
 }
 
 score::Report report_of(const trace::TraceReader& reader) {
-    auto report = analysis::analyze(reader, {.threshold = 0}, {});
+    auto report = score::score_trace(reader, {.threshold = 0}, {.samples = true});
     if (!report) FAIL(report.error().message);
     return std::move(*report);
 }
@@ -218,7 +218,8 @@ TEST_CASE("times off the processors that reach into the window and are long enou
 TEST_CASE("what lost most has a sample whatever it scores, if that is asked for", "[around]") {
     const trace::TraceReader reader = reader_of(slow_calls({{500'000, 40'000}, {1'000'000, 90'000}}));
     for (const std::size_t most : {0, 1, 2}) {
-        const auto report = analysis::analyze(reader, {.threshold = 1, .largest_sampled = most}, {});
+        const auto report =
+            score::score_trace(reader, {.threshold = 1, .largest_sampled = most}, {.samples = true});
         REQUIRE(report);
         std::size_t sampled = 0;
         for (const score::FunctionRow& row : report->functions)

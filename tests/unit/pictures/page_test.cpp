@@ -20,11 +20,12 @@ namespace {
 /// A run made by hand: what the page is made of.
 struct PageCase {
     trace::TraceInfo info;
-    score::Report report;
+    hints::Analysis analysis;
     std::vector<around::Surroundings> around;
     std::string file = "app.rdam";
 
     PageCase(std::size_t functions, std::size_t threads, const std::string& name) {
+        score::Report& report = analysis.report;
         info.clock.ticks_per_second = 1e9;
         report.process.command = {"./" + name};
         report.process.host = report.process.machine = name;
@@ -50,17 +51,19 @@ struct PageCase {
         parameter.name = name;
         function.parameters = {parameter};
         info.functions.push_back(function);
-        score::FunctionRow& row = report.functions.emplace_back();
+        score::FunctionRow& row = analysis.report.functions.emplace_back();
         row.function = number;
         row.name = row.module = row.source = name;
         row.rdam = 0.9 / (1 + number);
         row.occurrences = row.outermost = 5;
         row.lost_ns = 1000;
         row.threads = {{{.rdam = 0.5, .occurrences = 5, .lost_ns = 1000}, 0}};
+        hints::FunctionHints& found = analysis.functions.emplace_back();
         constexpr std::uint32_t kDetailed = 100;  // no page has details of more
         if (number >= kDetailed) return;
-        row.hints = {{.kind = score::HintKind::parameter, .text = name + " explains it", .parameter = name}};
-        row.explained = {{.name = name, .explains = 0.5}};
+        found.hints = {
+            {.kind = hints::HintKind::parameter, .text = name + " explains it", .parameter = name}};
+        found.explained = {{.name = name, .explains = 0.5}};
         row.sequences.resize(1);
         row.sequences[0].name = name;
         row.callers = {{.address = 0x1234, .calls = 5}};
@@ -76,7 +79,7 @@ struct PageCase {
         around::Surroundings& window = around.emplace_back();
         window.call_end = 1000;
         window.end = 2000;
-        for (std::size_t t = 0; t < std::min<std::size_t>(report.threads.size(), 16); ++t) {
+        for (std::size_t t = 0; t < std::min<std::size_t>(analysis.report.threads.size(), 16); ++t) {
             around::Lane& lane = window.lanes.emplace_back();
             lane.thread = t;
             for (std::size_t i = 0; i < slices; ++i)
@@ -95,8 +98,8 @@ std::string page_of(const PageCase& run, std::span<const score::DiffRow> diff = 
     }
     output::TraceSymbols symbols{run.info};
     output::PageInput input;
-    input.runs.push_back({run.file, run.report, run.info, symbols, run.around});
-    if (!diff.empty()) input.runs.push_back({run.file, run.report, run.info, symbols, run.around});
+    input.runs.push_back({run.file, run.analysis, run.info, symbols, run.around});
+    if (!diff.empty()) input.runs.push_back({run.file, run.analysis, run.info, symbols, run.around});
     input.diff = diff;
     const auto page = output::report_html(input);
     if (!page) FAIL(page.error().message);
@@ -145,11 +148,12 @@ TEST_CASE("no name from a trace is markup, script or an odd character of the pag
           std::string{"\xed\xa0\x80\xf4\x90\x80\x80"}}) {
         PageCase run{3, 2, name};
         run.file = name;
-        run.report.remarks = {name};
-        run.report.never_called = {name};
-        run.report.functions[0].by_design = name;
+        run.analysis.report.remarks = {name};
+        run.analysis.report.never_called = {name};
+        run.analysis.report.functions[0].by_design = name;
         run.add_window(5);
-        const std::vector<score::DiffRow> diff = score::compare_reports(run.report, run.report);
+        const std::vector<score::DiffRow> diff =
+            score::compare_reports(run.analysis.report, run.analysis.report);
         const std::string page = page_of(run, diff);
         if (page.empty()) return;
         INFO(printable(name));
@@ -169,11 +173,12 @@ TEST_CASE("no name from a trace is markup, script or an odd character of the pag
         // As many tags and quotes as with a harmless name.
         PageCase harmless{3, 2, mild};
         harmless.file = mild;
-        harmless.report.remarks = {mild};
-        harmless.report.never_called = {mild};
-        harmless.report.functions[0].by_design = mild;
+        harmless.analysis.report.remarks = {mild};
+        harmless.analysis.report.never_called = {mild};
+        harmless.analysis.report.functions[0].by_design = mild;
         harmless.add_window(5);
-        const std::string other = page_of(harmless, score::compare_reports(harmless.report, harmless.report));
+        const std::string other =
+            page_of(harmless, score::compare_reports(harmless.analysis.report, harmless.analysis.report));
         for (const char character : {'<', '>', '"', '\''}) {
             const auto shown = [&](const std::string& whole) {
                 return number_of(between(whole, "<main id=\"static\">", "</main>"), character) +
@@ -193,9 +198,9 @@ TEST_CASE("the page says with what calls were compared", "[page]") {
         return nlohmann::json::parse(data_of(page_of(run)))["runs"][0]["score"].get<std::string>();
     };
     CHECK(baseline().ends_with("took longer than the fastest of their thread"));
-    run.report.comparison = {.baseline = {.kind = score::Baseline::Kind::process},
-                             .rules = {.ignore = {"write", "<read>"}},
-                             .rules_file = "rdam.toml"};
+    run.analysis.report.comparison = {.baseline = {.kind = score::Baseline::Kind::process},
+                                      .rules = {.ignore = {"write", "<read>"}},
+                                      .rules_file = "rdam.toml"};
     CHECK(baseline().ends_with("took longer than the fastest of the process"));
     const std::string page = page_of(run);
     for (const char* text :
@@ -233,11 +238,12 @@ TEST_CASE("the page of very many functions says what it leaves out", "[page]") {
 
 TEST_CASE("very many sequences, slices and points of a function leave a page of bounded size", "[page]") {
     PageCase run{30, 20, "f"};
-    score::FunctionRow& row = run.report.functions[0];
+    score::FunctionRow& row = run.analysis.report.functions[0];
     row.sequences.resize(rounds(200'000U), row.sequences[0]);
     row.callers.resize(50'000, row.callers[0]);
     row.threads.resize(50'000, row.threads[0]);
-    row.explained.resize(1000, row.explained[0]);
+    auto& explained = run.analysis.functions[0].explained;
+    explained.resize(1000, explained[0]);
     row.sample.calls.resize(rounds(200'000U), row.sample.calls[0]);
     row.sample.words.resize(rounds(200'000U), 7);
     for (int i = 0; i < 12; ++i)
@@ -254,12 +260,12 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
     PageCase run{3, kThreads, "worker"};
     for (std::uint32_t t = 0; t < kThreads; ++t)
         for (std::uint32_t bin = 0; bin < score::Course::kBins; bin += 16)
-            run.report.course.cells.push_back({.thread = t,
-                                               .function = bin % 3,
-                                               .bin = bin,
-                                               .calls = 1,
-                                               .time_ns = 5,
-                                               .lost_ns = 1 + t / 1000.0});
+            run.analysis.report.course.cells.push_back({.thread = t,
+                                                        .function = bin % 3,
+                                                        .bin = bin,
+                                                        .calls = 1,
+                                                        .time_ns = 5,
+                                                        .lost_ns = 1 + t / 1000.0});
     const std::string page = page_of(run);
     if (page.empty()) return;
     const nlohmann::json heat = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("heat");
@@ -281,11 +287,11 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
 TEST_CASE("the heat map sums up apart what waits by design, however many functions there are", "[page]") {
     PageCase run{60, 1, "f"};
     for (std::uint32_t f = 0; f < 60; ++f) {
-        if (f % 2 == 0) run.report.functions[f].by_design = "until there is work";
-        run.report.course.cells.push_back(
+        if (f % 2 == 0) run.analysis.report.functions[f].by_design = "until there is work";
+        run.analysis.report.course.cells.push_back(
             {.thread = 0, .function = f, .bin = f, .calls = 1, .time_ns = 10, .lost_ns = 10});
     }
-    score::rank(run.report.functions);
+    score::rank(run.analysis.report.functions);
     const std::string page = page_of(run);
     if (page.empty()) return;
     const nlohmann::json data = nlohmann::json::parse(data_of(page)).at("runs").at(0);
@@ -340,7 +346,7 @@ TEST_CASE("of too many times off the processor a lane has the longest, and the r
 
 TEST_CASE("callers, stacks and frames beyond the page's are counted", "[page]") {
     PageCase run{1, 1, "f"};
-    score::FunctionRow& row = run.report.functions[0];
+    score::FunctionRow& row = run.analysis.report.functions[0];
     row.callers.resize(30, row.callers[0]);
     score::StackRow stack;
     stack.samples = 1;
@@ -367,10 +373,10 @@ TEST_CASE("callers, stacks and frames beyond the page's are counted", "[page]") 
 
 TEST_CASE("without a script, groups stand apart as with one, and marks are explained", "[page]") {
     PageCase run{3, 1, "f"};
-    run.report.functions[0].by_design = "until there is work";
-    run.report.functions[1].floor = 0.95;
-    run.report.functions[1].hints.clear();
-    score::rank(run.report.functions);
+    run.analysis.report.functions[0].by_design = "until there is work";
+    run.analysis.report.functions[1].floor = 0.95;
+    run.analysis.functions[1].hints.clear();
+    score::rank(run.analysis.report.functions);
     const std::string page = page_of(run);
     if (page.empty()) return;
     const std::string shown = between(page, "<main id=\"static\">", "</main>");
@@ -379,7 +385,7 @@ TEST_CASE("without a script, groups stand apart as with one, and marks are expla
         CHECK(shown.find(standings.at(each).get<std::string>()) != std::string::npos);
     CHECK(standings.at("at_floor") == "Constant work would score as much as these functions.");
     CHECK(shown.find("°: a function that always") != std::string::npos);
-    run.report.functions[1].rdam = run.report.functions[1].lost_ns = 0;
+    run.analysis.report.functions[1].rdam = run.analysis.report.functions[1].lost_ns = 0;
     const std::string idle = between(page_of(run), "<main id=\"static\">", "</main>");
     CHECK(idle.find("These functions lost nothing.") != std::string::npos);
     CHECK(idle.find("Constant work") == std::string::npos);
@@ -389,7 +395,7 @@ TEST_CASE("names that nobody can read are shortened in the page, and cost no row
     constexpr std::size_t kLength = 20'000;
     PageCase run{60, 3, "ns::" + std::string(kLength, 'n') + "<" + std::string(kLength, 'a') + ">"};
     run.add_window(100);
-    const std::string page = page_of(run, score::compare_reports(run.report, run.report));
+    const std::string page = page_of(run, score::compare_reports(run.analysis.report, run.analysis.report));
     if (page.empty()) return;
     const nlohmann::json json = nlohmann::json::parse(data_of(page));
     std::vector<std::string> texts;
@@ -416,15 +422,16 @@ TEST_CASE("what has no order is plotted by its commonest values, and what has on
                            {.name = "other", .kind = pointer, .word = 2, .key = false, .type = {}},
                            {.name = "count", .word = 3, .key = true, .type = {}}};
     function.result = {{.name = "return", .type = {}}};
-    using Of = score::Variable::Of;
-    score::FunctionRow& row = run.report.functions[0];
-    row.explained = {{.name = "object", .explains = 0.5, .variable = {Of::parameter, 0}},
-                     {.name = "other", .explains = 0.1, .variable = {Of::parameter, 2}},
-                     {.name = "caller", .explains = 0.2, .variable = {Of::caller}},
-                     {.name = "return value", .explains = 0.3, .variable = {Of::result}},
-                     {.name = "calls inside", .explains = 0.3, .variable = {Of::calls_inside}},
-                     {.name = "calls of g inside", .explains = 0.3, .variable = {Of::repeats, 0}},
-                     {.name = "keys of calls inside", .explains = 0.3, .variable = {Of::keys_inside}}};
+    using Of = hints::Variable::Of;
+    score::FunctionRow& row = run.analysis.report.functions[0];
+    run.analysis.functions[0].explained = {
+        {.name = "object", .explains = 0.5, .variable = {Of::parameter, 0}},
+        {.name = "other", .explains = 0.1, .variable = {Of::parameter, 2}},
+        {.name = "caller", .explains = 0.2, .variable = {Of::caller}},
+        {.name = "return value", .explains = 0.3, .variable = {Of::result}},
+        {.name = "calls inside", .explains = 0.3, .variable = {Of::calls_inside}},
+        {.name = "calls of g inside", .explains = 0.3, .variable = {Of::repeats, 0}},
+        {.name = "keys of calls inside", .explains = 0.3, .variable = {Of::keys_inside}}};
     row.sample = {};
     row.sample.words_per_call = 4;
     row.sample.repeated = {0};

@@ -29,8 +29,8 @@ feedback::FunctionPage page() {
     row.min_ns = 1000;
     row.median_ns = 10000;
     row.p99_ns = row.max_ns = 1e6;
-    row.hints = {
-        {.kind = score::HintKind::parameter, .text = "`parcels` explains 94 % of the variation\x1b"}};
+    out.hints.hints = {
+        {.kind = hints::HintKind::parameter, .text = "`parcels` explains 94 % of the variation\x1b"}};
     row.threads = {
         {{.rdam = 0.597, .rdam_low = 0.4, .rdam_high = 0.8, .occurrences = 60, .lost_ns = 2e6}, 0}};
     row.sequences = {{{.rdam = 0.1,
@@ -43,8 +43,7 @@ feedback::FunctionPage page() {
                       0,
                       "deliver(parcels=1)[drive]",
                       25,
-                      0,
-                      {}}};
+                      0}};
     row.scored_sequences = 3;
     row.single_sequences = 1;
     row.callers = {{.address = 25, .calls = 40, .lost_ns = 1e6, .share = 0.5},
@@ -92,7 +91,7 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
 TEST_CASE("below the threshold hints are no findings") {
     feedback::FunctionPage quiet = page();
     quiet.row.rdam = 0.01;
-    quiet.row.hints.clear();
+    quiet.hints.hints.clear();
     const Shown seen = shown(quiet, Tab::overview, 80);
     CHECK(seen.has("(scores below 0.2 need little explanation)"));
     CHECK(seen.has("  nothing stands out"));

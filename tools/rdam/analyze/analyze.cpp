@@ -24,8 +24,6 @@
 
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/causes/formats.h"
-#include "analyzer/causes/hot_lines.h"
-#include "analyzer/hints/hints.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
@@ -65,35 +63,29 @@ causes::CauseReports read_all_causes(const std::vector<std::string>& files) {
     return all;
 }
 
-std::string report_text(const score::Report& report, output::Symbols& symbols,
-                        const AnalyzeArguments& arguments) {
-    return arguments.json ? output::to_json(report, symbols, {.top = arguments.top})
-                          : output::to_text(report, symbols, text_options(arguments));
-}
-
-std::string report_text(const score::Report& report, output::Symbols& symbols,
+std::string report_text(const hints::Analysis& analysis, output::Symbols& symbols,
                         const AnalyzeArguments& arguments, const causes::CrossCheck& check) {
-    if (arguments.json) return output::to_json(report, symbols, {.top = arguments.top}, check);
-    const output::TextOptions options = text_options(arguments);
-    return output::to_text(report, symbols, options) + "\n" + output::causes_text(check, options);
+    return arguments.json ? output::to_json(analysis, symbols, {.top = arguments.top}, check)
+                          : output::to_text(analysis, symbols, text_options(arguments), check);
 }
 
-/// What the other trace says of the functions of `report`.
-Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::TraceInfo& info,
-                           score::Report& report) {
+/// The hints of `analysis`, with what the other trace says of its functions.
+Result<std::vector<hints::FunctionHints>> compare_alone(const AnalyzeArguments& arguments,
+                                                        const trace::TraceInfo& info,
+                                                        const hints::Analysis& analysis) {
     const auto reader = open_trace(arguments.alone);
     if (!reader) return tl::unexpected{reader.error()};
     say_if_same(arguments.alone, reader->info(), info);
     score::Settings settings = seen_by(arguments.settings, reader->info()).for_trace(reader->info());
     settings.threshold = 0;  // how much of a small loss is preemption matters, too
-    const auto alone = report_on(*reader, settings, arguments);
+    const auto alone = analysis_of(*reader, settings, arguments);
     if (!alone) return tl::unexpected{alone.error()};
-    if (!hints::add_alone_hints(*alone, report))
-        say(
-            fmt::format("{}: has no function that scores at least {} in {} and was called often "
-                        "enough by fewer threads: nothing can be compared",
-                        arguments.alone, report.threshold, arguments.traces.front()));
-    return {};
+    if (auto compared = hints::compare_alone(*alone, analysis)) return std::move(*compared);
+    say(
+        fmt::format("{}: has no function that scores at least {} in {} and was called often "
+                    "enough by fewer threads: nothing can be compared",
+                    arguments.alone, analysis.report.threshold, arguments.traces.front()));
+    return analysis.functions;
 }
 
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
@@ -108,20 +100,19 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto symbols = output::make_symbols(reader->info());
     std::optional<output::SymbolsAhead> ahead;
     if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
-    auto report = report_on(*reader, arguments.settings, arguments);
-    if (!report) return tl::unexpected{report.error()};
+    auto analysis = analysis_of(*reader, arguments.settings, arguments);
+    if (!analysis) return tl::unexpected{analysis.error()};
     ahead.reset();
     if (!arguments.alone.empty()) {
-        if (auto compared = compare_alone(arguments, reader->info(), *report); !compared)
-            return tl::unexpected{compared.error()};
+        auto compared = compare_alone(arguments, reader->info(), *analysis);
+        if (!compared) return tl::unexpected{compared.error()};
+        analysis->functions = std::move(*compared);
     }
-    causes::add_hot_lines(*other_tools, reader->info(), *report);
+    causes::CrossCheck check;
     causes::ObjectLines lines{reader->info()};
-    const std::string text =
-        arguments.causes.empty()
-            ? report_text(*report, *symbols, arguments)
-            : report_text(*report, *symbols, arguments,
-                          causes::cross_check(std::move(*other_tools), *report, reader->info(), lines));
+    if (!arguments.causes.empty())
+        check = causes::cross_check(std::move(*other_tools), analysis->report, reader->info(), lines);
+    const std::string text = report_text(*analysis, *symbols, arguments, check);
     if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
     return kExitDone;
 }
@@ -191,10 +182,10 @@ Result<trace::TraceReader> open_trace(const std::string& path) {
     }
 }
 
-Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
-                                const AnalyzeArguments& arguments) {
+Result<hints::Analysis> analysis_of(const trace::TraceReader& reader, const score::Settings& settings,
+                                    const AnalyzeArguments& arguments) {
     ProgressLine progress{"analyzing", reader.events()};
-    return analysis::analyze(
+    return hints::analyze(
         reader, settings,
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
          .progress = [&](std::uint64_t events) { progress.update(events); }});

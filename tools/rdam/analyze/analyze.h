@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/text.h"
-#include "analyzer/report/report.h"
 #include "analyzer/report/selection.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
@@ -42,8 +42,8 @@ struct AnalyzeArguments {
 /// Opens it, and says so on stderr if its recorder has to be waited for.
 Result<trace::TraceReader> open_trace(const std::string& path);
 
-Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
-                                const AnalyzeArguments& arguments);
+Result<hints::Analysis> analysis_of(const trace::TraceReader& reader, const score::Settings& settings,
+                                    const AnalyzeArguments& arguments);
 
 /// With the given --color, for standard output.
 bool wants_color(const AnalyzeArguments& arguments);

@@ -47,19 +47,18 @@ class EachTrace {
         }
         if (auto seen = window_.look_at(*reader, settings.selection); !seen)
             return traces_.give_up(file, {file + ": " + seen.error().message});
-        auto report = report_on(*reader, settings, arguments_);
-        if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
+        auto analysis = analysis_of(*reader, settings, arguments_);
+        if (!analysis) return traces_.give_up(file, {file + ": " + analysis.error().message});
         const auto symbols = output::make_symbols(reader->info());
         if (arguments_.json) {
-            json_.add(*report, *symbols);
+            json_.add(*analysis, *symbols);
         } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns ||
                    arguments_.settings.bars > 0) {
             texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
-            texts_ += output::to_text(*report, *symbols, text_options(arguments_));
+            texts_ += output::to_text(*analysis, *symbols, text_options(arguments_));
         }
-        forget_details(*report);
         shown_.push_back(file);
-        reports_.push_back(std::move(*report));
+        reports_.push_back(score::without_details(std::move(analysis->report)));
     }
 
     std::string text() {
@@ -94,9 +93,9 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
         if (!reader) return tl::unexpected{reader.error()};
         const score::Settings own = two->settings_for(reader->info());
         if (auto seen = window.look_at(*reader, own.selection); !seen) return tl::unexpected{seen.error()};
-        auto report = report_on(*reader, own, arguments);
-        if (!report) return tl::unexpected{report.error()};
-        reports.push_back(std::move(*report));
+        auto analysis = analysis_of(*reader, own, arguments);
+        if (!analysis) return tl::unexpected{analysis.error()};
+        reports.push_back(std::move(analysis->report));
     }
     if (auto seen = window.result(); !seen) return tl::unexpected{seen.error()};
     const auto rows = score::compare_reports(reports[0], reports[1]);

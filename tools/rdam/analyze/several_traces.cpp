@@ -72,17 +72,4 @@ void SeveralTraces::give_up(const std::string& file, const Error& error) {
     unreadable_.push_back({file, error.message});
 }
 
-void forget_details(score::Report& report) {
-    for (score::FunctionRow& row : report.functions) {
-        row.sequences = {};
-        row.stacks = {};
-        row.callers = {};
-        row.sample = {};
-        row.hints = {};
-    }
-    report.patterns = {};
-    report.paths = {};
-    report.course = {};
-}
-
 }  // namespace rdam

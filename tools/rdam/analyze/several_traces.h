@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analyzer/output/processes.h"
-#include "analyzer/report/report.h"
 #include "analyzer/report/shared_settings.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
@@ -48,8 +47,5 @@ class SeveralTraces {
     double longest_ns_ = 0;
     std::vector<output::UnreadableTrace> unreadable_;
 };
-
-/// Leaves what is shown of one process and not of all: a run may have thousands of processes.
-void forget_details(score::Report& report);
 
 }  // namespace rdam

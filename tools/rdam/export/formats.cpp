@@ -83,12 +83,19 @@ Result<std::vector<around::Arrow>> find_arrows(const trace::TraceReader& reader,
                                                const ExportArguments& options) {
     ProgressLine progress{"analyzing", reader.events()};
     try {
-        const auto report = analysis::analyze(reader, options.settings,
-                                              {.most_sequences = 0, .progress = [&](std::uint64_t events) {
-                                                   progress.update_or_stop(events);
-                                               }});
-        if (!report) return tl::unexpected{report.error()};
-        return around::arrows(reader, *report);
+        const auto analysis = hints::analyze(reader, options.settings,
+                                             {.most_sequences = 0, .progress = [&](std::uint64_t events) {
+                                                  progress.update_or_stop(events);
+                                              }});
+        if (!analysis) return tl::unexpected{analysis.error()};
+        std::vector<around::Suspect> suspects;
+        for (const score::FunctionRow& row : analysis->report.functions) {
+            const hints::Hints& found = analysis->of(row).hints;
+            const auto hint = std::ranges::find(found, hints::HintKind::concurrent, &hints::Hint::kind);
+            if (hint != found.end())
+                suspects.push_back({row, hint->concurrent_function, hint->concurrent_thread});
+        }
+        return around::arrows(reader, analysis->report, suspects);
     } catch (const std::runtime_error& error) {
         return fail("{}: not exported: {}", options.trace, error.what());
     }

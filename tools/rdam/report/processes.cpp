@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/hints/hints.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/report/merge_reports.h"
 #include "analyzer/report/run_course.h"
+#include "analyzer/report/score_trace.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/command/terminal.h"
@@ -58,15 +58,15 @@ class ProcessesReport {
         if (auto seen = window_.look_at(*reader, settings.selection); !seen)
             return traces_.give_up(file, {file + ": " + seen.error().message});
         ProgressLine progress{"analyzing", reader->events()};
-        auto report =
-            analysis::analyze(*reader, settings, {.most_sequences = 1, .progress = [&](std::uint64_t events) {
-                                                      progress.update_or_stop(events);
-                                                  }});
+        // Samples, though none is shown: intervals are those of the process's own page.
+        auto report = score::score_trace(
+            *reader, settings, {.most_sequences = 1, .samples = true, .progress = [&](std::uint64_t events) {
+                                    progress.update_or_stop(events);
+                                }});
         if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
         course_.add(*report, traces_.start_unix_ns(reader->info()));
-        forget_details(*report);
         files_.push_back(file);
-        reports_.push_back(std::move(*report));
+        reports_.push_back(score::without_details(std::move(*report)));
     }
 
     Result<void> analyze_those_that_lost_most() {

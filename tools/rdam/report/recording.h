@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/report/report.h"
 #include "analyzer/settings/settings.h"
 #include "analyzer/views/around.h"
 #include "tools/base/result.h"
@@ -18,7 +18,7 @@ namespace rdam {
 struct Recording {
     trace::TraceReader reader;
     std::unique_ptr<output::Symbols> symbols;
-    score::Report report;
+    hints::Analysis analysis;
     std::vector<around::Surroundings> around;
 };
 

@@ -71,7 +71,7 @@ Result<std::string> page_of(const Arguments& arguments, const std::vector<Record
         input.runs.push_back(page_run(arguments.traces[i], recordings[i]));
     std::vector<score::DiffRow> diff;
     if (recordings.size() == 2) {
-        diff = score::compare_reports(recordings[0].report, recordings[1].report);
+        diff = score::compare_reports(recordings[0].analysis.report, recordings[1].analysis.report);
         input.diff = diff;
     }
     return output::report_html(input);

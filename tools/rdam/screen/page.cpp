@@ -82,7 +82,9 @@ void add_keys(const feedback::FunctionPage& page, std::size_t width, Content& co
     }
 }
 
-void add_hints(const score::FunctionRow& row, double threshold, std::size_t width, std::vector<Line>& lines) {
+void add_hints(const PageFacts& facts, std::size_t width, std::vector<Line>& lines) {
+    const score::FunctionRow& row = facts.page.row;
+    const double threshold = facts.settings.threshold;
     lines.push_back(line("Possible causes", Look::strong));
     if (row.rdam < threshold) {
         for (std::string& part :
@@ -90,7 +92,7 @@ void add_hints(const score::FunctionRow& row, double threshold, std::size_t widt
             lines.push_back(line(std::move(part), Look::faint));
     }
     std::vector<std::string> texts;
-    for (const score::Hint& hint : row.hints)
+    for (const hints::Hint& hint : facts.page.hints.hints)
         texts.push_back(hint.text);
     if (score::at_floor(row)) texts.push_back(output::floor_advice(row));
     if (row.few_occurrences) texts.push_back(output::lower_bound_advice(row));
@@ -110,10 +112,9 @@ void add_hints(const score::FunctionRow& row, double threshold, std::size_t widt
 Content overview(const PageFacts& facts, std::size_t width) {
     Content content;
     content.follows_cursor = false;
-    const score::FunctionRow& row = facts.page.row;
     add_distribution(facts, content.lines);
     add_keys(facts.page, width, content);
-    add_hints(row, facts.settings.threshold, width, content.lines);
+    add_hints(facts, width, content.lines);
     return content;
 }
 

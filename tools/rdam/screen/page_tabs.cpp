@@ -27,8 +27,8 @@ std::string sequence_name(const score::SequenceRow& row, output::Symbols& symbol
     return printable(row.name + " called from " + output::frame_text(symbols.frames(row.caller).front()));
 }
 
-void add_sequence(const PageFacts& facts, const score::SequenceRow& row, std::size_t width,
-                  std::vector<Line>& lines) {
+void add_sequence(const PageFacts& facts, std::size_t number, std::size_t width, std::vector<Line>& lines) {
+    const score::SequenceRow& row = facts.page.row.sequences[number];
     const std::string items[] = {row.unknown() ? "no score" : "score " + output::score_text(row.rdam),
                                  row.unknown() ? output::no_score_reason(facts.page.row)
                                                : output::interval_text(row.rdam_low, row.rdam_high),
@@ -39,7 +39,7 @@ void add_sequence(const PageFacts& facts, const score::SequenceRow& row, std::si
     add_indented(lines, sequence_name(row, facts.symbols), 0, width, Look::strong);
     for (std::string& text : flowing(items, width - 2))
         lines.push_back(line("  " + std::move(text), look_of_score(row.rdam, facts.settings.threshold)));
-    for (const score::Hint& hint : row.hints)
+    for (const hints::Hint& hint : facts.page.hints.of_sequence(number))
         add_indented(lines, printable(hint.text), 2, width);
 }
 
@@ -68,8 +68,8 @@ void add_caller(const PageFacts& facts, const score::CallerRow& caller, std::siz
 Content sequences_content(const PageFacts& facts, std::size_t width) {
     Content content;
     const score::FunctionRow& row = facts.page.row;
-    for (const score::SequenceRow& sequence : row.sequences)
-        add_sequence(facts, sequence, width, content.lines);
+    for (std::size_t i = 0; i < row.sequences.size(); ++i)
+        add_sequence(facts, i, width, content.lines);
     if (row.scored_sequences > row.sequences.size())
         content.lines.push_back(
             line(fmt::format("… {} more", row.scored_sequences - row.sequences.size()), Look::faint));

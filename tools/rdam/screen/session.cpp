@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/hints/hints.h"
 #include "analyzer/report/bars.h"
 #include "analyzer/report/regroup.h"
 #include "analyzer/report/score_trace.h"
@@ -51,8 +50,7 @@ std::unique_ptr<Scored> score_threads(std::shared_ptr<const Kept> kept, score::R
     scored->scores =
         std::make_unique<score::Scores>(from.trace.facts(), scored->settings,
                                         as_kept ? from.trace.threads : scored->regrouped, kListedSequences);
-    scored->report = scored->scores->report(0, false);
-    score::leave_out(from.trace, scored->report);
+    scored->report = score::leave_out(from.trace, scored->scores->report(0, false));
     return scored;
 }
 
@@ -129,12 +127,14 @@ struct Session::Model {
         return done;
     }
 
-    std::vector<KeyChoice> key_choices(const score::FunctionRow& row) const;
+    std::vector<KeyChoice> key_choices(std::uint32_t number,
+                                       const std::vector<hints::Explained>& explained) const;
 };
 
-std::vector<KeyChoice> Session::Model::key_choices(const score::FunctionRow& row) const {
-    const trace::FunctionInfo& function = info().functions[row.function];
-    const auto& keys = scored->settings.keys[row.function];
+std::vector<KeyChoice> Session::Model::key_choices(std::uint32_t number,
+                                                   const std::vector<hints::Explained>& explained) const {
+    const trace::FunctionInfo& function = info().functions[number];
+    const auto& keys = scored->settings.keys[number];
     std::vector<KeyChoice> choices;
     for (std::size_t p = 0; p < function.parameters.size(); ++p)
         choices.push_back({.name = function.parameters[p].name, .parameter = static_cast<std::uint16_t>(p)});
@@ -145,8 +145,8 @@ std::vector<KeyChoice> Session::Model::key_choices(const score::FunctionRow& row
     for (KeyChoice& choice : choices)
         choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
     for (KeyChoice& choice : choices) {
-        const auto asked = std::ranges::find(row.explained, choice.name, &score::Explained::name);
-        if (asked == row.explained.end() || choice.is_key) continue;
+        const auto asked = std::ranges::find(explained, choice.name, &hints::Explained::name);
+        if (asked == explained.end() || choice.is_key) continue;
         choice.explains = asked->explains;
         choice.rdam_with_key = asked->rdam_with_key;
     }
@@ -193,10 +193,10 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     score::Report report = scores.report_on(function);
     if (report.functions.empty())
         return fail("{}: has no calls; choose a function of the ranking", info().functions[function].name);
-    hints::add_hints(info(), report);
     FunctionPage page;
+    page.hints = std::move(hints::find_hints(info(), report).front());
     page.row = std::move(report.functions.front());
-    page.keys = model_->key_choices(page.row);
+    page.keys = model_->key_choices(function, page.hints.explained);
     page.bars = score::bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
     return page;
 }

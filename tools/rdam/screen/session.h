@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/report/report.h"
 #include "analyzer/settings/rules.h"
 #include "analyzer/settings/settings.h"
@@ -33,7 +34,8 @@ struct KeyChoice {
 
 /// Everything about one function.
 struct FunctionPage {
-    score::FunctionRow row;        ///< with hints, whatever its score
+    score::FunctionRow row;
+    hints::FunctionHints hints;    ///< whatever its score
     std::vector<KeyChoice> keys;   ///< in the order of the parameters, the caller last
     std::vector<score::Bar> bars;  ///< its outermost calls, from the shortest to the longest; equal ratios
 };
@@ -63,7 +65,7 @@ class Session {
     Session& operator=(Session&&) = delete;
 
     const trace::TraceInfo& info() const;
-    /// With the present settings. Rows have neither samples nor hints: page() has them.
+    /// With the present settings. Rows have no samples, and there are no hints: page() has them.
     const score::Report& report() const;
     const score::Settings& settings() const;
     /// Functions that are ignored, in the order of the trace.
