@@ -22,7 +22,9 @@ sys.dont_write_bytecode = True
 
 import rdam  # noqa: E402
 
-FORMATS = ("csv", "json", "perfetto", "firefox", "paje", "folded", "speedscope")
+# All but otf2's, which is a directory.
+FORMATS = re.search("is not one of (.*);", subprocess.run([RDAM, "export", "--format", "?"], capture_output=True, text=True, check=False).stderr)[1] \
+    .replace(", otf2", "").split(", ")
 
 READ_PERFETTO = pathlib.Path(__file__).with_name("read_perfetto.py")
 

@@ -1,8 +1,11 @@
 #include "tools/rdam/command/generate.h"
 
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <array>
+#include <regex>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "libprobe/format/settings.h"
@@ -110,6 +113,22 @@ TEST_CASE("the manual explains every variable of the recorder in one place, and 
     for (const Subcommand& subcommand : subcommands())
         explained.merge(explained_variables(subcommand.name));
     CHECK(std::set(explained.begin(), explained.end()) == std::set(known.begin(), known.end()));
+}
+
+TEST_CASE("the manual names every format of rdam export, and no other") {
+    const ProgramModel program = model_of(CommandLine{"rdam"}.definition());
+    const auto command = std::ranges::find(program.commands, "export", &CommandModel::name);
+    REQUIRE(command != program.commands.end());
+    const OptionModel* option = find(*command, "--format");
+    REQUIRE(option != nullptr);
+    const std::set<std::string> formats(option->choices.begin(), option->choices.end());
+    CHECK(formats.contains("csv"));
+    const std::string manual{manual_of("export")};
+    for (const std::string& format : formats)
+        CHECK(std::regex_search(manual, std::regex("\\b" + format + "\\b")));
+    const std::regex use{"--format (\\w+) (?=-|trace)"};
+    for (std::sregex_iterator at{manual.begin(), manual.end(), use}; at != std::sregex_iterator{}; ++at)
+        CHECK(formats.contains((*at)[1]));
 }
 
 }  // namespace rdam

@@ -1,5 +1,8 @@
 #include "libprobe/format/settings.h"
 
+#include <algorithm>
+#include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +19,40 @@ std::optional<std::uint64_t> value(Id id, std::string_view text) {
     return number;
 }
 
+/// What holds where the variable is not set, as one writes it; empty: it depends on the machine or the run.
+std::string default_text(const Setting& each) {
+    if (!each.unset.empty() || each.kind == Kind::text) return std::string{each.unset};
+    if (each.kind == Kind::flag) return "0";
+    return std::string{choice(each.choices, 0)};
+}
+
+/// The table of docs/design.md: the default of each variable, without marks and blanks.
+std::map<std::string, std::string> documented_defaults() {
+    std::ifstream page{RDAM_SOURCE_ROOT "/docs/design.md"};
+    std::map<std::string, std::string> defaults;
+    for (std::string line; std::getline(page, line);) {
+        if (!line.starts_with("| `RDAM_") || !line.ends_with(" |")) continue;
+        const std::size_t begin = line.rfind(" | ", line.size() - 3) + 3;
+        std::string value = line.substr(begin, line.size() - 2 - begin);
+        std::erase_if(value, [](char each) { return each == '`' || each == ' '; });
+        defaults[line.substr(3, line.find('`', 3) - 3)] = value.substr(0, value.find(';'));
+    }
+    return defaults;
+}
+
 }  // namespace
+
+TEST_CASE("docs/design.md has each setting with its default, and no other") {
+    std::map<std::string, std::string> documented = documented_defaults();
+    for (const Setting& each : kTable) {
+        CAPTURE(each.variable);
+        const auto row = documented.extract(std::string{each.variable});
+        REQUIRE(row);
+        if (const std::string expected = default_text(each); !expected.empty())
+            CHECK(row.mapped() == expected);
+    }
+    CHECK(documented.empty());
+}
 
 TEST_CASE("each setting has a variable of its own") {
     std::set<std::string_view> variables;
