@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "analyzer/inputs/uftrace/uftrace.h"
+#include "tests/fuzz/read_input.h"
 
 namespace {
 
@@ -26,10 +25,6 @@ std::map<std::string, std::string> folder_of(std::string_view bytes) {
     return files;
 }
 
-void require(bool truth) {
-    if (!truth) std::abort();
-}
-
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
@@ -38,19 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto folder =
         inputs::uftrace::folder_in_memory(folder_of({reinterpret_cast<const char*>(data), size}));
     const auto reader = inputs::read_uftrace(*folder, "fuzz", [](std::uint64_t, std::uint64_t) {});
-    if (!reader) {
-        require(!reader.error().message.empty());
-        return 0;
-    }
-    for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread) {
-        require(reader
-                    ->read_thread(
-                        thread, [](std::span<const trace::Event>) {}, [] {})
-                    .has_value());
-        const auto off = reader->off_cpu(thread);
-        require(off.has_value());
-        for (const trace::OffCpu& each : *off)
-            require(each.out < each.in);
-    }
+    if (reader)
+        fuzz::read_all(*reader);
+    else
+        fuzz::require(!reader.error().message.empty());
     return 0;
 }

@@ -20,11 +20,17 @@ inline void require(bool truth) {
     if (!truth) std::abort();
 }
 
+/// What the analysis relies on.
 inline void read_all(const trace::TraceReader& reader) {
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
-        const auto done = reader.read_thread(
-            thread, [](std::span<const trace::Event>) {}, [] {});
-        require(done.has_value());
+        std::uint64_t last = 0;
+        const auto check = [&](std::span<const trace::Event> events) {
+            for (const trace::Event& event : events) {
+                require(event.tsc >= last && event.function < reader.info().functions.size());
+                last = event.tsc;
+            }
+        };
+        require(reader.read_thread(thread, check, [] {}).has_value());
         const auto off = reader.off_cpu(thread);
         require(off.has_value());
         for (const trace::OffCpu& each : *off)
@@ -43,7 +49,7 @@ void recognizes_and_reads(const std::uint8_t* data, std::size_t size, Recognizes
     if (reader)
         read_all(*reader);
     else
-        require(!reader.error().message.empty());
+        require(!reader.error().message.empty() && reader.error().message.find('\n') == std::string::npos);
     close(fd);
 }
 
