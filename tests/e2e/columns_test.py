@@ -426,7 +426,7 @@ class Module(Columns):
             self.assertEqual(trace.scores, trace.report["functions"])
             (self.folder / "trace.bin").unlink()
             again = rdam.open(trace.folder)
-            with self.assertRaisesRegex(rdam.Error, "is not there any more"):
+            with self.assertRaisesRegex(rdam.Error, "no longer exists"):
                 _ = again.scores
 
     def test_errors_say_what_the_command_says(self):

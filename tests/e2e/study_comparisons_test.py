@@ -51,7 +51,7 @@ class Beside(Written):
         self.assertEqual(self.compared("--beside", "pin compact"), {(one, two), (three, four)})
         self.assertEqual(self.compared("--beside", "threads 2"), {(one, three), (two, four)})
         text = self.good("--show", "study.jsonl", "--beside", "pin none")
-        self.assertIn("Compared, at a risk of 5 % for all together:\n"
+        self.assertIn("Compared, at a risk of 5 % for all comparisons together:\n"
                       "threads 1, pin compact beside 'threads 1, pin none': faster, median × 1.33, confidence 95 %\n"
                       "threads 2, pin compact beside 'threads 2, pin none': faster, median × 2, confidence 95 %\n", text)
 
@@ -94,7 +94,7 @@ class Beside(Written):
     def test_what_programs_print_is_compared_alike(self):
         text = self.good("--runs", "10", "-o", "new", "--values", "n=100,200", "--beside", "n 200", "--check", "none", "--metric", "rate=rate (\\d+)",
                          "--", "sh", "-c", "echo rate $(({n} + $$ % 7))")
-        self.assertRegex(text, r"(?m)^Beside 'n 200', at a risk of 5 % for all metrics together:\nrate: n 100: less, median × \d")
+        self.assertRegex(text, r"(?m)^Compared with 'n 200', at a risk of 5 % for all metrics together:\nrate: n 100: less, median × \d")
 
 
 class Programs(Written):

@@ -51,7 +51,7 @@ class Duets(Studies):
                 self.assertEqual(run["metrics"]["first"], [run["half"][0]])
             firsts.add(one["setting"])
         self.assertEqual(firsts, {0, 1})
-        self.assertIn("Times are those of two at once (duets): each setting ran on one half of the processors, ", text)
+        self.assertIn("The times are those of two simultaneous runs (duets): each setting ran on one half of the processors, ", text)
         self.assertRegex(text, r"(?m)^two: ")
 
     def test_recorded_runs_are_duets_as_well(self):

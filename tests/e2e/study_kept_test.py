@@ -55,7 +55,7 @@ class Runs(Studies):
         (self.folder / "study.jsonl").write_text("".join(text.splitlines(keepends=True)[:-2]).replace(os.uname().release, "1.0-old"))
         done = self.study("--resume", "study.jsonl")
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = f"The study went on on another machine, or another kernel: kernel 1.0-old, then {os.uname().release}."
+        told = f"The study continued on another machine, or another kernel: kernel 1.0-old, then {os.uname().release}."
         self.assertEqual(done.stderr.decode().splitlines()[0], f"rdam: {told}")
         self.assertIn(told, done.stdout.decode())
         self.assertEqual(len(self.lines()), 4)

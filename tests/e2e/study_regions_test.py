@@ -248,7 +248,8 @@ class Told(Regions):
             print("skipped: gcc has no libgomp.a, so that no program has a runtime inside", flush=True)
         text = self.good("--runs", "3", "--regions", *(word for name, command in settings.items() for word in ("--setting", f"{name}={command}")))
         for name in settings:
-            self.assertRegex(text, f"(?m)^{name}: no parallel region was seen: the program begins none, or has an OpenMP that cannot be watched, ")
+            self.assertRegex(text, f"(?m)^{name}: no parallel region was seen: the program begins none, or has an OpenMP runtime that "
+                                   "cannot be observed, ")
         self.assertEqual({tuple(line[name] for name in COUNTS) for line in self.lines()}, {(None, None, None)})
         self.assertNotIn("threads moved in", text)
 

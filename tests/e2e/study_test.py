@@ -325,7 +325,7 @@ class Ends(Studies):
                 self.until(lambda: not running(word), "something outlives the study")  # noqa: B023
                 if way == signal.SIGINT:
                     self.assertEqual(study.returncode, 130)
-                    self.assertEqual(study.stderr.read().splitlines()[-1], b"rdam: interrupted; go on by --resume study.jsonl")
+                    self.assertEqual(study.stderr.read().splitlines()[-1], b"rdam: interrupted; continue with --resume study.jsonl")
                 (self.folder / "study.jsonl").unlink()
 
     def test_what_a_shell_began_before_it_became_the_study_lives(self):

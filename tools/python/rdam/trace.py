@@ -205,7 +205,7 @@ class Trace:
         """What `rdam analyze --json` says of the trace with the settings of the export: docs/json.md."""
         file = self.info["trace"]["file"]
         if not os.path.exists(file):
-            raise Error(f"{file}: scores are made from the trace, and it is not there any more")
+            raise Error(f"{file}: scores are computed from the trace, which no longer exists")
         # Folders from before there were rules have none.
         words = words_of({"rules": None, **self.info["settings"]})
         return json.loads(run("analyze", "--json", "--sequences", "--top", 0, *words, file))

@@ -139,7 +139,7 @@ def check_beside(request: dict, every: Sequence[settings.Setting]) -> None:
 def check_duets(request: dict, kept: Sequence[settings.Setting], equal: Sequence[tuple[str, str]]) -> None:
     """Raises Error unless each program has two settings, and what is seen or changed besides is that of one run."""
     if alone := next((option for option in ("frequencies", "osnoise", "prefetcher") if request.get(option)), None):
-        raise Error(f"--{alone}: is of the whole machine, which two runs at once share; leave out either this or --duet")
+        raise Error(f"--{alone}: concerns the whole machine, which two simultaneous runs share; leave out either this or --duet")
     programs = collections.Counter(settings.program_of(setting.levels) for setting in kept)
     for program, count in programs.items():
         if count != 2:
@@ -179,7 +179,8 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     request = {**head["request"], **({"time-limit": request["time-limit"]} if "time-limit" in request else {})}
     every = [setting for setting in crossed if setting.label in labels]
     if [setting.label for setting in every] != head["labels"]:
-        raise Error(f"{path}: was begun by another version of rdam, which named the settings otherwise: go on with that, or begin another study")
+        raise Error(f"{path}: was begun by another version of rdam, which named the settings differently: continue with that version, "
+                    "or begin another study")
     done = {runs.Planned(line["setting"], line["round"], line["warm_up"], line["recorded"]) for line in lines if "setting" in line}
     planned = runs.schedule(len(every), head["rounds"], head["warm_ups"], head["seed"], head["record_every"])
     left = [each for each in planned if each not in done]
@@ -188,7 +189,7 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
         return
     place = place or runs.Place(every, request.get("duet", False))
     if place.another_machines() is not None:
-        raise Error(f"{path}: hwloc's variables tell of another machine, on which nothing can be run: unset them, then go on by --resume")
+        raise Error(f"{path}: hwloc's variables describe another machine, on which nothing can be run: unset them, then continue with --resume")
     watched = watch.Watch.of(request, every)
     place.check(watched)
     state = machine.state()
@@ -236,7 +237,7 @@ def main(request: dict) -> None:
             log = journal.Journal(path, new_head(request, every, place) if begins else None)
             make_runs(path, request, log, place)
         except KeyboardInterrupt:
-            print("rdam: interrupted" + (f"; go on by --resume {path}" if path.exists() else ""), file=sys.stderr)
+            print("rdam: interrupted" + (f"; continue with --resume {path}" if path.exists() else ""), file=sys.stderr)
             sys.exit(128 + signal.SIGINT)
     from rdam.study import page, present, results, verdicts
     study = results.Study.read(path)

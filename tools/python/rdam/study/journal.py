@@ -28,7 +28,7 @@ class Journal:
         try:
             self._file = os.open(path, flags, 0o666)
         except FileExistsError:
-            raise Error(f"{path}: exists; go on with it by --resume, or name another file by -o") from None
+            raise Error(f"{path}: exists; continue it with --resume, or name another file by -o") from None
         except OSError as error:
             raise Error(f"{path}: cannot be opened: {error.strerror}; name another file by -o") from None
         try:
@@ -50,10 +50,10 @@ class Journal:
             os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, size)
-            raise Error(f"{self.path}: cannot be written: {error.strerror}; make room, then go on by --resume") from None
+            raise Error(f"{self.path}: cannot be written: {error.strerror}; make room, then continue with --resume") from None
         if written < len(text):
             os.ftruncate(self._file, size)
-            raise Error(f"{self.path}: cannot be written: no space is left; make room, then go on by --resume")
+            raise Error(f"{self.path}: cannot be written: no space is left; make room, then continue with --resume")
 
     def _cut(self) -> None:
         text = self.path.read_bytes()
@@ -86,7 +86,7 @@ def lines(path: pathlib.Path) -> Iterator[dict]:
         except ValueError:
             found = None
         if not is_complete(found, settings) or (number == 0 and found["format"] != FORMAT):
-            raise Error(f"{path}: line {number + 1} is none of a study's file; name one that rdam study has written")
+            raise Error(f"{path}: line {number + 1} does not belong to a study's file; name one that rdam study has written")
         settings = len(found["labels"]) if number == 0 else settings
         yield from [found] if number == 0 else found.get(DUET, [found])
 

@@ -66,4 +66,4 @@ def moved(before: dict, now: dict) -> str | None:
     different = [f"{what} {before[name]}, then {now[name]}" for name, what in (("model", "processor"), ("kernel", "kernel"),
                                                                              ("processors", "number of processors"))
                  if before.get(name) != now.get(name)]
-    return f"The study went on on another machine, or another kernel: {'; '.join(different)}." if different else None
+    return f"The study continued on another machine, or another kernel: {'; '.join(different)}." if different else None

@@ -158,7 +158,7 @@ def in_order(study: Study, rows: Sequence[Row]) -> str:
     points = [(number, numpy.array([(run["at"] - begin) * 1e9 for run in row.setting.lines]), row.setting.values("wall_ns"))
               for number, row in enumerate(rows)]
     return figure("Order of time", scattered(points, "ns", "when the run began, after the first"),
-                  "A trend, or a step, is the machine's: it hits all settings alike, as each round has every one.")
+                  "A trend, or a step, comes from the machine: it affects all settings alike, as each round has every setting.")
 
 
 def against(rows: Sequence[Row]) -> list[str]:

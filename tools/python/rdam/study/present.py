@@ -53,7 +53,7 @@ def pairs(rows: Sequence[Row]) -> tuple[str, list[str]]:
     """How a list of all comparisons begins, and what each is called in it."""
     labels = [(row.setting.label, beside.other.label) for row in rows for beside in row.compared]
     if len(others := {other for _, other in labels}) == 1:
-        return f"Beside '{others.pop()}'", [label for label, _ in labels]
+        return f"Compared with '{others.pop()}'", [label for label, _ in labels]
     return "Compared", [f"{label} beside '{other}'" for label, other in labels]
 
 
@@ -62,7 +62,7 @@ def comparisons(rows: Sequence[Row]) -> tuple[str, list[tuple[str, verdicts.Verd
     title, labels = pairs(rows)
     judged = [beside.verdict for row in rows for beside in row.compared]
     risk = row_risk(rows)
-    return f"{title}, at a risk of {percent(risk)} for all together", list(zip(labels, judged, strict=True)), limits(judged, risk)
+    return f"{title}, at a risk of {percent(risk)} for all comparisons together", list(zip(labels, judged, strict=True)), limits(judged, risk)
 
 
 def limits(judged: Sequence[verdicts.Verdict], risk: float) -> list[str]:
@@ -140,7 +140,7 @@ def regions(study: Study, rows: Sequence[Row]) -> list[str]:
             lines.append(f"{label}: threads moved in {moved:.10g} of {every:.10g} parallel regions (median of its runs).")
         if len(seen) < len(runs):
             which = f" in {len(runs) - len(seen)} of {len(runs)} runs" if seen else ""
-            lines.append(f"{label}: no parallel region was seen{which}: the program begins none, or has an OpenMP that cannot be watched, "
+            lines.append(f"{label}: no parallel region was seen{which}: the program begins none, or has an OpenMP runtime that cannot be observed, "
                          "such as one that is linked statically.")
     return lines
 
@@ -218,7 +218,7 @@ def remarks(study: Study) -> list[str]:
     halves = sorted({tuple(line["half"]) for line in study.lines if "half" in line})
     lines = []
     if halves:
-        lines.append("Times are those of two at once (duets): each setting ran on one half of the processors, "
+        lines.append("The times are those of two simultaneous runs (duets): each setting ran on one half of the processors, "
                      f"{' or '.join(map(placements.ranges, halves))}, as was drawn for each round.")
     lines += list(dict.fromkeys(complaint for state in study.before for complaint in machine.complaints(state)))
     lines += [moved for before, now in itertools.pairwise(study.before) if (moved := machine.moved(before, now))]

@@ -82,7 +82,7 @@ class ReadBack:
     def sentence(self) -> str:
         """One line: that all is as planned, or what is not."""
         if not self.threads:
-            return "no thread was seen: the program ended before it could be looked at"
+            return "no thread was seen: the program ended before its threads could be examined"
         wrong = self.unplanned()
         if wrong:
             shown = ", ".join(f"{thread.name} ({thread.number}) on {ranges(thread.allowed)}" for thread in wrong[:3])

@@ -199,7 +199,7 @@ class Study:
         """Those with enough runs to say anything. Raises Error where there is none."""
         found = [setting for setting in self.settings if len(setting.lines) >= LEAST_RUNS]
         if not found:
-            raise Error(f"{self.path}: has fewer than three runs of each setting; go on by --resume {self.path}")
+            raise Error(f"{self.path}: has fewer than three runs of each setting; continue with --resume {self.path}")
         return found
 
     def metrics(self) -> list[str]:

@@ -126,8 +126,8 @@ class Metric:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             values = []
         if not values or not all(map(math.isfinite, values)):
-            raise Error(f"--metric {self.name}: there is no such number in what the program printed. The run is kept without it: look at "
-                        "what the program prints, then go on by --resume, or begin another study")
+            raise Error(f"--metric {self.name}: the program printed no such number. The run is kept without it: look at "
+                        "what the program prints, then continue with --resume, or begin another study")
         return values
 
     def _in_json(self, value) -> list:
@@ -177,8 +177,8 @@ class Place:
         self._halves = placements.halves(self._topology) if duet else ()
         for setting in settings:
             if duet and setting.pinning == "file":
-                raise Error(f"--pin file:{setting.pinning_file}: names processors, but for --duet a half of them is drawn in each round; "
-                            "take compact or scatter")
+                raise Error(f"--pin file:{setting.pinning_file}: names processors, but --duet draws a half of them in each round; "
+                            "use compact or scatter")
             for half in range(len(self._halves) or 1):
                 self.of(setting, "check", half)
 
@@ -277,7 +277,7 @@ class Check:
             errors = said.read()
         if code in (126, 127):  # as a shell ends that cannot run a command
             why = printable(errors) or f"exit code {code}"
-            raise Error(f"--check '{self._how}': cannot be run: {why}; mend that, then go on by --resume")
+            raise Error(f"--check '{self._how}': cannot be run: {why}; correct that, then continue with --resume")
         sys.stderr.write(errors.decode(errors="replace"))
         return code != 0
 
@@ -443,7 +443,7 @@ class Runs:
                 process.wait()
                 raise
         if answer is None:
-            raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); go on by --resume")
+            raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); continue with --resume")
         return answer, seen
 
     def _fail_if(self, answer: dict, setting: Setting, errors: pathlib.Path) -> None:
@@ -453,10 +453,10 @@ class Runs:
             raise KeyboardInterrupt
         what = f"a run with '{setting.label}'" if setting.levels else "a run"
         if answer["too_long"]:
-            raise Error(f"{what} took longer than {self._time_limit:g} s; give it more by --time-limit, then go on by --resume")
+            raise Error(f"{what} took longer than {self._time_limit:g} s; give it more by --time-limit, then continue with --resume")
         if answer["exit_code"] != 0:
             why = f"exit code {answer['exit_code']}" if answer["signal"] is None else f"signal {answer['signal']}"
-            raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; mend that, then go on by --resume")
+            raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; correct that, then continue with --resume")
 
 
 @contextlib.contextmanager

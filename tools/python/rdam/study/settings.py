@@ -257,10 +257,10 @@ def commands(request: dict) -> list[Setting]:
     if not options:
         return [Setting(command=tuple(request["command"]))]
     if len(options) > 1:
-        raise Error("--setting and --program: both name commands; give either, and what differs within each program by --values")
+        raise Error("--setting and --program: both name commands; give either, and name what differs within each program by --values")
     (option,) = options
     if request["command"]:
-        raise Error(f"a command behind the options and one in --{option}: give either")
+        raise Error(f"a command after the options and one in --{option}: give either")
     found = []
     for text in request[option]:
         name, equals, command = text.partition("=")
@@ -319,7 +319,7 @@ def named_levels(text: str, labels: Mapping[frozenset[tuple[str, str]], str]) ->
     found = dict(parts(text) or ())
     if not found:
         raise Error(f"--beside {text}: is no setting of this study, nor a level: give all, one of {', '.join(map(repr, labels.values()))}, "
-                    "or what is between the commas of one")
+                    "or a part of one between commas")
     if all(found.items() <= dict(setting).items() for setting in labels):
         raise Error(f"--beside {text}: all settings have it, and each would be compared with itself; give a level that not all have")
     return found

@@ -164,7 +164,7 @@ def parse(text: str, source: str, is_this_machine: bool, allowed: set[int] | Non
             raise ValueError("it has no processor that this process may use")
         processors = list(read_processors(machine, kept, kinds, nodes))
     except (ElementTree.ParseError, TypeError, ValueError) as wrong:
-        raise Error(f"{source}: what lstopo wrote of it is no topology of hwloc 2: {wrong}") from None
+        raise Error(f"{source}: the output of lstopo is no topology of hwloc 2: {wrong}") from None
     tree = part(machine, kept)
     return Topology(tuple(processors), tree if isinstance(tree, tuple) else (tree,), source, is_this_machine)
 

@@ -337,7 +337,7 @@ def compare(first: Runs, second: Runs, comparisons: int = 1, risk: float = RISK,
     if small and shapes_p < RISK:
         notes.append(f"the median's test needs more than {ENOUGH} runs: Kolmogorov-Smirnov rejects equal shapes")
     elif shapes_p < RISK:
-        notes.append("the shapes differ: the median's test tells which setting's runs are faster more often than not")
+        notes.append("the shapes differ: the median's test says which setting's runs are faster more often than not")
     return Comparison(runs=(len(x), len(y)), rounds=len(pair[0]) if pair else 0, normal=normal, shapiro_p=shapiro_p, fisher_p=fisher_p,
                       t_test="Student" if student else "Welch", means=means, means_by_swaps=means_by_swaps, shapes_p=shapes_p, ranks=ranks,
                       ranks_by_swaps=ranks_by_swaps, rank_sum=rank_sum, alike=alike, first_slower=float(sums[0].statistic) / (len(x) * len(y)),

@@ -73,7 +73,7 @@ class Prefetchers:
                 with path.open("r+b", buffering=0) as file:
                     os.pwrite(file.fileno(), value, PREFETCHERS)
             except OSError as error:
-                raise Error(f"{path}: the prefetchers cannot be set as they were: {error.strerror}") from None
+                raise Error(f"{path}: the prefetchers cannot be restored: {error.strerror}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Frequencies:
     def check(self) -> None:
         """Raises Error where there are none."""
         if not any(self.folder.glob("cpu[0-9]*/cpufreq/scaling_cur_freq")):
-            raise Error(f"--frequencies: there is no {self.folder}/cpu*/cpufreq, as on most virtual machines: the kernel does not tell the "
+            raise Error(f"--frequencies: there is no {self.folder}/cpu*/cpufreq, as on most virtual machines: the kernel does not report the "
                         "processors' frequencies; leave it out")
 
     def request(self, setting: Setting, placement: Placement | None) -> dict[str, object]:
