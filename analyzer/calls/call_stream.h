@@ -129,7 +129,7 @@ struct StreamOptions {
     bool sums_off_cpu = false;  ///< off_cpu_in_pauses() is wanted
 };
 
-/// Of one thread, to be read once. Not thread-safe.
+/// The calls of one thread, to be read once. Not thread-safe.
 class CallStream {
   public:
     /// `off_cpu` as Absences::thread() gives it; both must outlive it.

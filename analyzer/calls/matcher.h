@@ -106,10 +106,10 @@ class BasicMatcher {
     void set_transparent(const std::vector<bool>& transparent);
 
     /// Calls of these are parts of other functions' calls (trace::FunctionInfo::wait_of): as if they were
-    /// ignored, except that `waited` hears of those that end.
+    /// ignored, except that `waited` gets those that end.
     void set_waits(const std::vector<bool>& waits);
 
-    /// Of these functions, which are sampled in windows, it depends on the time whether the calls inside are
+    /// These functions are sampled in windows, so it depends on the time whether the calls inside them are
     /// recorded. A call that takes less than a quarter of what the probes inside it cost has Call::held: its
     /// duration is not like that of the calls without them.
     void set_sampled(const std::vector<bool>& sampled);

@@ -27,7 +27,7 @@ std::span<const Format> formats();
 /// `text` is untrusted and of any size. What no format knows is an error that lists those there are.
 CauseReports parse_causes(std::string_view text, std::string_view origin);
 
-/// The same of a file, or of standard input for `-`.
+/// parse_causes() of a file, or of standard input for `-`.
 CauseReports read_causes(const std::string& path);
 
 }  // namespace rdam::causes

@@ -103,7 +103,7 @@ class NpyFile : private Unmovable {
     std::vector<std::byte> buffer_;
 };
 
-/// The same with a type.
+/// An NpyFile with a type.
 template <class T>
 class Column : public NpyFile {
   public:

@@ -169,8 +169,8 @@ std::uint64_t most_calls(std::uint64_t budget) {
     return budget * 3 / 8;
 }
 
-/// Around so many of the largest losses all threads are shown: as long as calls there, of which a thread has
-/// kPartOfShown at each depth, are an eighth of the budget.
+/// The number of the largest losses around which all threads are shown: calls there, of which a thread has
+/// kPartOfShown at each depth, take an eighth of the budget.
 std::size_t shown_losses(std::uint64_t budget, std::size_t threads) {
     return budget / 8 / (kPartOfShown * std::max<std::size_t>(threads, 1));
 }

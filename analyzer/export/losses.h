@@ -78,7 +78,7 @@ class LargestLosses {
     void add(const LargestLosses& other);
     /// The `most` largest, by time; those that overlap are one.
     std::vector<Span> joined(std::size_t most) const;
-    /// The least of the largest that take no more than so many slices with the calls around them; nothing:
+    /// The least of the largest losses that take at most `slices` slices with the calls around them; nothing:
     /// there is none.
     std::optional<LargeLoss> least_within(std::uint64_t slices) const;
 
@@ -111,7 +111,7 @@ class NestedCounts {
     std::vector<double> inner_;  // by depth: the most of calls there, since the call around them began
 };
 
-/// Of one thread, or of all.
+/// The counts of one thread, or of all.
 struct LossCounts {
     SizeCounts counts;
     LargestLosses largest;
@@ -120,7 +120,7 @@ struct LossCounts {
     void add(const LossCounts& other);
 };
 
-/// Of one thread.
+/// Counts the losses of one thread.
 class Losses final : public views::CallVisitor {
   public:
     void opened(const views::Opened& /*call*/) override {}
@@ -133,7 +133,7 @@ class Losses final : public views::CallVisitor {
     std::uint64_t calls_ = 0;
 };
 
-/// What can be told in the pass that finds the baselines. It saves the one that counts losses, unless the
+/// What the pass that finds the baselines can count. It saves the one that counts losses, unless the
 /// baselines took too long to settle or the losses are small compared with them. What is known of a loss is
 /// the least that it may be, except for the calls before a baseline settled: of these, the longest of each
 /// sequence is looked at again at the end.

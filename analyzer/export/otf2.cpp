@@ -106,8 +106,8 @@ class Definitions {
     std::vector<Region> regions_;
 };
 
-/// Of a function. The library compares each attribute of an event with all others; only a trace that somebody
-/// has made up has so many.
+/// The most that a function may have. The library compares each attribute of an event with all others; only a
+/// made-up trace has more.
 constexpr std::size_t kMostParameters = 64;
 
 /// In place of a text that the trace has not kept.

@@ -251,7 +251,7 @@ Result<Written> write_paje(const views::Visit& visit, const Options& /*options*/
     if (!fd) return tl::unexpected{fd.error()};
     Spool spool{visit, File{fdopen(*fd, "w+")}};
     const auto no_room = [] {
-        return fail("the directory for temporary files cannot be written: {}; give one that can with TMPDIR",
+        return fail("the directory for temporary files cannot be written: {}; set TMPDIR to one that can",
                     std::strerror(errno));
     };
     if (!spool.good()) return no_room();

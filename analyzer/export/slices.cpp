@@ -397,7 +397,7 @@ Result<void> InOrder::write(std::size_t part, std::string_view bytes) {
 void InOrder::end(std::size_t part) {
     const std::lock_guard lock{mutex_};
     held_[part].over = true;
-    // Whoever is next has what it has written so far passed on, and goes on by itself.
+    // The next part has what it has written so far passed on, and continues by itself.
     while (!held_.empty() && held_.begin()->first == turn_ && held_.begin()->second.over) {
         held_.erase(held_.begin());
         ++turn_;

@@ -57,7 +57,7 @@ void frames_of(const score::PathTree& tree, std::uint32_t node, std::vector<std:
 }
 
 std::string frame_name(const trace::TraceInfo& info, const score::PathNode& node) {
-    if (node.function >= info.functions.size()) return "(paths that are not told apart)";
+    if (node.function >= info.functions.size()) return "(paths that are not distinguished)";
     const std::string& name = info.functions[node.function].name;
     return name.empty() ? "(no name)" : name;
 }

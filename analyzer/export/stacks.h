@@ -57,7 +57,7 @@ struct Sample {
 /// lowered.
 class WholeWeights {
   public:
-    /// Those of a thread by time; `stacks` are numbered below that. Time and memory linear.
+    /// `samples`: those of a thread, by time; numbers of stacks are below `stacks`. Time and memory are linear.
     void make_whole(std::vector<Sample>& samples, std::size_t stacks);
 
   private:

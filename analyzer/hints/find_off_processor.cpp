@@ -94,7 +94,7 @@ void find_waits(const LossPart& loss, Hints& hints) {
     if (share < kWorthTelling) return;
     hints.push_back({.kind = HintKind::waited,
                      .text = fmt::format("{} of the time lost is in {} waits, {} in all, each of which was "
-                                         "recorded: another thread had what was asked for",
+                                         "recorded: another thread held what this one asked for",
                                          known_part(loss, row.waited_ns).text(), output::grouped(row.waits),
                                          output::human_time(row.waited_ns)),
                      .share = share});

@@ -73,11 +73,11 @@ Hint lost_inside_hint(const LossPart& loss, double inside) {
 std::string waits_text(const LossPart& loss, const std::vector<std::string>& asked, const Hints& hints) {
     const CatalogueFunction* known = known_wait(loss.function);
     if (known != nullptr && !known->by_design.empty())
-        return fmt::format("this function waits {}, which is what it is there for", known->by_design);
+        return fmt::format("this function waits {}, which is its purpose", known->by_design);
     if (known != nullptr && !known->runs.empty() && !calls_others(loss))
         return fmt::format(
             "this function runs {} itself, besides waiting for other threads, and no recorded call inside it "
-            "tells the two apart: list the functions that it runs",
+            "distinguishes the two: list the functions that it runs",
             known->runs);
     if (known != nullptr && !known->runs.empty() && !loss.row.sampled)
         return fmt::format(
@@ -113,7 +113,7 @@ Hint unexplained(const LossPart& loss, const Hints& hints) {
     return {
         .kind = HintKind::no_parameter,
         .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
-                            "depends on other data; a recording with one thread tells which (--alone)",
+                            "depends on other data; a recording with one thread shows which (--alone)",
                             together(asked))};
 }
 

@@ -75,7 +75,7 @@ auto having(unsigned trait) {
     return [trait](const Hint& hint) { return has(hint, trait); };
 }
 
-/// With so little lost on the processor, nothing said of it is worth telling.
+/// If less than this part of the loss was on the processor, a hint about it would say little.
 constexpr double kMinOnProcessor = 0.1;
 
 /// What is the same for all functions.

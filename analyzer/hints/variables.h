@@ -39,7 +39,7 @@ struct Shares {
 Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
 /// A share in whole percent, as a text; "less than 1 %" where that would be none.
 std::string share_text(double share);
-/// The same without the chosen call that lost most: what a single call did is no habit.
+/// shares_of() without the chosen call that lost most: what a single call did is no habit.
 Shares shares_without_worst(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
 /// The calls have at least half of what they could have more of the loss than is their share.
 bool stands_out(const Shares& shares);

@@ -22,7 +22,7 @@ struct SettingInForce {
     std::string name, value;
 };
 
-/// Those that are not the default. Of a list, the first `most_names`, and how many more there are.
+/// The settings that are not the default. A list has its first `most_names`, and how many more there are.
 std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names);
 
 /// That of several reports of one analysis, with the names of all.

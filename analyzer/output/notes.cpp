@@ -380,15 +380,11 @@ std::string maybe_recorder_advice() {
 }
 
 std::string sampled_advice() {
-    return "Scores of samples are the estimate minus what the highest of several threads' estimates exceeds "
-           "it "
-           "by on average (minus two standard errors where calls were not counted, or seen in few windows), "
-           "and "
-           "the sample may miss the fastest execution. Calls of some nanoseconds take longer between two "
-           "probes "
-           "than without them: their scores may also be too high, down to the lower end of the interval "
-           "where "
-           "their calls were counted.";
+    return "The score of a sampled function is the highest of its threads' estimates, minus the amount by "
+           "which a highest estimate is too high on average (minus two standard errors where calls were not "
+           "counted, or seen in few windows), and the sample may miss the fastest execution. Calls of some "
+           "nanoseconds take longer between two probes than without them: their scores may also be too high; "
+           "where their calls were counted, the true score may be as low as the lower end of the interval.";
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

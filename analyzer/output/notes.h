@@ -24,15 +24,15 @@ struct SharedNote {
     std::string text;
 };
 
-/// The same for several processes: notes that differ only in their figures are added up, and a function
+/// The notes on several processes: those that differ only in their figures are added up, and a function
 /// counts as never called if none of `all`, which includes these processes, has called it.
 std::vector<SharedNote> notes(Reports reports, Reports all);
 
 /// notes() for one process, and the remarks of the symbols after all frames were requested.
 std::vector<std::string> notes(const score::Report& report, const Symbols& symbols);
 
-/// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns and 3.20 ms of pauses)`, the
-/// pauses if there were any.
+/// `recording made this run 1.08 to 1.22 × as long: probes 53.1 ms, agent 2.10 ms on busy processors`, with
+/// the parts that there were.
 std::string recording_cost(const score::Report& report);
 
 /// "1.07 ×", in a table.
@@ -44,24 +44,24 @@ std::string threads_text(const score::Report& report);
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 
-/// What the 95 % are of.
+/// What the 95 % interval means.
 std::string interval_advice();
 /// What to do about a score that is a lower bound.
 std::string lower_bound_advice();
-/// … because a call was still running when its thread ended.
+/// What to do about a score that is a lower bound because a call was still running when its thread ended.
 std::string open_calls_advice();
-/// The same, and inner_loop_advice() if there is any.
+/// lower_bound_advice(), and inner_loop_advice() if there is any.
 std::string lower_bound_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines = {});
 /// The lines that make an inner loop a probe of its own, and where to put them. Empty: nobody adds them there
 /// (score::FunctionRow::markable), or the function is sampled.
 std::string inner_loop_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines = {});
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
-/// … that constant work would have as well (score::at_floor).
+/// What to think of a score that constant work would have as well (score::at_floor).
 std::string floor_advice();
-/// The same, with the figure.
+/// floor_advice() with the figure.
 std::string floor_advice(const score::FunctionRow& row);
-/// … because only a sample of the calls was recorded.
+/// What to think of a score if only a sample of the calls was recorded.
 std::string sampled_advice();
 /// What to think of a score whose loss may be the agent's (score::FunctionRow::maybe_recorder).
 std::string maybe_recorder_advice();

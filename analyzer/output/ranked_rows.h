@@ -16,11 +16,11 @@ namespace rdam::output {
 template <typename Row>
 const char* heading(const std::vector<std::reference_wrapper<const Row>>& rows, std::size_t first,
                     bool below_waiting) {
-    if (score::standing(rows[first].get()) == score::Standing::by_design) return " waiting, by design:";
+    if (score::standing(rows[first].get()) == score::Standing::by_design) return " waiting by design:";
     const auto rest = std::span{rows}.subspan(first);
     const bool unsure = std::ranges::any_of(
         rest, [](const Row& row) { return !score::at_floor(row) && !score::lost_nothing(row); });
-    if (unsure) return first > 0 ? " no more than constant work would score, or not known:" : nullptr;
+    if (unsure) return first > 0 ? " no more than constant work would score, or unknown:" : nullptr;
     if (first > 0 && score::at_floor(rows[first].get())) return " no more than constant work would score:";
     return below_waiting ? " nothing lost:" : nullptr;
 }

@@ -202,8 +202,9 @@ std::string few_windows_note(Reports reports) {
     const Rows few = rows_that(reports, [](const auto& row) { return row.few_windows; });
     if (few.empty()) return {};
     return fmt::format(
-        "No score for functions called in fewer than {} windows, much faster than their probes, slowed down "
-        "by them, or recursive (a window may open inside a recursion): {}.",
+        "These functions have no score, because they were called in fewer than {} windows, are much faster "
+        "than their probes, are slowed down by them, or are recursive (a window may open inside a "
+        "recursion): {}.",
         score::kFewWindows, some_names(few));
 }
 
@@ -222,8 +223,7 @@ std::string copied_stacks_note(Reports reports) {
     if (libraries.empty()) return {};
     return fmt::format(
         "Stacks of this program are copied away ({}): which end belongs to which call is not known, so "
-        "durations "
-        "and scores are unknown, but for functions of libc that wait. Calls are counted.",
+        "durations and scores are unknown, except for functions of libc that wait. Calls are counted.",
         fmt::join(libraries, ", "));
 }
 

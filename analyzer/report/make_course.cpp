@@ -23,7 +23,7 @@ void merge_bins(std::vector<CourseCalls>& calls) {
     if (!calls.empty()) calls.resize(kept + 1);
 }
 
-/// Those of usual calls, or those in windows.
+/// The parts of usual calls, or those in windows.
 std::vector<CourseCalls> of_kind(std::span<const CourseCalls> calls, bool in_windows) {
     std::vector<CourseCalls> found;
     for (CourseCalls part : calls) {

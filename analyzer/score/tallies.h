@@ -104,13 +104,13 @@ struct PathSums {
     void add(const calls::Call& call);
 };
 
-/// Those of one group on one path.
+/// The sums of one group on one path.
 struct PathCalls : PathSums {
     std::uint32_t group = 0;
     std::uint32_t path = 0;
 };
 
-/// A path is as in report/path_tree.h, and told apart by more: whether its calls are outermost, and whether
+/// A path is as in report/path_tree.h, and distinguished by more: whether its calls are outermost, and whether
 /// they were recorded in windows and stand for more. Path 0 is the root, 1 the one for those without room.
 struct Path {
     std::uint32_t parent = 0;
@@ -140,7 +140,7 @@ class PathTally {
         outside,    ///< it does not count
     };
 
-    /// Of a thread with so many functions. Has `most_paths` paths, and four more for each function.
+    /// For a thread with `functions` functions. Has `most_paths` paths, and four more for each function.
     PathTally(std::size_t functions, std::size_t most_paths, std::size_t most_pairs);
 
     void open(std::uint32_t function, std::uint64_t weight, Kind kind);

@@ -61,7 +61,7 @@ class SequenceBuilder {
         ShapeId shape = 0;
         std::span<const std::uint64_t> keys;  ///< of its group; valid until the next call of a function
     };
-    /// The same, with its group, for a caller that asks the store for it later.
+    /// As close(), but for a caller that asks the store for the group later.
     Closed close_shape();
 
     /// The children of the innermost open call so far, counted even where loops are folded. Valid until the

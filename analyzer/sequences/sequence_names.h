@@ -17,7 +17,7 @@ std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t va
 /// Characters of a text that are shown where it is one of several things.
 inline constexpr std::size_t kShortText = 60;
 
-/// The same for people: of a text, the text itself in quotation marks, printable, without its middle if it
+/// format_value() for people. A text is shown in quotation marks, printable, without its middle if it
 /// has more characters than `longest`; a quotation mark or backslash in it has a backslash before it. `-`
 /// where a call has none, `text 12345` where the trace does not have it.
 std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo& parameter,
@@ -29,7 +29,7 @@ std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,
                           const KeyTable& keys);
 
-/// The same of a shape, which has no keys unless they are deep.
+/// sequence_name() of a shape, which has no keys unless they are deep.
 std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::TraceInfo& info,
                        const KeyTable& keys);
 

@@ -46,7 +46,7 @@ struct FunctionSampling {
     Spread times;      ///< of the scored outermost calls
 };
 
-/// The same for one of its groups, if any of the group's calls was sampled.
+/// What is kept of one group of the function, if any of the group's calls was sampled.
 struct GroupSampling {
     /// For the scored outermost calls. If a function has several groups in a tree, the sum of their variances
     /// is not below the variance of their sum (Cauchy–Schwarz).

@@ -19,7 +19,7 @@ bool overlap(const score::ScoredCall& a, const score::ScoredCall& b) {
     return a.thread == b.thread && a.begin < b.end && b.begin < a.end;
 }
 
-/// Those that lost most, of different times or threads.
+/// The calls that lost most, at different times or in different threads.
 std::vector<Chosen> largest_losses(const score::Report& report, const Limits& limits) {
     std::vector<Chosen> all;
     for (std::size_t row = 0; row < report.functions.size(); ++row) {
@@ -105,7 +105,7 @@ void keep_most(std::size_t lanes, Surroundings& window) {
     window.lanes.resize(lanes);
 }
 
-/// Of one thread, by window.
+/// The lanes of one thread, by window.
 Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score::Report& report,
                                    const calls::KnownEnds& ends, std::size_t thread, const Limits& limits,
                                    const std::vector<Surroundings>& windows) {

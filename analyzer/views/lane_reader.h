@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kMaxDepth = 10;
 Result<Lane> read_lane(const trace::TraceReader& reader, const calls::KnownEnds& ends, std::uint32_t thread,
                        const trace::TimePart& part, std::size_t columns);
 
-/// Those of a thread's times off the processor that reach into `part`, without those shorter than the part /
-/// `columns`. `intervals` are those of TraceReader::off_cpu().
+/// A thread's times off the processor that reach into `part`, without those shorter than the part / `columns`.
+/// `intervals` are those of TraceReader::off_cpu().
 std::vector<trace::OffCpu> within(std::span<const trace::OffCpu> intervals, const trace::TimePart& part,
                                   std::size_t columns);
 

@@ -147,7 +147,7 @@ struct Base {
     std::optional<SequenceBase> self;   ///< of its self time
 };
 
-/// Those of the second pass.
+/// The baselines that are known before the second pass.
 class KnownBases {
   public:
     KnownBases(const std::vector<SequenceBase>& whole, const std::vector<SequenceBase>& self)
@@ -167,7 +167,7 @@ class KnownBases {
     const std::vector<SequenceBase>& self_;   // … but none may be known
 };
 
-/// Those of an EarlyLook.
+/// The baselines of an EarlyLook, which settle while it reads.
 class SettlingBases {
   public:
     SettlingBases(Durations& durations, double error) : durations_(durations), error_(error) {}

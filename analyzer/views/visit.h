@@ -116,7 +116,7 @@ class Visit {
 
     const trace::TraceInfo& info() const { return reader_->info(); }
     const trace::TimeScale& clock() const { return clock_; }
-    /// Those with a part in what is looked at: indices into TraceInfo::threads, rising.
+    /// The threads with a part in the selection: indices into TraceInfo::threads, rising.
     const std::vector<std::uint32_t>& threads() const { return selection_.threads; }
     /// Whether the thread has any events.
     bool has_events(std::uint32_t thread) const { return reader_->events_of(thread) > 0; }

@@ -94,7 +94,7 @@ class Socket {
     }
 
   private:
-    /// Whoever listens may have more callers than it can hear, or be somebody who hears none.
+    /// The listener may have more callers than it can accept, or may accept none.
     long connect_soon(const sockaddr_un& address, long length) const {
         constexpr int kTries = 10;
         constexpr long kMillisecond = 1;
@@ -163,9 +163,8 @@ bool has_ended(const Name& name) {
 
 void say_taken() {
     Line line;
-    (line
-     << "another user holds the name of this run's rdam-starter, or nobody accepts under it: another one "
-        "is started")
+    (line << "another user holds the name of this run's rdam-starter, or no process accepts connections "
+             "under it: another one is started")
         .print();
 }
 

@@ -15,7 +15,7 @@ struct Filtering {
     std::uint32_t filtered;  ///< the thread is under a filter
     std::uint32_t calling;   ///< sections open, one inside another, that may enter the kernel
     std::uint32_t busy;      ///< sections open that may not
-    /// The thread has been told whether its creator was filtered, or was there before any filter. Others may
+    /// The thread knows whether its creator was filtered, or was there before any filter. Other threads may
     /// have begun under one: a handler that interrupts a thread's first instructions is in such a one, and so
     /// is what a program creates past pthread_create.
     std::uint32_t known;

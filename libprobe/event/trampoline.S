@@ -378,7 +378,8 @@ rdam_pads:
 rdam_pads_end:
         .size   rdam_pads, . - rdam_pads
 
-// As at the begin of rdam_leave_…: (rsp) = the CallSite's offset, and the table is found by the number before this.
+// The stack is as at the begin of rdam_leave_…: (rsp) holds the CallSite's offset; the number before this label
+// leads to the table.
         .balign 64
 .Lback_origin:
         .long   rdam_call_sites - .Lback_origin, 0

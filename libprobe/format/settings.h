@@ -110,7 +110,7 @@ inline constexpr Setting kTable[kCount] = {
      .unset = "5%",
      .option = "--max-overhead",
      .takes = "SHARE [5%]",
-     .help = "Record a function in windows of time where recording all calls would cost a thread more than "
+     .help = "Record a function in windows of time if recording all its calls would cost a thread more than "
              "this share of its own time"},
     {.id = Id::switches,
      .variable = "RDAM_SWITCHES",
@@ -141,7 +141,8 @@ inline constexpr Setting kTable[kCount] = {
      .kind = Kind::flag,
      .right = "0 or 1",
      .option = "--all-calls",
-     .help = "Record every call, whatever that costs: functions marked ~ in the list, too, and no budget"},
+     .help = "Record every call, whatever that costs: also of functions marked ~ in the list, and without a "
+             "budget"},
     {.id = Id::arguments,
      .variable = "RDAM_ARGS",
      .kind = Kind::flag,

@@ -520,7 +520,7 @@ inline std::atomic<std::uint8_t>& gate_of(void* control, std::uint32_t function)
     return reinterpret_cast<std::atomic<std::uint8_t>*>(static_cast<char*>(control) + kGatesOffset)[function];
 }
 
-/// Of the budget for overhead one part in so many is for the recording of functions in windows.
+/// Recording functions in windows gets one part in this many of the budget for overhead.
 inline constexpr std::uint32_t kPartOfWindows = 5;
 
 struct PlannedFunction {

@@ -49,7 +49,7 @@ class Alone(Case):
         self.assert_one_line(self.rdam("analyze", "--alone", "one.bin", "one.bin", "one.bin"), 2, "--alone")
         # Nothing can be compared: as many threads.
         done = self.rdam("analyze", "--alone", "one.bin", "--threshold=0", "one.bin")
-        self.assertIn("one.bin: has no function that scores at least 0 in one.bin and was called often enough by fewer threads: nothing can be",
+        self.assertIn("one.bin: no function that scores at least 0 in one.bin was called often enough here by fewer threads: nothing can be",
                       done.stderr.decode())
         kinds = [hint["kind"] for row in self.analyze("one.bin", "--alone", "one.bin")["functions"] for hint in row["hints"]]
         self.assertNotIn("varies_alone", kinds)

@@ -117,7 +117,7 @@ class PajeInput(Case):
         done = self.rdam("analyze", SHARED / "pajeng_native_sample.trace")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertIn("recorded by StarPU", done.stdout.decode())
-        self.assertIn("StarPU writes times in milliseconds, and so they are read.", done.stdout.decode())
+        self.assertIn("StarPU writes times in milliseconds, and rdam reads them as such.", done.stdout.decode())
 
     def test_states_that_the_end_of_the_trace_cuts_off_are_no_measure(self):
         """All states of this name but the last of each node last ten seconds; that one begins when the trace ends."""

@@ -77,7 +77,7 @@ class Shapes(Case):
         self.assertGreater(join["rdam"], 0.2)
         self.assertLess(lock["rank"], join["rank"])
         table = self.rdam("analyze", "trace.bin").stdout.decode()
-        self.assertRegex(table, r"(?s)pthread_mutex_lock .*\n waiting, by design:\n.*pthread_join, for a thread's end ")
+        self.assertRegex(table, r"(?s)pthread_mutex_lock .*\n waiting by design:\n.*pthread_join, for a thread's end ")
 
     def test_call_stacks_lead_to_main(self):
         for program in ("shapes", "shapes_undescribed", "shapes_static"):

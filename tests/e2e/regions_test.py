@@ -129,8 +129,8 @@ class Regions(Case):
         done = self.rdam("record", "-f", "inner,work", "--", PROGRAMS / "regions")
         said = done.stderr.decode()
         self.assertEqual(done.returncode, 0, said)
-        self.assertIn("rdam: 'inner': wrapped region:inner: no function has that name, so rdam takes it for a region that "
-                      "the program may mark; region:inner says so explicitly", said)
+        self.assertIn("rdam: 'inner': wrapped region:inner: no function has that name, so rdam treats it as a region that "
+                      "the program may mark; region:inner states this explicitly", said)
         done = self.rdam("record", "-f", "region:nowhere", "--", PROGRAMS / "regions")
         self.assertEqual(done.returncode, 1)
         self.assertIn("'region:nowhere': not found: no loaded object has a region of that name", done.stderr.decode())

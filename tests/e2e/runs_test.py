@@ -56,7 +56,7 @@ class Outliving(Case):
         done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"""
             '{PROGRAMS}/outlives' 0 go ready <&- >&- 2>&- &
             while ! test -e ready; do sleep 0.05; done""")
-        pid, = re.findall(r"^rdam: process (\d+) \(outlives\) is still running: if it calls functions of the list, those calls will "
+        pid, = re.findall(r"^rdam: process (\d+) \(outlives\) is still running: if it calls functions on the list, those calls will "
                           r"be in a trace of its own$", done.stderr.decode(), re.MULTILINE)
         self.assertNotIn("no trace", done.stderr.decode())
         self.end([int(pid)])
@@ -104,18 +104,18 @@ class Inside(Case):
 
     def test_in_a_shell(self):
         self.assertEqual(self.check("sh", "-c", self.INNER),
-                         "rdam: no trace was written here: the program ran `rdam record` itself, and what that recorded is in inner.bin")
+                         "rdam: no trace was written here: the program ran `rdam record` itself, and that recording is in inner.bin")
         self.assertFalse((self.folder / "outer.bin").exists())
 
     def test_one_right_in_the_other(self):
         said = self.check(RDAM, "record", "-f", "work", "-o", "inner.bin", "--", COUNTS, "1", "10")
-        self.assertIn("what that recorded is in inner.bin", said)
+        self.assertIn("that recording is in inner.bin", said)
 
     def test_beside_calls_of_its_own(self):
         for output in ("outer.bin", "outer%p.bin"):
             with self.subTest(output):
                 said = self.check("sh", "-c", f"{self.INNER}; '{COUNTS}' 2 20", output=output)
-                self.assertEqual(said, "rdam: the program ran `rdam record` itself, and what that recorded is in inner.bin")
+                self.assertEqual(said, "rdam: the program ran `rdam record` itself, and that recording is in inner.bin")
                 outer, = self.folder.glob("outer*.bin")
                 self.assertEqual(self.counts(outer), {"work": 40})
                 outer.unlink()
@@ -123,7 +123,7 @@ class Inside(Case):
     def test_elsewhere(self):
         (self.folder / "sub").mkdir()
         done = self.rdam("record", "-f", "work", "-o", "sub/%p.bin", "--", "sh", "-c", f"cd sub; {self.INNER}")
-        self.assertRegex(done.stderr.decode(), r"what that recorded is in sub/inner\.bin\n$")
+        self.assertRegex(done.stderr.decode(), r"that recording is in sub/inner\.bin\n$")
 
     def test_inner_one_without_calls(self):
         done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"'{RDAM}' record -f work -- true")

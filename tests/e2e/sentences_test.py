@@ -95,7 +95,8 @@ class Launchers(Sentences):
     def test_an_interpreter_in_which_nothing_is_found_says_what_is_recorded(self):
         text = self.said("--", "perl", "-e", "exit 0", status=1)
         self.assertRegex(text, r"none of the functions on the list can be wrapped in .*/perl: only what it starts is recorded\n")
-        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (what sudo, ", text)
+        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list "
+                      "(programs started by sudo, ", text)
 
     def test_small_inits(self):
         self.assert_recorded(self.find("tini"), "-s", "--", COUNTS, "1", "10")
@@ -191,7 +192,7 @@ class OtherLibraries(Sentences):
         self.assertEqual(len(re.findall(r"rdam: process \d+ has another C library than glibc \(such as musl\): it is not recorded\n", text)), 1)
         self.assertEqual(self.counts(), {"work": 10})
         text = self.said("-o", "other.bin", "--", "sh", "-c", "./program 10; exit 0", status=1)
-        self.assertIn("(what sudo, env -i, LD_PRELOAD=… or a program that clears its environment starts does not load it, nor do static, "
+        self.assertIn("(programs started by sudo, env -i, LD_PRELOAD=… or a program that clears its environment do not load it, nor do static, "
                       "set-user-ID, 32-bit and musl programs", text)
 
     def test_no_dynamic_linker(self):
@@ -247,15 +248,15 @@ class NotLoaded(Sentences):
                                    (["env", "sh", "-c", f"env -i {COUNTS} 1 10; exit 3"], "env, (dash|bash|busybox)")):
             with self.subTest(launchers):
                 text = self.said("--", *command, status=1)
-                self.assertRegex(text, f"rdam: {self.ONLY}{launchers}, where nothing was on the list .*; start rdam behind what "
-                                       r"keeps it out \(the run ended with exit code 3\)\n")
+                self.assertRegex(text, f"rdam: {self.ONLY}{launchers}, where no function was on the list .*; start rdam behind the "
+                                       r"command that keeps it out \(the run ended with exit code 3\)\n")
                 self.assertEqual(text.count("\n"), 1, text)
 
     def test_a_program_that_clears_its_environment(self):
         program = self.compiled(CLEARS)
         text = self.said("--", "env", program, COUNTS, "1", "10", status=1)
-        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (what sudo, env -i, "
-                      "LD_PRELOAD=… or a program that clears its environment starts does not load it", text)
+        self.assertIn("no program of the run that is known to have loaded the recorder contained a function on the list (programs started by "
+                      "sudo, env -i, LD_PRELOAD=… or a program that clears its environment do not load it", text)
         # One that is recorded itself. Its agent looks at what it has become some ten times a second.
         text = self.rdam("record", "-f", "work,before", "--", program, self.find("sleep"), "2").stderr.decode()
         self.assertEqual(self.counts(), {"before": 1})
@@ -280,7 +281,7 @@ class NotLoaded(Sentences):
         self.assertIn(f"{self.ONLY}sudo, which removes LD_PRELOAD from what it starts; start rdam behind it: sudo rdam record … -- PROGRAM", text)
         self.assertRegex(self.examine(sudo), "no .*/sudo removes LD_PRELOAD from what it starts start rdam behind it: sudo rdam record")
         text = self.said("-o", "other.bin", "--", "sh", "-c", f"{sudo} -n {COUNTS} 1 10; exit 0", status=1)
-        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, where nothing was on the list \(what sudo, env -i, ")
+        self.assertRegex(text, self.ONLY + r"(dash|bash|busybox), sudo, where no function was on the list \(programs started by sudo, env -i, ")
 
     def test_a_set_user_id_launcher(self):
         self.need("setpriv", "sudo")
@@ -322,7 +323,7 @@ class NotLoaded(Sentences):
         self.assertRegex(text, "rdam: cannot write the trace to .*/trace.bin: Permission denied")
         self.assertNotIn("no program of the run", text)
         if "is known to have been" in text:  # the process could not tell the run
-            self.assertIn("a process of a user who may not write here has said so", text)
+            self.assertIn("a process of a user who may not write here has reported it", text)
 
 
 class Sampled(Sentences):

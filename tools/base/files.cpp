@@ -134,8 +134,9 @@ std::string folder_for_temporary_files() {
 }
 
 tl::unexpected<Error> cannot_be_written() {
-    return fail("cannot write to {}, the directory for temporary files: {}; give one that can be with TMPDIR",
-                folder_for_temporary_files(), std::strerror(errno));
+    return fail(
+        "cannot write to {}, the directory for temporary files: {}; set TMPDIR to one that can be written",
+        folder_for_temporary_files(), std::strerror(errno));
 }
 
 }  // namespace

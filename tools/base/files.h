@@ -105,7 +105,7 @@ class FileBeside {
     Descriptor file_;
 };
 
-/// Who may read and write a new file. Not thread-safe.
+/// The permissions of a new file. Not thread-safe.
 mode_t mode_of_new_files();
 
 // The last part of a path.

@@ -1,4 +1,4 @@
-// The same for each of several things that do not depend on one another.
+// Handles several independent items in parallel.
 #pragma once
 
 #include <algorithm>

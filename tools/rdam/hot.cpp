@@ -153,7 +153,7 @@ Run add_hot(CLI::App& app) {
     app.add_option("--module", request.options.module,
                    "Keep only functions of modules that match this name or pattern");
     app.add_option("--process", request.process,
-                   "Count only the samples of this process, of a recording of several (perf record -a)")
+                   "Count only the samples of this process, if several were recorded (perf record -a)")
         ->option_text("NAME|PID");
     app.add_option("--program", request.programs,
                    "Look up waiting functions and code in this program or library if the input does not name "

@@ -43,24 +43,23 @@ constexpr std::array kFactors{
              "Where threads run: none, random (drawn for each run), compact, scatter, file:FILE (a processor "
              "for each thread)"},
     Repeated{"--smt", "use,spare", "Use the second hardware threads of cores, or spare them"},
-    Repeated{"--spare", "N,N", "Leave so many cores to the system"},
+    Repeated{"--spare", "N,N", "Leave this many cores to the system"},
     Repeated{"--co-runners", "NxKIND,...",
-             "What runs on each processor besides: 0, 1xbusy, 2xsleep:10us, 1xarray:196608, 1x'COMMAND'; "
-             "@free behind it does not bind it"},
-    Repeated{"--env-size", "BYTES,...", "Empty the environment but for so many bytes; 0..4095/63 is a range"},
-    Repeated{"--randomize", "on,off", "Have addresses drawn at random, or not"},
-    Repeated{"--pages", "small,large", "Pages of what malloc allocates (glibc 2.35 or later)"},
-    Repeated{"--memory", "POLICY,...", "Where memory goes: local, first-touch, interleave, bind:NODE"},
-    Repeated{
-        "--prefetcher", "on,off",
-        "The processors' hardware prefetchers, as they are switched by model-specific registers (root, no "
-        "virtual machine)"},
+             "Other programs that run on each processor: 0, 1xbusy, 2xsleep:10us, 1xarray:196608, "
+             "1x'COMMAND'; with @free at the end they are not bound"},
+    Repeated{"--env-size", "BYTES,...",
+             "Empty the environment except for this many bytes; 0..4095/63 is a range"},
+    Repeated{"--randomize", "on,off", "Let the kernel randomize addresses, or not"},
+    Repeated{"--pages", "small,large", "Size of the pages that malloc uses (glibc 2.35 or later)"},
+    Repeated{"--memory", "POLICY,...", "Memory policy: local, first-touch, interleave, bind:NODE"},
+    Repeated{"--prefetcher", "on,off",
+             "Switch the processors' hardware prefetchers on or off, by model-specific registers (root, no "
+             "virtual machine)"},
     Repeated{"--setting", "NAME=COMMAND",
-             "A whole command as a setting, instead of PROGRAM; give it for each"},
-    Repeated{
-        "--program", "NAME=COMMAND",
-        "One of several programs, instead of PROGRAM; give it for each. Each has all settings, which are "
-        "compared within it"},
+             "A whole command as a setting, instead of PROGRAM; give the option for each"},
+    Repeated{"--program", "NAME=COMMAND",
+             "One of several programs, instead of PROGRAM; give the option for each. Settings are compared "
+             "within each program"},
 };
 constexpr Repeated kMetric{
     "--metric", "NAME=WHERE",
@@ -198,22 +197,21 @@ Run add_study(CLI::App& app) {
     };
     for (std::size_t i = 0; i < kFactors.size(); ++i)
         add_repeated(kFactors[i], arguments->factors[i]);
-    app.add_option(
-           "--config", arguments->config,
-           "Take options, without their dashes, and the command from a TOML file; those given here win")
+    app.add_option("--config", arguments->config,
+                   "Read options, without their dashes, and the command from a TOML file; the command line "
+                   "overrides them")
         ->option_text("FILE");
     app.add_option("--runs", arguments->runs, "Runs of each setting [31]")
         ->option_text("N")
         ->check(whole_number(3, kMostRuns));
     app.add_flag("--quick", arguments->quick, "11 runs of each setting, unless --runs says how many");
-    app.add_option("--warmups", arguments->warm_ups, "Runs of each setting before, which do not count")
+    app.add_option("--warmups", arguments->warm_ups, "Warm-up runs of each setting, which do not count")
         ->option_text("N")
         ->check(whole_number(0, kMostRuns))
         ->capture_default_str();
-    app.add_option("--seed", arguments->seed, "What the order of runs is drawn from [drawn]")
-        ->option_text("N");
+    app.add_option("--seed", arguments->seed, "Seed of the random order of runs [random]")->option_text("N");
     app.add_flag("--duet", arguments->duet,
-                 "Run two settings at once, each on a half of the processors, drawn for each round");
+                 "Run two settings at once, each on a half of the processors that is drawn for each round");
     app.add_option("--time-limit", arguments->time_limit, "End the study when a run takes longer")
         ->option_text("TIME");
     app.add_option(
@@ -226,19 +224,21 @@ Run add_study(CLI::App& app) {
                  "Count OpenMP's parallel regions in which a thread had moved to another processor");
     app.add_option(
            "--record", arguments->record,
-           "Have rdam record runs besides, with the functions in LIST, and say what the spread comes from")
+           "Also make runs that rdam records, with the functions in LIST, and say what the spread comes from")
         ->option_text("LIST");
     app.add_option("--record-every", arguments->record_every, "Record in every Nth round [1]")
         ->option_text("N")
         ->check(whole_number(1, kMostRuns));
     app.add_flag(
         "--frequencies", arguments->frequencies,
-        "Log the frequencies of each run's processors, from one that it leaves alone, while it goes on");
-    app.add_option("--frequencies-every", arguments->frequencies_every, "Read them so often [10ms]")
+        "Log the frequencies of each run's processors while it runs, from a processor that it leaves free");
+    app.add_option("--frequencies-every", arguments->frequencies_every,
+                   "Read the frequencies at this interval [10ms]")
         ->option_text("TIME");
     app.add_flag("--osnoise", arguments->osnoise,
-                 "Have the kernel's osnoise tracer say what disturbs each run, by source (root)");
-    app.add_option("--risk", arguments->risk, "The probability of declaring any difference that is not there")
+                 "Let the kernel's osnoise tracer measure what disturbs each run, by source (root)");
+    app.add_option("--risk", arguments->risk,
+                   "The probability of declaring any difference that does not exist")
         ->option_text("SHARE")
         ->check(number(0.0001, 0.5))
         ->capture_default_str();
@@ -247,11 +247,11 @@ Run add_study(CLI::App& app) {
            "Compare with this setting, or each with the one that differs only in this level (pin none), "
            "or all with one another [the first]")
         ->option_text("SETTING|LEVEL|all");
-    app.add_option("-o,--output", arguments->output, "Keep every run in FILE when it ends [study.jsonl]")
+    app.add_option("-o,--output", arguments->output, "Write each run to FILE when it ends [study.jsonl]")
         ->option_text("FILE");
     auto* const resume =
-        app.add_option("--resume", arguments->resume, "Go on with the study in FILE")->option_text("FILE");
-    app.add_option("--show", arguments->show, "Print what the study in FILE found, as far as it is")
+        app.add_option("--resume", arguments->resume, "Continue the study in FILE")->option_text("FILE");
+    app.add_option("--show", arguments->show, "Print the results that the study in FILE has so far")
         ->option_text("FILE")
         ->excludes(resume);
     app.add_flag("--json", arguments->json, "Print JSON");

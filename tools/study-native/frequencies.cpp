@@ -179,7 +179,7 @@ std::optional<std::string> Prefetcher::restore() {
     std::optional<std::string> why;
     for (const Register& each : registers_)
         if (is_changed_ && !write_to(each, each.former))
-            why = each.path.string() + ": the prefetchers cannot be set as they were: " + errno_text(errno);
+            why = each.path.string() + ": the prefetchers cannot be restored: " + errno_text(errno);
     is_changed_ = false;
     return why;
 }

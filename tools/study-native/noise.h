@@ -31,7 +31,7 @@ class Noise {
     void stop() const;
 
     /// `osnoise` of the answer: ns by source, on these processors (in ascending order), while it was started.
-    /// Those of the kernel's clocks, which tick while a processor is busy, are told as `timer`. `program` and
+    /// The kernel's clocks, which tick while a processor is busy, are reported as `timer`. `program` and
     /// all that it has started since are no noise. Null if the kernel had to drop events, so that nobody
     /// knows.
     void read_into(nlohmann::json& answer, pid_t program, const std::vector<int>& processors) const;

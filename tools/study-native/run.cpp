@@ -640,8 +640,8 @@ Json run(const Json& request, int signals) {
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);
     if (const auto why = surroundings.leave(answer, program.pid())) return {{"error", *why}};
     if (!gone.empty() && end == End::itself)
-        return {
-            {"error", "the co-runner " + gone + " ended before the program: give a command that goes on"}};
+        return {{"error",
+                 "the co-runner " + gone + " ended before the program: give a command that keeps running"}};
     answer["exit_code"] = WIFEXITED(status) ? Json(WEXITSTATUS(status)) : Json(nullptr);
     answer["signal"] = WIFSIGNALED(status) ? Json(WTERMSIG(status)) : Json(nullptr);
     answer["too_long"] = end == End::too_long;

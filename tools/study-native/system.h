@@ -17,7 +17,7 @@ std::int64_t now_ns();
 /// Empty where it cannot be read.
 std::string content_of(const std::filesystem::path& path);
 
-/// Whoever the caller was started by has ended: so does the caller.
+/// The process that started the caller has ended: so does the caller.
 void end_with(pid_t parent);
 
 /// In ascending order.

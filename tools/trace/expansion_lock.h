@@ -7,7 +7,7 @@
 
 namespace rdam::trace {
 
-/// Thread-safe. Given back when it is destroyed.
+/// The right to decode such chunks. Thread-safe. The destructor gives it back.
 class Turn {
   public:
     Turn() = default;
@@ -17,8 +17,9 @@ class Turn {
     Turn(Turn&&) = delete;
     Turn& operator=(Turn&&) = delete;
 
-    /// Waits until nobody else in this process has the turn, or `stopped` is true, which is asked now and
-    /// then. False: it has stopped. Who has it must end without waiting for another thread of a trace.
+    /// Waits until nobody else in this process has the turn, or `stopped` returns true, which is checked now
+    /// and then. False: `stopped` returned true. A thread that has the turn must end without waiting for
+    /// another thread of a trace.
     bool take(const std::function<bool()>& stopped);
     bool has() const;
 

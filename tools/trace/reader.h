@@ -82,14 +82,14 @@ class TraceReader {
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
                              const std::function<void()>& gap, const Reading& how = {}) const;
 
-    /// As read_thread(), but only the chunks of events that reach into `part`: calls that began before them
-    /// are not seen to begin. `gap` is also called before the first.
+    /// Like read_thread(), but reads only the chunks of events that reach into `part`: calls that began before
+    /// these chunks have no begin. `gap` is also called before the first chunk.
     Result<void> read_part(std::uint32_t thread, const TimePart& part,
                            const std::function<void(std::span<const Event>)>& sink,
                            const std::function<void()>& gap) const;
-    /// The same events one chunk after the other, as they stand in the file: leaves by unwinding may name no
-    /// function (pack::kInnermost). The reader must outlive it. Errors: no such thread. Different threads may
-    /// be read at the same time.
+    /// The events of read_thread(), one chunk after the other, as they stand in the file: leaves by unwinding may
+    /// name no function (pack::kInnermost). The reader must outlive what is returned. Errors: no such thread.
+    /// Different threads may be read at the same time.
     Result<EventStream> stream(std::uint32_t thread) const;
     /// Whether the thread switches its stack (EventKind::stack_switch), according to its chunks' flags.
     bool switches_stacks(std::uint32_t thread) const;

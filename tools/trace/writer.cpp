@@ -331,7 +331,7 @@ FileOutput::FileOutput(int fd, std::string name, Purpose purpose)
 
 tl::unexpected<Error> FileOutput::cannot_write(int error) const {
     if (purpose_ == Purpose::temporary_copy)
-        return fail("{} cannot be written: {}; give a directory with room with TMPDIR", name_,
+        return fail("{} cannot be written: {}; set TMPDIR to a directory with room", name_,
                     std::generic_category().message(error));
     return fail("cannot write {}: {}; {}", name_, std::generic_category().message(error), remedy(error));
 }

@@ -239,7 +239,7 @@ ArgumentPlace place_of(const PassedIn& argument) {
     }
 }
 
-/// As far as what is before each parameter is known.
+/// Adds the place where each parameter is expected, as far as the parameters before it are known.
 void expect(const FunctionClaims& claims, std::vector<Finding>& findings) {
     if (!claims.hidden_result) return;
     ArgumentAllocator allocator;

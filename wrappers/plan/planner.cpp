@@ -101,8 +101,8 @@ class Planner {
         answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
         if (!entry.scope.empty()) return answer;
         answer.reason = fmt::format(
-            "no function has that name, so rdam takes it for a region that the program may mark; {} says so "
-            "explicitly",
+            "no function has that name, so rdam treats it as a region that the program may mark; {} states "
+            "this explicitly",
             answer.function);
         answer.nearest = nearest(entry);
         return answer;

@@ -137,8 +137,8 @@ std::optional<std::vector<Dwarf_Die>> members_of(Dwarf_Die structure) {
     return members;
 }
 
-/// Of structures, Rust's own convention and C's agree on those of one value and on those of two words:
-/// pointers to slices, texts and traits.
+/// Rust's own convention agrees with C's on structures of one value and of two words, such as pointers to
+/// slices, texts and traits.
 std::optional<PassedAs> passed_in_rust(Dwarf_Die type) {
     for (int depth = 0; depth < kDeepestRange; ++depth) {
         if (const auto scalar = value_of_type(type)) return passed_alone(*scalar);

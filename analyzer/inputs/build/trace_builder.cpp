@@ -147,8 +147,8 @@ Result<TemporaryTrace> TemporaryTrace::create(const std::string& name) {
     if (second >= 0) return TemporaryTrace{.to_write = *fd, .to_read = second};
     close(*fd);
     return fail(
-        "the temporary copy of {} cannot be read: {}; give a directory on another file system with TMPDIR",
-        name, std::strerror(error));
+        "the temporary copy of {} cannot be read: {}; set TMPDIR to a directory on another file system", name,
+        std::strerror(error));
 }
 
 TraceBuilder::State::~State() {

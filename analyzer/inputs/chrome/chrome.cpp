@@ -180,9 +180,10 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
     add_remark(
         remarks, all.merged, "call is not in the file by itself: rdam's export has merged it with others",
         "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
-    add_remark(remarks, all.rounded,
-               "event ends later than the one around it by what times are rounded, and was cut there",
-               "events end later than those around them by what times are rounded, and were cut there");
+    add_remark(
+        remarks, all.rounded,
+        "event ends later than the one around it by no more than times are rounded, and was cut there",
+        "events end later than those around them by no more than times are rounded, and were cut there");
     add_remark(remarks, all.overlapping, "event ends later than the one around it: counted, not scored",
                "events end later than those around them: counted, not scored");
     add_remark(remarks, all.unmatched, "event E ends nothing, and was passed over",

@@ -127,7 +127,7 @@ struct Message {
 
 constexpr std::size_t kLongestError = 4096;
 
-/// Where nobody listens any more, nothing is lost.
+/// Write errors are ignored: the parent has exited.
 void tell(int pipe, const Message& message, std::string_view text = {}) {
     (void)write_all(pipe, {reinterpret_cast<const char*>(&message), sizeof message});
     (void)write_all(pipe, text);

@@ -37,7 +37,7 @@ struct Use {
     void add(const Use& other);
 };
 
-/// Of one location, or of several.
+/// Counts what one location has, or several.
 class Census final : public EventSink {
   public:
     void enter(std::uint64_t time, OTF2_RegionRef region,

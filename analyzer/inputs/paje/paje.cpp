@@ -180,7 +180,7 @@ void Parser::add_remarks() {
     if (producer_.is_rdam()) note_export(builder_.info());
     if (producer_.milliseconds())
         remarks.push_back(
-            fmt::format("{} writes times in milliseconds, and so they are read.", producer_.tool()));
+            fmt::format("{} writes times in milliseconds, and rdam reads them as such.", producer_.tool()));
     else if (producer_.tool().empty())
         remarks.emplace_back("The times are read as seconds: Pajé has no other unit.");
     if (given_.disordered)
@@ -196,8 +196,9 @@ void Parser::add_remarks() {
                "containers are created twice: the first time counts");
     add_remark(remarks, with_surplus_, "line has more fields than the event's definition: these are left out",
                "lines have more fields than the event's definition: these are left out");
-    add_remark(remarks, other_files_, "other file is named in the file as a part of the trace: not read",
-               "other files are named in the file as a part of the trace: not read");
+    add_remark(remarks, other_files_,
+               "other file is named in the file as a part of the trace, and was not read",
+               "other files are named in the file as a part of the trace, and were not read");
 }
 
 }  // namespace rdam::inputs::paje

@@ -263,16 +263,16 @@ void add_remarks(const Survey& survey, const Readings& readings, Order order,
         if (event.partner.empty()) alone.push_back(name);
     if (!alone.empty())
         remarks.push_back(
-            fmt::format("Probes that are no half of a pair were passed over: {}.", some_names(alone)));
+            fmt::format("Probes that are not one of a pair were passed over: {}.", some_names(alone)));
     if (order == Order::any)
         remarks.emplace_back("The events were not in the order of time, and were sorted.");
     if (readings.has_lost)
         remarks.emplace_back("The recorder has lost events: calls that were open then were left out.");
     if (readings.several_values > 0)
-        remarks.emplace_back("Of returns with several values, one was taken as the result.");
+        remarks.emplace_back("Some returns have several values: one of them was taken as the result.");
     if (survey.other_events > 0)
-        remarks.push_back(
-            fmt::format("Events that are of no probe were passed over: {}.", grouped(survey.other_events)));
+        remarks.push_back(fmt::format("Events that belong to no probe were passed over: {}.",
+                                      grouped(survey.other_events)));
     if (survey.unreadable > 0)
         remarks.push_back(
             fmt::format("{} as events, and passed over; the first is line {}.",
@@ -297,7 +297,7 @@ Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string
     describe(survey, *readings, builder->info().process);
     if (!readings->has_both_sides())
         builder->info().switches.reason = fmt::format(
-            "nothing says when {} of {} times off the processors ended; `perf record -a` sees them",
+            "the file does not say when {} of {} times off the processors ended; `perf record -a` records it",
             grouped(readings->without_end), grouped(readings->without_end + readings->absences));
     add_remarks(survey, *readings, order, builder->info().remarks);
     auto reader = std::move(*builder).finish();

@@ -40,8 +40,7 @@ std::string standing_text(score::Standing standing, bool constant, bool nothing,
     if (standing == score::Standing::by_design)
         return "These functions wait by design (for a thread to end, a request, a signal): the score is "
                "their waiting time.";
-    if (unsure)
-        return "It is not known that these functions lost anything, or constant work would score as much.";
+    if (unsure) return "These functions may have lost nothing, or constant work would score as much.";
     if (!constant) return "These functions lost nothing.";
     return nothing ? "These functions lost nothing, or no more than constant work would score."
                    : "Constant work would score as much as these functions.";

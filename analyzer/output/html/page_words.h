@@ -1,4 +1,4 @@
-// What is said of groups of functions and of marks in the ranking, with and without a script.
+// The texts for groups of functions and for marks in the ranking, with and without a script.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ nlohmann::ordered_json standings_json(const std::vector<Row>& rows) {
 /// What the marks in front of scores and calls mean: `[[mark, text], …]`.
 nlohmann::ordered_json marks_json();
 
-/// Those that stand before scores and calls, in one line; empty: there are none.
+/// The marks that stand before scores and calls, in one line; empty: there are none.
 std::string marks_text(const std::vector<std::string>& marks, bool estimated, bool unknown);
 template <class Row>
 std::string marks_text(const std::vector<Row>& rows) {

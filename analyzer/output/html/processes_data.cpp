@@ -93,7 +93,7 @@ Json process_json(const PageProcesses& processes, std::size_t process, const Pro
     return out;
 }
 
-/// Those that lost most.
+/// The processes that lost most.
 Json process_list(const PageProcesses& processes, const PageLimits& limits) {
     const std::vector<ProcessLoss> losses = losses_of(processes);
     std::vector<std::size_t> order(losses.size());

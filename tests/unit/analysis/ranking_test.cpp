@@ -123,16 +123,16 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
         return text;
     };
     CHECK(shown() ==
-          "title|lock| waiting, by design:|join| no more than constant work would score:|short|idle|");
+          "title|lock| waiting by design:|join| no more than constant work would score:|short|idle|");
     rows.erase(rows.begin() + 2);
-    CHECK(shown() == "title|lock| waiting, by design:|join| nothing lost:|idle|");
+    CHECK(shown() == "title|lock| waiting by design:|join| nothing lost:|idle|");
     for (const bool unseen : {false, true}) {
         // An estimate that may be nothing, and no estimate.
         std::vector<Row> known = rows;
         rows.push_back({"sampled", "", 0, 0, 0.03, unseen ? 0 : 7e8, 0, unseen});
         CHECK(shown() ==
-              "title|lock| waiting, by design:|join| no more than constant work would score, or not "
-              "known:|idle|sampled|");
+              "title|lock| waiting by design:|join| no more than constant work would score, or "
+              "unknown:|idle|sampled|");
         rows = known;
     }
     rows.erase(rows.begin());

@@ -252,7 +252,7 @@ TEST_CASE("What is lost in the work of a region is not said to be lost waiting")
 }
 
 TEST_CASE(
-    "A function that runs the program's code is not said to wait if no call inside tells the two apart") {
+    "A function that runs the program's code is not said to wait if no call inside distinguishes the two") {
     Made region = waiting("__kmpc_fork_call");
     CHECK_THAT(last_text(region),
                Catch::StartsWith("this function runs the parallel region itself, besides waiting"));
@@ -265,6 +265,6 @@ TEST_CASE(
 TEST_CASE("What waits by design is not to be found out about") {
     for (const auto* name : {"pthread_join", "_ZNSt6thread4joinEv"}) {
         Made made = waiting(name);
-        CHECK(last_text(made) == "this function waits for a thread's end, which is what it is there for");
+        CHECK(last_text(made) == "this function waits for a thread's end, which is its purpose");
     }
 }

@@ -89,12 +89,12 @@ TEST_CASE("an event that ends later than the one around it was not seen to end")
     CHECK(has_remark(*reader, "One event ends later than the one around it: counted, not scored."));
 }
 
-TEST_CASE("an event that ends later by what times are rounded is cut") {
+TEST_CASE("an event that ends later by no more than times are rounded is cut") {
     const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
                                       {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":4}])");
     REQUIRE(reader);
     CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 g()", "5000 /g", "5000 /f"});
-    CHECK(has_remark(*reader, "by what times are rounded, and was cut there."));
+    CHECK(has_remark(*reader, "by no more than times are rounded, and was cut there."));
     // Half a microsecond is much for a clock of nanoseconds, unless the call is long.
     const auto ends_at = [](std::string_view begin) {
         return calls_of(

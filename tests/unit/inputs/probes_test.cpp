@@ -146,8 +146,8 @@ app 2 [000] 5.000005: cycles: 55d0 main (app)
 )");
     REQUIRE(reader);
     CHECK(read_back(*reader, 0) == Lines{"5000001000 f(1)", "5000003000 /f 1"});
-    CHECK(has_remark(*reader, "Probes that are no half of a pair were passed over: p:f_1, p:g."));
-    CHECK(has_remark(*reader, "Events that are of no probe were passed over: 1."));
+    CHECK(has_remark(*reader, "Probes that are not one of a pair were passed over: p:f_1, p:g."));
+    CHECK(has_remark(*reader, "Events that belong to no probe were passed over: 1."));
 }
 
 TEST_CASE("context switches are times off the processors") {

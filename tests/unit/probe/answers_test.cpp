@@ -157,9 +157,8 @@ TEST_CASE("what the budget did not suffice for is said") {
     CHECK(windowed_text(info, configuration).empty());
     info.functions[0].windowed_since = 1;
     CHECK(windowed_text(info, configuration) ==
-          "rdam: 1 function was sampled in windows of time, because to record all its calls would cost more "
-          "than "
-          "5 % of a thread's time: mix (--all-calls records every call)\n");
+          "rdam: 1 function was sampled in windows of time, because recording all its calls would cost more "
+          "than 5 % of a thread's time: mix (--all-calls records every call)\n");
     info.functions[1].windowed_since = 1;
     CHECK(windowed_text(info, configuration).starts_with("rdam: 2 functions were sampled"));
     configuration.first = false;

@@ -189,7 +189,7 @@ Result<ProcessDescription> SharedMemory::describe_process() const {
             return fail("the request of process {} is invalid", start_.pid);
         inherited.assign(area.begin(), area.begin() + request.inherited.size);
         if (shm::check_of(inherited.data(), inherited.size(), 0) != request.inherited_check)
-            return fail("what process {} has from its parent is invalid", start_.pid);
+            return fail("the data that process {} has from its parent is invalid", start_.pid);
     }
     return ProcessDescription{.pid = start_.pid,
                               .own_path = copy.text(request.own_path),

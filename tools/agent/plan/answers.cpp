@@ -128,13 +128,13 @@ std::string kind_of_reason(std::string_view reason) {
     return kind;
 }
 
-/// Entries of the list of which the same is to be said.
+/// Entries of the list that get the same remark.
 struct Alike {
     std::string lines;
     std::vector<std::string> names;
 };
 
-/// As many lines as there are entries are read; of more there is one.
+/// A few entries have a line each, and many have one line together.
 std::string text_of(const Alike& alike, const std::string& kind, ListVerdict verdict,
                     const Configuration& configuration) {
     constexpr std::size_t kFew = 3;
@@ -275,7 +275,8 @@ std::string late_wrapped_text(const Plan& plan, const ProcessDescription& proces
 
 std::string further_libraries_text(const Configuration& configuration) {
     return fmt::format(
-        "rdam: many libraries are loaded later: what is wrapped in further ones is not said ({} says it)\n",
+        "rdam: many libraries are loaded later: rdam does not report what it wraps in further ones ({} "
+        "reports it)\n",
         verbose_option(configuration));
 }
 
@@ -295,8 +296,8 @@ std::string windowed_text(const trace::TraceInfo& info, const Configuration& con
     const std::string waits =
         locks.empty() ? "" : fmt::format("; the waits of {} are recorded", some_names(locks));
     return fmt::format(
-        "rdam: {} function{} sampled in windows of time, because to record all {} calls would cost more "
-        "than {:g} % of a thread's time: {}{} ({} records every call)\n",
+        "rdam: {} function{} sampled in windows of time, because recording all {} calls would cost more than "
+        "{:g} % of a thread's time: {}{} ({} records every call)\n",
         names.size(), names.size() == 1 ? " was" : "s were", names.size() == 1 ? "its" : "their",
         kPercent * info.process.max_overhead, some_names(names), waits, how_to_record_all(configuration));
 }

@@ -338,7 +338,7 @@ Result<void> Planning::resume() {
     const auto inherited = decode_knowledge(process_.inherited);
     if (!inherited)
         return fail(
-            "rdam: the forked process {} is not recorded: what it has from its parent's recorder was "
+            "rdam: the forked process {} is not recorded: the data from its parent's recorder was "
             "overwritten\n",
             process_.pid);
     const std::vector<ProcessObject> current = std::exchange(process_.objects, {});

@@ -133,7 +133,7 @@ bool WindowSampler::await_need() {
     return false;
 }
 
-/// As with vfork, the thread that has made the process waits for it: they have the same thread-local storage.
+/// The thread that makes the process waits for it, as with vfork, because the two share thread-local storage.
 void WindowSampler::run() {
     constexpr std::size_t kStackSize = 256 << 10;
     constexpr unsigned long kSlackNs = 1000;

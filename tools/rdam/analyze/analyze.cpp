@@ -82,8 +82,8 @@ Result<std::vector<hints::FunctionHints>> compare_alone(const AnalyzeArguments& 
     if (!alone) return tl::unexpected{alone.error()};
     if (auto compared = hints::compare_alone(*alone, analysis)) return std::move(*compared);
     say(
-        fmt::format("{}: has no function that scores at least {} in {} and was called often "
-                    "enough by fewer threads: nothing can be compared",
+        fmt::format("{}: no function that scores at least {} in {} was called often enough here by fewer "
+                    "threads: nothing can be compared",
                     arguments.alone, analysis.report.threshold, arguments.traces.front()));
     return analysis.functions;
 }
@@ -262,8 +262,8 @@ Run add_analyze(CLI::App& app) {
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff, "Compare two traces: report what is better or worse in the second");
     app.add_option("--alone", options->alone,
-                   "Report what loses as much in TRACE, recorded from the same program with one thread or "
-                   "with fewer threads")
+                   "Compare with TRACE, a run of the same program with fewer threads, and list functions "
+                   "that lose as much there")
         ->option_text("TRACE");
     app.add_option("--causes", options->causes,
                    "Cross-check the scores with the output of another tool: perf report, perf c2c, perf "

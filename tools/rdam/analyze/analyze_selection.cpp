@@ -74,8 +74,8 @@ void add_selection_options(CLI::App& app, score::Selection& selection) {
                    "Analyze only threads with this tid or name; * and ? are wildcards")
         ->option_text("THREAD");
     app.add_option("--function", selection.functions,
-                   "Show only this function, and its possible causes whatever it scores; the others still "
-                   "distinguish its calls")
+                   "Show only this function, with its possible causes even if it scores little; calls to "
+                   "other functions still distinguish its calls")
         ->option_text("FUNCTION");
 }
 

@@ -41,8 +41,8 @@ class EachTrace {
         score::Settings settings = traces_.settings_for(reader->info());
         if (settings.patterns && reader->info().samples_trees()) {
             say(file +
-                ": holds only a sample of the call trees, which has no patterns; "
-                "analyzed without them");
+                ": holds only a sample of the call trees, which has no patterns; rdam analyzes it without "
+                "them");
             settings.patterns = false;
         }
         if (auto seen = window_.look_at(*reader, settings.selection); !seen)

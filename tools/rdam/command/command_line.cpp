@@ -34,7 +34,7 @@ constexpr std::array kSubcommands{
                .summary = "Write the calls in a trace as columns or for other viewers",
                .add = add_export},
     Subcommand{.name = "study",
-               .summary = "Run a program many times in several settings, and compare them by test",
+               .summary = "Run a program many times in several settings, and test which one is faster",
                .add = add_study,
                .runs_program = true,
                .needs_program = false},

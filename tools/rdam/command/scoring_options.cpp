@@ -23,9 +23,9 @@ void add_scoring_options(CLI::App& app, ScoringChoice& choice, score::Settings& 
             ->check(number(0, 1));
     choice.baseline_given =
         app.add_option("--baseline", choice.baseline,
-                       "Compare calls with the fastest one of their thread or of the whole process, as "
-                       "precisely as the clock can tell; with the plain minimum of their thread; or with a "
-                       "low percentile of their thread (p1)")
+                       "Compare calls with the fastest call of their thread or of the process, allowing for "
+                       "the clock's precision; with the plain minimum of their thread; or with a low "
+                       "percentile of their thread (p1)")
             ->option_text("thread|process|minimum|pN [thread]")
             ->check(CLI::Validator(
                 [](const std::string& text) {

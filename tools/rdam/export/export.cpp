@@ -142,7 +142,7 @@ void check_usage(const ExportArguments& options) {
 void say_losses(const trace::TraceReader& reader, const std::string& name, const std::string& unknown_ends) {
     const trace::Damage damage = reader.damage();
     const auto say_of_it = [&](const std::string& what) { say(fmt::format("{}: {}", name, what)); };
-    if (damage.no_index) say_of_it("its end is missing: exported what is there");
+    if (damage.no_index) say_of_it("its end is missing; rdam exports the part that is there");
     if (damage.bad_chunks + damage.missing_chunks > 0)
         say_of_it(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
                               damage.bad_chunks, damage.missing_chunks));
@@ -151,8 +151,7 @@ void say_losses(const trace::TraceReader& reader, const std::string& name, const
     if (const std::string& library = reader.info().process.copied_stacks; !library.empty())
         say_of_it(
             fmt::format("stacks of this program are copied away ({}), so which end belongs to which call is "
-                        "not known: {}, but for "
-                        "functions of libc that wait",
+                        "not known: {}, except for functions of libc that wait",
                         library, unknown_ends));
 }
 
@@ -174,23 +173,22 @@ Run add_export(CLI::App& app) {
                    throw CLI::ValidationError(
                        "--budget", "'" + text + "' is not all, or a number from 1000 on like 500k or 5M");
            },
-           fmt::format(
-               "Write at most about so many slices to {}: the calls that lost most, and the others merged "
-               "by time; all: every call, which is too much for {}",
-               formats_with(&formats::Format::usual_budget), formats_with(&formats::Format::most_budget)))
+           fmt::format("Write about this many slices at most to {}: the calls that lost most, and the others "
+                       "merged by time; all: every call, which is too much for {}",
+                       formats_with(&formats::Format::usual_budget),
+                       formats_with(&formats::Format::most_budget)))
         ->option_text("SLICES|all [5M; firefox: 200k]");
     app.add_option(
            "--weight", options->weight,
-           fmt::format("Draw the call paths of {} as wide as the time lost in them, their time, or their "
-                       "number of calls",
-                       formats_with(&formats::Format::has_weight)))
+           fmt::format(
+               "Let the width of call paths in {} stand for lost time, for time, or for the number of calls",
+               formats_with(&formats::Format::has_weight)))
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
-    app.add_flag(
-        "--arrows", options->arrows,
-        fmt::format("Draw arrows in {} from the calls that lost most to the calls that ran meanwhile of "
-                    "the function that a hint names; the trace is analyzed first",
-                    formats_with(&formats::Format::draws_arrows)));
+    app.add_flag("--arrows", options->arrows,
+                 fmt::format("Draw arrows in {} from the calls that lost most to the concurrent calls of the "
+                             "function that a hint names; rdam analyzes the trace first",
+                             formats_with(&formats::Format::draws_arrows)));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);

@@ -62,9 +62,9 @@ void say_paths(const ExportArguments& options, const score::PathTree& tree, cons
                                (written.merged > 0 ? "; lighter ones are merged" : ""));
     if (tree.left_out > 0)
         say_of_output(options,
-                      output::grouped(tree.left_out) + " calls are on paths that are not told apart");
+                      output::grouped(tree.left_out) + " calls are on paths that are not distinguished");
     if (tree.approximate > 0)
-        say_of_output(options, "what was lost on each path is approximate for " +
+        say_of_output(options, "the time lost on each path is approximate for " +
                                    output::grouped(tree.approximate) + " calls");
 }
 
@@ -73,8 +73,9 @@ void say_written(const ExportArguments& options, const formats::Format& format,
     if (say_if_nothing(options, written.calls + written.merged == 0)) return;
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
-        text += fmt::format("; {} more are merged by time ({})", output::grouped(written.merged),
-                            format.most_budget > 0 ? "a larger --budget: fewer" : "--budget all: none");
+        text += fmt::format(
+            "; {} more are merged by time ({})", output::grouped(written.merged),
+            format.most_budget > 0 ? "a larger --budget merges fewer" : "--budget all merges none");
     say_of_output(options, text);
 }
 

@@ -59,8 +59,8 @@ bool none_was_planned(const Output& output) {
 /// Why nothing was recorded in a run of programs that start others.
 std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program& program) {
     constexpr std::string_view kWithout =
-        "what sudo, env -i, LD_PRELOAD=… or a program that clears its environment starts does not load it, "
-        "nor do static, set-user-ID, 32-bit and musl programs";
+        "programs started by sudo, env -i, LD_PRELOAD=… or a program that clears its environment do not load "
+        "it, nor do static, set-user-ID, 32-bit and musl programs";
     if (loaded.programs)
         return fmt::format(
             "no program of the run that is known to have loaded the recorder contained a function on the "
@@ -78,9 +78,9 @@ std::string nothing_in_run(const trace::NameLock::Loaded& loaded, const Program&
     if (!program.strips.empty())
         return fmt::format("{0}, which {1}; start rdam behind it: {2} rdam record … -- PROGRAM", only,
                            program.strips, file_name(program.arguments[0]));
-    return fmt::format("{}, where nothing was on the list ({}{}); start rdam behind what keeps it out", only,
-                       kWithout,
-                       geteuid() == 0 ? "; a process of a user who may not write here has said so" : "");
+    return fmt::format(
+        "{}, where no function was on the list ({}{}); start rdam behind the command that keeps it out", only,
+        kWithout, geteuid() == 0 ? "; a process of a user who may not write here has reported it" : "");
 }
 
 /// Nothing was recorded, and nothing was lost.
@@ -210,7 +210,7 @@ std::string describe_inner(const std::string& told) {
     std::string names;
     for (std::string path; std::getline(lines, path);)
         names += (names.empty() ? "" : ", ") + printable(as_seen_from_here(path));
-    return fmt::format("the program ran `rdam record` itself, and what that recorded is in {}", names);
+    return fmt::format("the program ran `rdam record` itself, and that recording is in {}", names);
 }
 
 namespace {

@@ -244,7 +244,7 @@ std::string describe(const std::vector<LivingProcess>& living) {
             "rdam: process {}{} is still running{}\n", process.pid,
             process.program.empty() ? "" : " (" + printable(process.program) + ")",
             process.trace.empty()
-                ? ": if it calls functions of the list, those calls will be in a trace of its own"
+                ? ": if it calls functions on the list, those calls will be in a trace of its own"
                 : " and being recorded: its calls will be in " + printable(process.trace) + " when it ends");
     if (living.size() > kMax)
         text += fmt::format("rdam: … and so are {} other processes of the run\n", living.size() - kMax);

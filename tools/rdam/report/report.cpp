@@ -59,7 +59,7 @@ Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
             if (!recording) return tl::unexpected{recording.error()};
             recordings.push_back(std::move(*recording));
         } catch (const std::runtime_error& error) {
-            return fail("{}: not reported on: {}", file, error.what());
+            return fail("{}: cannot be analyzed: {}", file, error.what());
         }
     }
     return recordings;
@@ -95,14 +95,14 @@ Result<void> open_page(const std::string& page) {
                 page);
 }
 
-/// What is written, and what is said of it.
+/// The page, and what is printed about it.
 struct Made {
     std::string html;
     std::string what;
     int exit = kExitDone;
 };
 
-/// Of one trace, or two that are compared.
+/// The page of one trace, or of two that are compared.
 Result<Made> make_recordings(const Arguments& arguments, const std::optional<RulesInForce>& rules) {
     const auto recordings = analyze_all(arguments, rules);
     if (!recordings) return tl::unexpected{recordings.error()};
@@ -163,7 +163,7 @@ Run add_report(CLI::App& app) {
     options->settings.paths = true;
     options->settings.course = true;
     app.add_option("trace", options->traces,
-                   "The trace to report on; two, which are compared; or those of a run's processes")
+                   "The trace to report on, two traces to compare, or the traces of a run's processes")
         ->option_text("TRACE [trace.bin]");
     app.add_option("-o,--output", options->output, "Write the page to FILE; -: to standard output")
         ->option_text("FILE [report.html]");

@@ -18,7 +18,7 @@ std::string rule_name(const trace::TraceInfo& info, std::uint32_t function);
 void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter, bool is_key,
              score::NamedRules& rules);
 
-/// The same for ignoring a function.
+/// The function is ignored from now on, or is not.
 void set_ignored(const trace::TraceInfo& info, std::uint32_t function, bool ignored,
                  score::NamedRules& rules);
 

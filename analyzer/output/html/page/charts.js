@@ -196,7 +196,7 @@ function valuesChart(parameter) {
       label: ({dataIndex: i}) => `least ${timeText(rows[i].min)}, median ${timeText(rows[i].median)}, p99 ${timeText(rows[i].p99)}; about ${countText(rows[i].calls)} calls`}}},
       scales: {x: logTime('duration', rows.flatMap(({min, median, p99}) => [min, median, p99])), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
   box.style.height = heightFor(rows.length + 2);
-  return figure(parameter.name, `${text}. Its commonest values, from a sample of the calls.`, box);
+  return figure(parameter.name, `${text}. The plot shows its most frequent values, from a sample of the calls.`, box);
 }
 
 /** Null: there is nothing to compare. */

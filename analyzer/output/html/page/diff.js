@@ -2,7 +2,7 @@ const VERDICTS = {better: 'better', worse: 'worse', same: 'no clear difference',
 
 /** As in rdam analyze --diff: also what was not recorded, or only in part of the time. */
 function verdictText(row) {
-  if (!row.scored) return 'seen too little for a score';
+  if (!row.scored) return 'too few calls were seen for a score';
   const lacks = !row.recorded_in_both && {only_a: 'not recorded in the second', only_b: 'not recorded in the first'}[row.verdict];
   const sampled = ['a', 'b'].map((side) => row[side] && row[side].windowed);
   const note = sampled[0] && sampled[1] ? ', both sampled' : sampled[0] ? ', the first is sampled' : sampled[1] ? ', the second is sampled' : '';

@@ -46,7 +46,7 @@ function functionCharts(run, row) {
   const plots = details.parameters.map((each) => [each, parameterChart(each)]);
   charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
   const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
-  if (unplotted.length > 0) charted.push(figure('Also looked at', `What else may go with the lost time, and how much of it that explains: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
+  if (unplotted.length > 0) charted.push(figure('Also examined', `What else may go with the lost time, and how much of it that explains: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
   if (details.off) {
     const {blocked, preempted, until} = details.off;
     const when = until === undefined ? '' : ` in the first ${timeText(until)} of the run, as context switches were not recorded later`;
@@ -66,7 +66,7 @@ function functionPage(run, number, rank) {
   sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.occurrences)} calls lost ${timeText(row.lost_ns)}; fastest ${timeText(row.min_ns)}${row.baseline_ns === undefined ? '' : `, baseline ${timeText(row.baseline_ns)} on average`}, median ${timeText(row.median_ns)}, p99 ${timeText(row.p99_ns)}, longest ${timeText(row.max_ns)}.`}), scoreBar(row));
   if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
   sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
-  if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold), and of those that lost most.`}));
+  if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown for functions that score at least ${run.threshold.toFixed(2)} (--threshold), and for the functions that lost most.`}));
   if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf('Callers', [{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
     details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])), moreOf(details.callers_in_all, details.callers.length, 'caller', 'callers'));
   if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details));

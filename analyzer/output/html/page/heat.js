@@ -132,5 +132,5 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
     h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
-    canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
+    canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
 }

@@ -99,10 +99,10 @@ function icicleSection(data, id = 'icicle') {
   drawings.add({canvas, draw: () => { layOut(); paint(); }});
   requestAnimationFrame(() => show(0));
   const rest = [];
-  if (data.left_out > 0) rest.push(`${countText(data.left_out)} calls were on paths for which there was no room: they are at a caller.`);
-  if (data.approximate > 0) rest.push('What was lost on each of several paths of the same sequence is approximate.');
+  if (data.left_out > 0) rest.push(`${countText(data.left_out)} calls were on paths for which there was no room: they count for a caller.`);
+  if (data.approximate > 0) rest.push('The loss on each of several paths of the same sequence is approximate.');
   return h('section', {id, class: 'icicle'}, h('h2', {text: 'Where the time went'}),
-    h('p', {text: 'Each box is a call path; its width is its part of what the buttons choose, with all below it: what was lost, the time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
+    h('p', {text: 'Each box is a call path; its width is its share, with all boxes below it, of what the buttons choose: lost time, time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
     h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons), crumbs, canvas, told,
     rest.length > 0 ? h('p', {class: 'faint', text: rest.join(' ')}) : null);
 }

@@ -79,7 +79,7 @@ function runStrip({run, course, state, enter, look}) {
   const place = (ns, wide) => wide * (ns - range.begin) / (range.end - range.begin);
   const bottom = STRIP_HEIGHT - STRIP_AXIS;
   const sum = course ? course.bins.reduce((a, b) => a + b, 0) : 0;
-  const label = `The whole run: ${timeText(sum)} were lost, ${run.timelines.length} windows with single calls. Left and right choose a window, Enter opens it.`;
+  const label = `The whole run: ${timeText(sum)} was lost; ${run.timelines.length} windows have single calls. Left and right choose a window, Enter opens it.`;
   let focus = null;
   const {canvas, paint} = ownCanvas(label, STRIP_HEIGHT, (context, wide) => {
     context.fillStyle = styleOf('--panel');

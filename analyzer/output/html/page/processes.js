@@ -78,7 +78,7 @@ function processesSection(all) {
   ];
   const pages = all.processes.filter((row) => row.run !== undefined).length;
   return h('section', {id: 'processes'}, h('h2', {text: 'Processes'}),
-    h('p', {text: `Those that lost most come first; ${pages === 1 ? 'the first has a page of its own' : `${pages} have pages of their own`}. rdam report of a single trace makes the page of any other. Lost: but for functions that wait by design. A short-lived process does not set the score.`}),
+    h('p', {text: `The processes that lost most come first; ${pages === 1 ? 'the first has a page of its own' : `${pages} have pages of their own`}. rdam report of a single trace makes the page of any other. Lost: lost time without functions that wait by design. A short-lived process does not set the score.`}),
     sortedTable(columns, all.processes, 'Processes'),
     all.processes_left_out > 0 ? h('p', {class: 'faint', text: `${countText(all.processes_left_out)} more processes are not on this page.`}) : null);
 }

@@ -123,7 +123,7 @@ function timeline(run, course, state, changed) {
     state.view = view || {begin, end};
     canvas.style.height = `${open() ? laid[window].height : heightOfRun(course)}px`;
     about.textContent = open() ? sayOfWindow(open()) : `The run by thread${course ? `: a colour is what was lost in ${timeText(course.heat.bin)}, without waiting by design` : ''}. ` +
-      `Outside of the ${run.timelines.length === 1 ? 'numbered window' : `${run.timelines.length} numbered windows`}, nothing is known here of single calls.${course && course.left_out > 0 ? ` ${countText(course.left_out)} more rows are in the heat map.` : ''}`;
+      `Outside of the ${run.timelines.length === 1 ? 'numbered window' : `${run.timelines.length} numbered windows`}, this page has no single calls.${course && course.left_out > 0 ? ` ${countText(course.left_out)} more rows are in the heat map.` : ''}`;
     canvas.setAttribute('aria-label', open() ? `Timeline around a call of ${open().function}. ${open().lanes.slice(0, 4).map((lane) => sayOfThread({data: open(), lane, view: inside()})).join('. ')}`
       : `The run by thread. ${course ? [...course.rows].sort((a, b) => b.sum - a.sum).slice(0, 4).map((row) => `${row.name} lost ${timeText(row.sum)}`).join(', ') : ''}`);
     repaint();
@@ -224,7 +224,7 @@ function timeline(run, course, state, changed) {
 }
 
 function noTimelines(run) {
-  const text = `Single calls are shown of functions that score at least ${run.threshold.toFixed(2)} (--threshold) or lost most, and do not wait by design: there are none.`;
+  const text = `Single calls are shown for functions that score at least ${run.threshold.toFixed(2)} (--threshold) or lost most, and do not wait by design: there are none.`;
   return h('section', {}, h('h2', {text: 'Around the largest losses'}), h('p', {class: 'faint', text}));
 }
 
@@ -253,8 +253,8 @@ function timelinesSection(run, number) {
   }});
   lanes.show(0);
   const node = h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
-    h('p', {text: `The strip is the whole run: bars are the time lost in each part, triangles the ${run.timelines.length === 1 ? 'window' : `${run.timelines.length} windows`} around the largest losses, in which single calls are shown: what every thread was inside of meanwhile. Elsewhere only the sums by part of the run are known here. Click a triangle, or choose one with left, right and Enter.`}),
-    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down tell what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
+    h('p', {text: `The strip is the whole run: bars are the time lost in each part, triangles the ${run.timelines.length === 1 ? 'window' : `${run.timelines.length} windows`} around the largest losses, for which the page shows the single calls of every thread. For the rest of the run it has only sums by part of the run. Click a triangle, or choose one with left, right and Enter.`}),
+    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down describe what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
     strip.node, h('div', {class: 'tools'}, h('label', {}, 'Window ', choice)), found, lanes.node);
   /** As far as possible one with a lane of the thread. */
   function goTo(begin, end, thread) {
