@@ -32,16 +32,15 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <ranges>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/study-native/frequencies.h"
-#include "tools/study-native/noise.h"
+#include "tools/study-native/surroundings.h"
 #include "tools/study-native/system.h"
 
 namespace rdam::study {
@@ -56,59 +55,34 @@ void say(const Json& answer) {
     std::cout << answer.dump(-1, ' ', true, Json::error_handler_t::replace) << '\n' << std::flush;
 }
 
-/// What is wrong, as the study is told it.
-class Failure : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// It unwinds: what a run has changed on the machine is as it was.
-[[noreturn]] void fail(const std::string& message) {
-    throw Failure{message};
-}
-
 std::int64_t ns_of(const timeval& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
 }
 
-/// The bytes for which a text has a character each (U+0000 to U+00FF).
-std::string bytes_of(const std::string& text) {
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const bool is_lead = byte >= 0xc2 && byte <= 0xc3 && i + 1 < text.size();
-        bytes += is_lead
-                     ? static_cast<char>((byte & 3U) << 6U | (static_cast<unsigned char>(text[++i]) & 0x3fU))
-                     : text[i];
-    }
-    return bytes;
-}
-
-std::vector<std::string> bytes_of(std::vector<std::string> texts) {
+std::vector<std::string> bytes_of_each(std::vector<std::string> texts) {
     for (std::string& text : texts)
         text = bytes_of(text);
     return texts;
 }
 
 /// `local`, `interleave`, `bind`, with the nodes of the latter two.
-std::optional<std::string> set_memory(const Json& memory) {
+void set_memory(const Json& memory) {
     const std::string policy = memory.at("policy");
     constexpr unsigned kWordBits = 64, kMostNodes = 1024;  // the latter as the kernel has it
     std::array<unsigned long, kMostNodes / kWordBits> mask{};
     for (const unsigned node : memory.value("nodes", std::vector<unsigned>{})) {
         if (node >= kMostNodes)
-            return "cannot have its memory placed: there is no node " + std::to_string(node);
+            throw Failure{"cannot have its memory placed: there is no node " + std::to_string(node)};
         mask[node / kWordBits] |= 1UL << node % kWordBits;
     }
     const int mode = policy == "interleave" ? MPOL_INTERLEAVE : policy == "bind" ? MPOL_BIND : MPOL_LOCAL;
     const bool has_nodes = mode != MPOL_LOCAL;
-    if (syscall(SYS_set_mempolicy, mode, has_nodes ? mask.data() : nullptr, has_nodes ? kMostNodes : 0) == 0)
-        return std::nullopt;
-    return "cannot have its memory placed (" + policy + "): " + errno_text(errno);
+    if (syscall(SYS_set_mempolicy, mode, has_nodes ? mask.data() : nullptr, has_nodes ? kMostNodes : 0) != 0)
+        fail_by_errno("cannot have its memory placed (" + policy + ")");
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
-    pointers.reserve(strings.size() + 1);
     for (std::string& each : strings)
         pointers.push_back(each.data());
     pointers.push_back(nullptr);
@@ -118,7 +92,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 int open_for(const Json& request, const char* key, int flags) {
     const std::string path = bytes_of(request.value(key, "/dev/null"));
     const int file = open(path.c_str(), flags | O_CLOEXEC, 0666);
-    if (file < 0) fail(path + ": cannot be opened: " + errno_text(errno));
+    if (file < 0) fail_by_errno(path + ": cannot be opened");
     return file;
 }
 
@@ -135,36 +109,21 @@ void reset_signals() {
 class CoRunner {
   public:
     explicit CoRunner(const Json& wanted)
-        : kind_(wanted.at("kind")),
-          sleep_us_(wanted.value("sleep_us", 0U)),
-          longs_(wanted.value("longs", std::size_t{196608})),
-          command_(bytes_of(wanted.value("command", std::vector<std::string>{}))),
-          processors_(wanted.value("processors", std::vector<int>{})) {}
+        : wanted_(wanted),
+          kind_(wanted.at("kind")),
+          command_(bytes_of_each(wanted.value("command", std::vector<std::string>{}))) {}
 
     /// Returns when it is at its work.
     void start() {
-        std::array<int, 2> ready{};
-        if (pipe2(ready.data(), O_CLOEXEC) != 0) fail("a co-runner cannot be started: " + errno_text(errno));
-        const pid_t parent = getpid();
-        pid_ = fork();
-        if (pid_ < 0) fail("a co-runner cannot be started: " + errno_text(errno));
-        if (pid_ == 0) {
-            end_with(parent);
+        const Child child = start_child("a co-runner cannot be started", [this](int ready) {
             setpgid(0, 0);
             reset_signals();
-            std::string problem = set_processors(processors_).value_or("");
-            if (problem.empty()) problem = work(ready[1]);
-            static_cast<void>(write(ready[1], problem.data(), problem.size()));
-            _exit(1);
-        }
-        close(ready[1]);
-        std::string said;
-        char letter = 0;
-        // A byte of 0 when it works; a program that could be started closes the pipe.
-        while (read(ready[0], &letter, 1) == 1 && letter != '\0')
-            said += letter;
-        close(ready[0]);
-        if (!said.empty()) fail("a co-runner " + said);
+            set_processors(wanted_.value("processors", std::vector<int>{}));
+            work(ready);
+        });
+        pid_ = child.pid;
+        // A program that could be started closes the pipe.
+        if (const std::string said = said_by(child.pipe); !said.empty()) throw Failure{"a co-runner " + said};
     }
 
     /// It is not at its work any more: its command has ended.
@@ -182,18 +141,12 @@ class CoRunner {
     std::string name() const { return kind_ == "command" ? command_.front() : kind_; }
 
   private:
-    static void tell_ready(int ready) {
-        static_cast<void>(write(ready, "", 1));
-        close(ready);
-    }
-
-    /// What is wrong, if it cannot work; does not return otherwise.
-    std::string work(int ready) {
+    [[noreturn]] void work(int ready) {
         if (kind_ == "command") {
             for (const int output : {STDOUT_FILENO, STDERR_FILENO})
                 dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), output);
             execvp(command_.front().c_str(), pointers_to(command_).data());
-            return command_.front() + ": cannot be run: " + errno_text(errno);
+            fail_by_errno(command_.front() + ": cannot be run");
         }
         if (kind_ == "busy") {
             tell_ready(ready);
@@ -205,11 +158,11 @@ class CoRunner {
             for (;;) {
                 for (int i = 0; i < 65536; ++i)
                     __asm__ volatile("");
-                usleep(sleep_us_);
+                usleep(wanted_.value("sleep_us", 0U));
             }
         }
-        if (kind_ != "array") return "is of the unknown kind '" + kind_ + "'";
-        std::vector<long> all(longs_, 1);
+        if (kind_ != "array") throw Failure{"is of the unknown kind '" + kind_ + "'"};
+        std::vector<long> all(wanted_.value("longs", std::size_t{196608}), 1);
         tell_ready(ready);
         for (;;) {
             for (long& each : all)
@@ -218,11 +171,9 @@ class CoRunner {
         }
     }
 
+    Json wanted_;
     std::string kind_;
-    unsigned sleep_us_;
-    std::size_t longs_;
     std::vector<std::string> command_;
-    std::vector<int> processors_;
     pid_t pid_ = -1;
 };
 
@@ -231,10 +182,10 @@ class CoRunner {
 class Counters {
   public:
     explicit Counters(pid_t program) : program_(program) {
-        open_one("migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true);
-        open_one("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
-        open_one("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
-        open_one("last_level_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, true);
+        open_one("migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
+        open_one("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+        open_one("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+        open_one("last_level_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
     }
 
     void read_into(Json& answer) const {
@@ -251,14 +202,14 @@ class Counters {
     }
 
   private:
-    void open_one(const char* name, std::uint32_t type, std::uint64_t config, bool inherit) {
+    void open_one(const char* name, std::uint32_t type, std::uint64_t config) {
         perf_event_attr event{};
         event.size = sizeof event;
         event.type = type;
         event.config = config;
         event.disabled = 1;
         event.enable_on_exec = 1;
-        event.inherit = inherit ? 1 : 0;
+        event.inherit = 1;
         event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
         const auto open_event = [&] {
             return static_cast<int>(
@@ -319,7 +270,7 @@ class Regions {
         file.write(kMagic.data(), kMagic.size());
         const std::array<std::uint64_t, 3> zeros{};
         file.write(reinterpret_cast<const char*>(zeros.data()), sizeof zeros);
-        if (!file.flush()) fail(path_ + ": cannot be written, to count parallel regions");
+        if (!file.flush()) throw Failure{path_ + ": cannot be written, to count parallel regions"};
     }
 
     /// Of a program of which no region was seen, nothing is known: it may have begun some.
@@ -343,84 +294,66 @@ class Program {
   public:
     explicit Program(const Json& request)
         : request_(request),
-          command_(bytes_of(request.at("command").get<std::vector<std::string>>())),
-          environment_(bytes_of(request.at("environment").get<std::vector<std::string>>())) {}
+          command_(bytes_of_each(request.at("command").get<std::vector<std::string>>())),
+          environment_(bytes_of_each(request.at("environment").get<std::vector<std::string>>())) {}
 
     /// It waits until it is let go.
     void start() {
         const int in = open_for(request_, "stdin", O_RDONLY);
         const int out = open_for(request_, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
         const int errors = open_for(request_, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
-        std::array<int, 2> go{}, problem{};
-        if (pipe2(go.data(), O_CLOEXEC) != 0 || pipe2(problem.data(), O_CLOEXEC) != 0)
-            fail("no pipe: " + errno_text(errno));
-        const pid_t parent = getpid();
-        pid_ = fork();
-        if (pid_ < 0) fail("no process can be started: " + errno_text(errno));
-        if (pid_ == 0) {
-            end_with(parent);
+        std::array<int, 2> go{};
+        if (pipe2(go.data(), O_CLOEXEC) != 0) fail_by_errno("no pipe");
+        child_ = start_child("no process can be started", [&](int) {
             close(go[1]);
             setpgid(0, 0);
             dup2(in, STDIN_FILENO), dup2(out, STDOUT_FILENO), dup2(errors, STDERR_FILENO);
-            const std::string why = become(go[0]);
-            static_cast<void>(write(problem[1], why.data(), why.size()));
-            _exit(1);
-        }
-        for (const int end : {go[0], problem[1], in, out, errors})
+            become(go[0]);
+        });
+        for (const int end : {go[0], in, out, errors})
             close(end);
         go_ = go[1];
-        problem_ = problem[0];
     }
 
-    /// Returns when the program was begun. What is wrong, if that was not possible.
-    std::optional<std::string> let_go() {
-        static_cast<void>(write(go_, "", 1));  // where it fails, the program says why
-        close(go_);
-        std::string why;
-        std::array<char, 512> some{};
-        for (ssize_t got = 0; (got = read(problem_, some.data(), some.size())) > 0;)
-            why.append(some.data(), static_cast<std::size_t>(got));
-        close(problem_);
-        if (why.empty()) return std::nullopt;
-        waitpid(pid_, nullptr, 0);
-        return why;
+    /// Returns when the program was begun.
+    void let_go() {
+        tell_ready(go_);  // where it fails, the program says why
+        if (const std::string why = said_by(child_.pipe); !why.empty())
+            throw Failure{command_.front() + " " + why};
     }
 
-    pid_t pid() const { return pid_; }
-    const std::string& name() const { return command_.front(); }
+    pid_t pid() const { return child_.pid; }
     void stop() const {
-        kill(-pid_, SIGKILL);
-        kill(pid_, SIGKILL);
+        kill(-pid(), SIGKILL);
+        kill(pid(), SIGKILL);
     }
 
   private:
-    std::string become(int go) {
-        if (const auto why = set_processors(request_.value("processors", std::vector<int>{}))) return *why;
-        if (request_.contains("memory"))
-            if (const auto why = set_memory(request_["memory"])) return *why;
+    [[noreturn]] void become(int go) {
+        set_processors(request_.value("processors", std::vector<int>{}));
+        if (request_.contains("memory")) set_memory(request_["memory"]);
         if (request_.contains("randomize")) {
             const int now = personality(0xffffffff);
             const int wanted =
                 request_["randomize"].get<bool>() ? now & ~ADDR_NO_RANDOMIZE : now | ADDR_NO_RANDOMIZE;
             if (now < 0 || personality(static_cast<unsigned long>(wanted)) < 0)
-                return "cannot have its addresses fixed: " + errno_text(errno);
+                fail_by_errno("cannot have its addresses fixed");
         }
         std::vector<char*> arguments = pointers_to(command_);
         std::vector<char*> environment = pointers_to(environment_);
         reset_signals();
         char letter = 0;
-        if (read(go, &letter, 1) != 1) return "was given up";
+        if (read(go, &letter, 1) != 1) throw Failure{"was given up"};
         // PATH is the study's, whatever the program's environment is.
         execvpe(arguments.front(), arguments.data(), environment.data());
-        return "cannot be run: " + errno_text(errno);
+        fail_by_errno("cannot be run");
     }
 
     const Json& request_;
     std::vector<std::string> command_;
     std::vector<std::string> environment_;
-    pid_t pid_ = -1;
+    Child child_{.pid = -1, .pipe = -1};
     int go_ = -1;
-    int problem_ = -1;
 };
 
 /// Children of this process, adopted ones among them.
@@ -487,14 +420,6 @@ void wait_for_other(int go) {
     }
 }
 
-/// By the program, in ascending order.
-std::vector<int> used_processors(const Json& request) {
-    std::vector<int> found = request.value("processors", std::vector<int>{});
-    if (found.empty()) return processors_of_this_process();
-    std::ranges::sort(found);
-    return found;
-}
-
 enum class End { itself, too_long, told };
 
 /// Until the program has ended, or is to be ended.
@@ -515,77 +440,10 @@ End await(pid_t program, int signals, std::int64_t deadline) {
     }
 }
 
-/// What the request wants to be seen or changed on the machine while the program runs.
-class Surroundings {
-  public:
-    explicit Surroundings(const Json& request) : processors_(used_processors(request)) {
-        if (request.contains("frequencies")) {
-            const Json& wanted = request["frequencies"];
-            log_.emplace(fs::path{bytes_of(wanted.at("folder").get<std::string>())}, processors_,
-                         wanted.at("processor").get<int>(), wanted.at("every_ms").get<int>());
-        }
-        if (request.contains("osnoise")) {
-            const Json& wanted = request["osnoise"];
-            noise_.emplace(fs::path{bytes_of(wanted.at("tracefs").get<std::string>())},
-                           wanted.at("instance").get<std::string>());
-        }
-        if (request.contains("prefetcher")) {
-            const Json& wanted = request["prefetcher"];
-            prefetcher_.emplace(fs::path{bytes_of(wanted.at("devices").get<std::string>())}, processors_,
-                                wanted.at("register").get<std::int64_t>(),
-                                wanted.at("mask").get<std::uint64_t>());
-            is_prefetching_ = wanted.at("on");
-        }
-    }
-
-    /// What takes time. What is wrong, if it cannot be.
-    std::optional<std::string> prepare() {
-        std::optional<std::string> why;
-        if (noise_) why = noise_->prepare();
-        if (!why && prefetcher_) why = prefetcher_->set(is_prefetching_);
-        if (!why && log_) why = log_->start();
-        return why;
-    }
-
-    /// The program begins now. What is wrong, if it is not to.
-    std::optional<std::string> begin() {
-        if (noise_)
-            if (auto why = noise_->start()) return why;
-        interrupted_ = interruptions_now(processors_);
-        return std::nullopt;
-    }
-
-    /// It has ended.
-    void end(Json& answer) {
-        read_interruptions(interrupted_, interruptions_now(processors_), answer);
-        if (noise_) noise_->stop();
-        if (log_) {
-            log_->stop();
-            log_->read_into(answer);
-        }
-    }
-
-    /// What else is to be read, when nothing of the run is left. What is wrong, if the machine is not as it
-    /// was.
-    std::optional<std::string> leave(Json& answer, pid_t program) {
-        if (noise_) noise_->read_into(answer, program, processors_);
-        return prefetcher_ ? prefetcher_->restore() : std::nullopt;
-    }
-
-  private:
-    std::vector<int> processors_;
-    Interruptions interrupted_;
-    std::optional<FrequencyLog> log_;
-    std::optional<Noise> noise_;
-    std::optional<Prefetcher> prefetcher_;
-    bool is_prefetching_ = true;
-};
-
-Json run(const Json& request, int signals) {
-    if (request.contains("go")) fcntl(request["go"], F_SETFD, FD_CLOEXEC);
-    // It ends last: nothing that it has changed stays so.
-    Surroundings surroundings{request};
-    if (const auto why = surroundings.prepare()) return {{"error", *why}};
+Json measure(const Json& request, int signals,
+             const std::vector<std::unique_ptr<Surrounding>>& surroundings) {
+    for (const auto& each : surroundings)
+        each->prepare();
     std::vector<CoRunner> co_runners;
     for (const Json& each : request.value("co_runners", Json::array()))
         co_runners.emplace_back(each);
@@ -599,22 +457,18 @@ Json run(const Json& request, int signals) {
     Json answer;
     if (request.contains("go")) wait_for_other(request["go"]);
     const double limit = request.value("time_limit_s", 0.0);
-    const auto given_up = [&](const std::string& why) -> Json {
-        for (const CoRunner& each : co_runners)
-            each.end();
-        end_what_is_left();
-        return {{"error", why}};
-    };
-    if (const auto why = surroundings.begin()) return given_up(*why);
+    for (const auto& each : surroundings)
+        each->begin();
     const Ticks before = ticks_now();
     const std::int64_t begin = now_ns();
-    if (const auto why = program.let_go()) return given_up(program.name() + " " + *why);
+    program.let_go();
     say({{"pid", program.pid()}});
     const std::int64_t deadline = limit > 0 ? begin + static_cast<std::int64_t>(limit * 1e9) : 0;
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
     const Ticks after = ticks_now();
-    surroundings.end(answer);
+    for (const auto& each : surroundings | std::views::reverse)
+        each->end(answer);
     const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
     answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
     answer["stolen_s"] = static_cast<double>(after.stolen - before.stolen) * tick_s;
@@ -638,15 +492,28 @@ Json run(const Json& request, int signals) {
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);
-    if (const auto why = surroundings.leave(answer, program.pid())) return {{"error", *why}};
+    for (const auto& each : surroundings)
+        each->leave(answer, program.pid());
     if (!gone.empty() && end == End::itself)
-        return {{"error",
-                 "the co-runner " + gone + " ended before the program: give a command that keeps running"}};
+        throw Failure{"the co-runner " + gone +
+                      " ended before the program: give a command that keeps running"};
     answer["exit_code"] = WIFEXITED(status) ? Json(WEXITSTATUS(status)) : Json(nullptr);
     answer["signal"] = WIFSIGNALED(status) ? Json(WTERMSIG(status)) : Json(nullptr);
     answer["too_long"] = end == End::too_long;
     answer["interrupted"] = end == End::told;
     return answer;
+}
+
+Json run(const Json& request, int signals) {
+    if (request.contains("go")) fcntl(request["go"], F_SETFD, FD_CLOEXEC);
+    // They end last: nothing that they have changed stays so.
+    const auto surroundings = surroundings_of(request);
+    try {
+        return measure(request, signals, surroundings);
+    } catch (...) {
+        end_what_is_left();
+        throw;
+    }
 }
 
 /// The study's end comes as a signal, and so does the program's.
@@ -659,26 +526,21 @@ int catch_signals() {
     // Ctrl-Z stops the study between two runs: a run that it stopped would have taken longer.
     std::signal(SIGTSTP, SIG_IGN);
     const int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signals < 0) fail("no signals: " + errno_text(errno));
+    if (signals < 0) fail_by_errno("no signals");
     return signals;
 }
 
 int serve() {
     const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
     const Json request = Json::parse(text, nullptr, false);
-    if (!request.is_object()) fail("the request is no JSON object; this program is started by rdam study");
+    if (!request.is_object())
+        throw Failure{"the request is no JSON object; this program is started by rdam study"};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     std::signal(SIGPIPE, SIG_IGN);
     const int signals = catch_signals();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    try {
-        if (getppid() != request.at("study").get<pid_t>()) return 1;
-        say(run(request, signals));
-    } catch (const Failure&) {
-        throw;
-    } catch (const std::exception& error) {
-        fail(std::string{"the request cannot be carried out: "} + error.what());
-    }
+    if (getppid() != request.at("study").get<pid_t>()) return 1;
+    say(run(request, signals));
     return 0;
 }
 
@@ -686,12 +548,13 @@ int serve() {
 }  // namespace rdam::study
 
 int main() {
+    using namespace rdam::study;
     try {
-        return rdam::study::serve();
-    } catch (const rdam::study::Failure& failure) {
-        rdam::study::say({{"error", failure.what()}});
-        return rdam::study::kExitBadRequest;
-    } catch (...) {  // not even an answer can be given
-        return rdam::study::kExitBadRequest;
+        return serve();
+    } catch (const Failure& failure) {
+        say({{"error", failure.what()}});
+    } catch (const std::exception& error) {
+        say({{"error", std::string{"the request cannot be carried out: "} + error.what()}});
     }
+    return kExitBadRequest;
 }

@@ -1,29 +1,48 @@
 #include "tools/study-native/system.h"
 
-#include <sched.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <fstream>
 #include <iterator>
 
 namespace rdam::study {
 
-std::string errno_text(int number) {
-    return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): there is one thread
+namespace {
+
+constexpr std::size_t kMostProcessors = 8192, kWordBits = 64;  // the former of Linux on x86-64
+using Mask = std::array<unsigned long, kMostProcessors / kWordBits>;
+
+}  // namespace
+
+void fail_by_errno(const std::string& what, const std::string& remedy) {
+    throw Failure{what + ": " + std::strerror(errno) + remedy};  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 std::int64_t now_ns() {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::string bytes_of(const std::string& text) {
+    std::string bytes;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const bool is_lead = byte >= 0xc2 && byte <= 0xc3 && i + 1 < text.size();
+        bytes += is_lead
+                     ? static_cast<char>((byte & 3U) << 6U | (static_cast<unsigned char>(text[++i]) & 0x3fU))
+                     : text[i];
+    }
+    return bytes;
 }
 
 std::string content_of(const std::filesystem::path& path) {
@@ -35,35 +54,54 @@ std::string content_of(const std::filesystem::path& path) {
     }
 }
 
-void end_with(pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
+Child start_child(const std::string& problem, const std::function<void(int)>& work) {
+    std::array<int, 2> told{};
+    if (pipe2(told.data(), O_CLOEXEC) != 0) fail_by_errno(problem);
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) fail_by_errno(problem);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+        try {
+            work(told[1]);
+        } catch (const std::exception& error) {
+            static_cast<void>(write(told[1], error.what(), std::strlen(error.what())));
+        }
+        _exit(1);
+    }
+    close(told[1]);
+    return {.pid = pid, .pipe = told[0]};
+}
+
+std::string said_by(int pipe) {
+    std::string said;
+    for (char letter = 0; read(pipe, &letter, 1) == 1 && letter != '\0';)
+        said += letter;
+    close(pipe);
+    return said;
+}
+
+void tell_ready(int pipe) {
+    static_cast<void>(write(pipe, "", 1));
+    close(pipe);
 }
 
 std::vector<int> processors_of_this_process() {
-    constexpr int kMost = 8192;  // of Linux on x86-64
-    std::array<unsigned long, kMost / 64> mask{};
+    Mask mask{};
     std::vector<int> found;
     if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) < 0) return found;
-    for (int i = 0; i < kMost; ++i)
-        if ((mask.at(static_cast<std::size_t>(i) / 64) >> static_cast<unsigned>(i) % 64U & 1U) != 0)
-            found.push_back(i);
+    for (std::size_t i = 0; i < kMostProcessors; ++i)
+        if ((mask.at(i / kWordBits) >> i % kWordBits & 1U) != 0) found.push_back(static_cast<int>(i));
     return found;
 }
 
-std::optional<std::string> set_processors(const std::vector<int>& processors) {
-    if (processors.empty()) return std::nullopt;
-    const int most = *std::ranges::max_element(processors);
-    const std::size_t size = CPU_ALLOC_SIZE(most + 1);
-    cpu_set_t* const set = CPU_ALLOC(most + 1);
-    CPU_ZERO_S(size, set);
+void set_processors(const std::vector<int>& processors, const std::string& who) {
+    Mask mask{};
     for (const int processor : processors)
-        CPU_SET_S(processor, size, set);
-    const int failed = sched_setaffinity(0, size, set);
-    const int reason = errno;
-    CPU_FREE(set);
-    if (failed == 0) return std::nullopt;
-    return "cannot be bound to the processors: " + errno_text(reason);
+        mask.at(static_cast<std::size_t>(processor) / kWordBits) |= 1UL << processor % kWordBits;
+    if (!processors.empty() && syscall(SYS_sched_setaffinity, 0, sizeof mask, mask.data()) < 0)
+        fail_by_errno(who + "cannot be bound to the processors");
 }
 
 }  // namespace rdam::study
