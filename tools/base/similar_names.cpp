@@ -110,9 +110,8 @@ constexpr auto kDocumented = [] {
 }();
 
 /// Variables that parts of rdam set for one another.
-constexpr std::array<std::string_view, 8> kOwn{"RDAM_RUN",        "RDAM_STRICT",      "RDAM_PROGRAM",
-                                               "RDAM_PIN_PLACES", "RDAM_PIN_MAIN",    "RDAM_PIN_CHILDREN",
-                                               "RDAM_PIN_ROOT",   "RDAM_REGIONS_FILE"};
+constexpr std::array<std::string_view, 6> kOwn{"RDAM_RUN",        "RDAM_STRICT",   "RDAM_PROGRAM",
+                                               "RDAM_PIN_PLACES", "RDAM_PIN_ROOT", "RDAM_REGIONS_FILE"};
 
 std::string_view nearest(std::string_view name) {
     constexpr std::size_t kFarthest = 3;

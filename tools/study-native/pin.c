@@ -3,12 +3,10 @@
  * taken, the first is next.
  *
  *   RDAM_PIN_PLACES=0,4,1,5   numbers of the processors, in the order of threads
- *   RDAM_PIN_MAIN=start       binds the main thread at once, not when it starts the first other one
- *   RDAM_PIN_CHILDREN=1       pins the threads of child processes as well, each from the first place on
  *   RDAM_PIN_ROOT=0000000000  required: here it is noted, in place, to which process the rest is addressed
  *
  * Until the main thread starts another one it may use every place, because programs count the processors of
- * their mask to decide how many threads they start. Child processes that are not to be pinned may use every
+ * their mask to decide how many threads they start. Child processes are not pinned, and may use every
  * place, too: without this they would inherit the one place of the thread that made them. A child of vfork()
  * or posix_spawn() that does not load this library (static, or setuid) does inherit it.
  *
@@ -55,7 +53,6 @@ static create_c11_thread* real_thrd_create;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 static bool pins; /* the threads of this process */
-static bool pins_children;
 static uint16_t places[most_processors];
 static unsigned place_count;
 static struct mask all_places;
@@ -132,18 +129,11 @@ static enum Role take_role(void) {
 /* In the child, of which the forking thread is the main one. Only what a signal handler may call. */
 static void begin_child(void) {
     const int error = errno;
-    atomic_store(&started, 0);
-    atomic_store(&main_is_bound, has_openmp);
     /* Programs that set their title write it over the environment that they began with. */
     if (memcmp(root, noted, digits + 1) == 0) take_role();
-    pins = pins_children;
+    pins = false;
     set_mask(0, &all_places);
     errno = error;
-}
-
-static bool is_set(const char* name, const char* value) {
-    const char* given = getenv(name);
-    return given != NULL && strcmp(given, value) == 0;
 }
 
 /* What the command rdam starts is meant, neither the command nor the recorder's agent. */
@@ -165,16 +155,11 @@ static void read_plan(void) {
         if (role == role_root) memset(root, '0', digits + 1);
         return;
     }
-    pins_children = is_set("RDAM_PIN_CHILDREN", "1");
-    pins = role == role_root || pins_children;
+    pins = role == role_root;
     pthread_atfork(NULL, NULL, begin_child);
     has_openmp = dlsym(RTLD_DEFAULT, "omp_get_max_threads") != NULL;
     atomic_store(&main_is_bound, has_openmp);
     if (has_openmp) return; /* libgomp may have bound it already */
-    if (pins && is_set("RDAM_PIN_MAIN", "start")) {
-        bind_main();
-        return;
-    }
     if (role == role_child_met_before) return;
     /* Where it is moved to now it mostly stays. */
     if (pins) bind_thread(0, 0);

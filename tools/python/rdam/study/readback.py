@@ -6,13 +6,13 @@ thread that begins and ends between two polls is not seen.
 
 import dataclasses
 import pathlib
-import subprocess
 from collections.abc import Iterator
 
 from rdam.study.placements import Placement, ranges
 from rdam.trace import Error
 
 PROC = pathlib.Path("/proc")
+RECORDERS = ("rdam-agent", "rdam-windows")  # processes that are not the program's, by the names that the kernel keeps of them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,25 +29,19 @@ class Thread:
 class ReadBack:
     """What is seen of one run. `root` is the process's number; it must not have been waited for while poll() runs.
 
-    bound     each thread is to be bound to one of the placement's processors; else, and if the placement leaves threads free, it may use
-              any of its mask
-    children  this holds for the threads of child processes, too; else they may use any of the mask
-    ignored   names of processes that are not the program's, as the kernel keeps them (15 characters)
+    Each thread of this process is to be bound to one of the placement's processors; those of child processes, and all threads if the
+    placement leaves them free, may use any of its mask.
     """
 
-    def __init__(self, root: int, placement: Placement, *, bound: bool = True, children: bool = False,
-                 ignored: tuple[str, ...] = ("rdam-agent", "rdam-windows")):
+    def __init__(self, root: int, placement: Placement):
         self.root = root
         self.placement = placement
-        self.bound = bound and bool(placement.processors)
-        self.children = children
-        self.ignored = ignored
         self.threads: dict[int, Thread] = {}  # by number
 
     def poll(self) -> None:
         """Looks once. What has ended meanwhile stays as it was last seen."""
         for process in descendants(self.root):
-            if read(PROC / str(process) / "comm").rstrip("\n") in self.ignored:
+            if read(PROC / str(process) / "comm").rstrip("\n") in RECORDERS:
                 continue
             tasks = numbers_in(PROC / str(process) / "task")
             for number in tasks:
@@ -61,7 +55,7 @@ class ReadBack:
 
     def is_planned(self, thread: Thread) -> bool:
         within = thread.allowed <= self.placement.mask
-        if not self.bound or (thread.process != self.root and not self.children):
+        if not self.placement.processors or thread.process != self.root:
             return within
         # rdam.study.pin binds a main thread when it starts another one; OpenMP's libomp, when the first parallel region begins.
         waits = thread.is_alone and thread.allowed == self.placement.mask
@@ -69,9 +63,7 @@ class ReadBack:
 
     def unused(self) -> list[int]:
         """Processors that the placement gives to as many threads of the process as were seen, but on which none was, because some share one.
-        Empty where threads are free or not bound. Where threads end and others begin, it may be in order: the others go on counting."""
-        if not self.bound:
-            return []
+        Empty where threads are free. Where threads end and others begin, it may be in order: the others go on counting."""
         own = [thread for thread in self.threads.values() if thread.process == self.root]
         wanted = list(dict.fromkeys(self.placement.processors[:len(own)]))
         if any(len(thread.allowed) > 1 for thread in own):
@@ -86,24 +78,12 @@ class ReadBack:
         wrong = self.unplanned()
         if wrong:
             shown = ", ".join(f"{thread.name} ({thread.number}) on {ranges(thread.allowed)}" for thread in wrong[:3])
-            planned = "one each of " if self.bound else ""
+            planned = "one each of " if self.placement.processors else ""
             return (f"{len(wrong)} of {len(self.threads)} threads are not pinned as planned, on {planned}{ranges(self.placement.mask)}: {shown}"
                     f"{', ...' if len(wrong) > 3 else ''}")
         if unused := self.unused():
             return f"no thread was seen on {ranges(unused)}, though {len(self.threads)} were seen: some share a processor"
         return f"all {len(self.threads)} threads that were seen are pinned as planned"
-
-
-def watch(process: subprocess.Popen, placement: Placement, *, interval: float = 0.05, **options) -> ReadBack:
-    """Polls every `interval` seconds until the process ends (and waits for it). Options are those of ReadBack."""
-    seen = ReadBack(process.pid, placement, **options)
-    while True:
-        seen.poll()
-        try:
-            process.wait(interval)
-            return seen
-        except subprocess.TimeoutExpired:
-            pass
 
 
 def descendants(root: int) -> Iterator[int]:

@@ -94,16 +94,6 @@ class Topology:
         tree = pruned(self.tree, kept)
         return dataclasses.replace(self, processors=tuple(processors), tree=tree if isinstance(tree, tuple) else (tree,))
 
-    def shared_caches(self, one: int, other: int) -> tuple[Cache, ...]:
-        """The caches that both processors use, nearest first."""
-        return tuple(cache for cache in self[one].caches if other in cache.processors)
-
-    def smallest_shared_cache(self, numbers: Iterable[int]) -> Cache | None:
-        """The smallest cache that at least two of these processors use; None: no two of them share one of known size."""
-        used = set(numbers)
-        found = [cache for number in used for cache in self[number].caches if cache.size > 0 and len(used & set(cache.processors)) > 1]
-        return min(found, key=lambda cache: (cache.size, cache.level, cache.processors), default=None)
-
     def are_symmetric(self, numbers: Iterable[int]) -> bool:
         """Whether nothing that hwloc knows distinguishes these processors: every two of them meet in the same part of the machine, so that they
         share the same with each other, and each is by itself like each other (kind, siblings, nodes, sizes of caches and how many use them)."""
