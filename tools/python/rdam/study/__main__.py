@@ -69,7 +69,7 @@ def configured(path: str) -> dict:
         raise Error(f"{path}: cannot be read: {error.strerror}; name a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Error(f"{path}: is no TOML: {error}") from None
-    repeated = {factor.option for factor in settings.FACTORS} | {*settings.NAMED_COMMANDS, "metric"}
+    repeated = {*settings.FACTORS, *settings.NAMED_COMMANDS, "metric"}
     request: dict = {}
     for key, value in table.items():
         if key == "command" and isinstance(value, (str, list)):

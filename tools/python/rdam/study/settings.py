@@ -30,14 +30,18 @@ class CoRunners:
 
     def request(self) -> dict[str, object]:
         """As rdam-study-run takes it, without the processor."""
-        wanted: dict[str, object] = {"kind": self.kind}
-        if self.kind == "sleep":
-            wanted["sleep_us"] = self.sleep_us
-        if self.kind == "array":
-            wanted["longs"] = self.longs
-        if self.kind == "command":
-            wanted["command"] = list(map(bytewise, self.command))
-        return wanted
+        return {"kind": self.kind, "sleep_us": self.sleep_us, "longs": self.longs, "command": list(map(bytewise, self.command))}
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """One of a factor's, and what a setting has that has it."""
+
+    factor: str
+    text: str
+    changes: Mapping[str, object] = dataclasses.field(default_factory=dict)  # by the setting's fields
+    variables: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of its environment
+    is_filled_in: bool = False  # where the command has the factor's name in braces
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,11 +65,11 @@ class Setting:
     prefetcher: bool | None = None  # that of the hardware; None: as it is
     label: str = ""  # those of its levels that not all settings have
 
-    def with_level(self, factor: str, text: str, **changes) -> "Setting":
-        return dataclasses.replace(self, levels=(*self.levels, (factor, text)), **changes)
-
-    def with_variable(self, name: str, value: str, **changes) -> "Setting":
-        return dataclasses.replace(self, environment=(*((n, v) for n, v in self.environment if n != name), (name, value)), **changes)
+    def with_level(self, level: Level) -> "Setting":
+        command = filled(self.command, level.factor, level.text) if level.is_filled_in else self.command
+        kept = ((name, value) for name, value in self.environment if name not in level.variables)
+        return dataclasses.replace(self, levels=(*self.levels, (level.factor, level.text)), command=command,
+                                   environment=(*kept, *level.variables.items()), **level.changes)
 
 
 MOST = 1_000_000  # of anything that is counted; of co-runners for each processor (the papers have four):
@@ -73,15 +77,9 @@ MOST_CO_RUNNERS = 64
 MOST_BYTES = 131_000  # of one variable: the kernel's limit is 128 KiB
 COMMAND = "command"  # the factor whose levels are those of --setting
 PROGRAM = "program"  # and of --program; settings of different ones are not compared
-Apply = Callable[[Setting], Setting]
 
 
-@dataclasses.dataclass(frozen=True)
-class Factor:
-    """`levels` turns what was given into one change of a setting for each level."""
-
-    option: str
-    levels: Callable[[str], Iterator[Apply]]
+Levels = Callable[[str, str], Iterable[Level]]  # of what was given to an option, and of its name; raises Error
 
 
 def split(text: str) -> list[str]:
@@ -126,32 +124,30 @@ def filled(command: Sequence[str], name: str, value: str) -> tuple[str, ...]:
     return tuple(word.replace(f"{{{name}}}", value) for word in command)
 
 
-def threads(text: str) -> Iterator[Apply]:
-    for count in numbers(text, "threads", 1):
-        yield lambda setting, count=count: setting.with_level("threads", str(count), threads=count, command=filled(
-            setting.command, "threads", str(count))).with_variable("OMP_NUM_THREADS", str(count))
+def counts(field: str, factor: str = "", unit: str = "", **limits: int) -> Levels:
+    """Numbers for a field of the setting."""
+    return lambda text, option: (Level(factor or option, f"{count}{unit}", {field: count}) for count in numbers(text, option, **limits))
 
 
-def pinning(text: str) -> Iterator[Apply]:
+def switch(field: str, on: str, *words: str) -> Levels:
+    """One of two words, of which one switches a field of the setting on."""
+    return lambda text, option: (Level(option, word, {field: word == on}) for word in chosen(text, option, words))
+
+
+def threads(text: str, option: str) -> Iterator[Level]:
+    for count in numbers(text, option, 1):
+        yield Level(option, str(count), {"threads": count}, {"OMP_NUM_THREADS": str(count)}, is_filled_in=True)
+
+
+def pinning(text: str, option: str) -> Iterator[Level]:
     for part in split(text):
         strategy, _, path = part.partition(":")
-        next(chosen(strategy, "pin", placements.STRATEGIES))
+        next(chosen(strategy, option, placements.STRATEGIES))
         if (strategy == "file") != bool(path):
             raise Error(f"--pin {part}: only `file` names a file, as in file:processors.txt")
         # Beside settings with pinned threads, none has threads that are free, whatever the user's OMP_PROC_BIND is.
-        free = (("OMP_PROC_BIND", "false"),) if strategy == "none" else ()
-        yield lambda setting, part=part, strategy=strategy, path=path, free=free: setting.with_level(
-            "pin", part, pinning=strategy, pinning_file=pathlib.Path(path) if path else None, environment=(*setting.environment, *free))
-
-
-def siblings(text: str) -> Iterator[Apply]:
-    for word in chosen(text, "smt", ("use", "spare")):
-        yield lambda setting, word=word: setting.with_level("smt", word, siblings=word == "use")
-
-
-def spared_cores(text: str) -> Iterator[Apply]:
-    for count in numbers(text, "spare"):
-        yield lambda setting, count=count: setting.with_level("spare", str(count), spared_cores=count)
+        free = {"OMP_PROC_BIND": "false"} if strategy == "none" else {}
+        yield Level(option, part, {"pinning": strategy, "pinning_file": pathlib.Path(path) if path else None}, free)
 
 
 def co_runner(text: str) -> CoRunners:
@@ -175,23 +171,12 @@ def co_runner(text: str) -> CoRunners:
     raise Error(f"--co-runners {text}: '{kind}' is none of busy, sleep:TIME (as in 10us, 10ms), array:LONGS, 'COMMAND'")
 
 
-def co_runners(text: str) -> Iterator[Apply]:
+def co_runners(text: str, option: str) -> Iterator[Level]:
     for part in split(text):
-        wanted = co_runner(part)
-        yield lambda setting, part=part, wanted=wanted: setting.with_level("co-runners", part, co_runners=wanted)
+        yield Level(option, part, {"co_runners": co_runner(part)})
 
 
-def environment_size(text: str) -> Iterator[Apply]:
-    for size in numbers(text, "env-size", most=MOST_BYTES):
-        yield lambda setting, size=size: setting.with_level("environment", f"{size} bytes", environment_bytes=size)
-
-
-def randomization(text: str) -> Iterator[Apply]:
-    for word in chosen(text, "randomize", ("on", "off")):
-        yield lambda setting, word=word: setting.with_level("randomize", word, randomized=word == "on")
-
-
-def memory(text: str) -> Iterator[Apply]:
+def memory(text: str, option: str) -> Iterator[Level]:
     """First touch is what the kernel does where no policy is set: the same as local."""
     for part in split(text):
         found = re.fullmatch(r"(local|first-touch|interleave|bind:(\d+(?:\+\d+)*))", part)
@@ -199,17 +184,7 @@ def memory(text: str) -> Iterator[Apply]:
             raise Error(f"--memory {part}: is none of local, first-touch, interleave, bind:NODE; give one of them")
         policy = part.partition(":")[0]
         nodes = tuple(int(node) for node in found[2].split("+")) if found[2] else ()
-        yield lambda setting, part=part, policy=policy, nodes=nodes: setting.with_level("memory", part, memory=policy, nodes=nodes)
-
-
-def pages(text: str) -> Iterator[Apply]:
-    for word in chosen(text, "pages", ("small", "large")):
-        yield lambda setting, word=word: setting.with_level("pages", word, large_pages=word == "large")
-
-
-def prefetcher(text: str) -> Iterator[Apply]:
-    for word in chosen(text, "prefetcher", ("on", "off")):
-        yield lambda setting, word=word: setting.with_level("prefetcher", word, prefetcher=word == "on")
+        yield Level(option, part, {"memory": policy, "nodes": nodes})
 
 
 def named(text: str, option: str) -> tuple[str, list[str]]:
@@ -221,23 +196,25 @@ def named(text: str, option: str) -> tuple[str, list[str]]:
     return name, [unquoted(value) for value in split(values)]
 
 
-def variable(text: str) -> Iterator[Apply]:
-    name, values = named(text, "env")
+def variable(text: str, option: str) -> Iterator[Level]:
+    name, values = named(text, option)
     for value in values:
-        yield lambda setting, value=value: setting.with_level(name, value).with_variable(name, value)
+        yield Level(name, value, variables={name: value})
 
 
-def value_of_command(text: str) -> Iterator[Apply]:
-    name, values = named(text, "values")
+def value_of_command(text: str, option: str) -> Iterator[Level]:
+    name, values = named(text, option)
     for value in values:
-        yield lambda setting, value=value: setting.with_level(name, value, command=filled(setting.command, name, value))
+        yield Level(name, value, is_filled_in=True)
 
 
-# In this order they are told; the commands of --setting and --program come before all.
-FACTORS = (Factor("values", value_of_command), Factor("threads", threads), Factor("pin", pinning), Factor("smt", siblings),
-           Factor("spare", spared_cores), Factor("co-runners", co_runners), Factor("env-size", environment_size),
-           Factor("randomize", randomization), Factor("pages", pages), Factor("memory", memory),
-           Factor("prefetcher", prefetcher), Factor("env", variable))
+# By option, in the order in which they are told; the commands of --setting and --program come before all.
+FACTORS: dict[str, Levels] = {
+    "values": value_of_command, "threads": threads, "pin": pinning, "smt": switch("siblings", "use", "use", "spare"),
+    "spare": counts("spared_cores"), "co-runners": co_runners,
+    "env-size": counts("environment_bytes", "environment", " bytes", most=MOST_BYTES), "randomize": switch("randomized", "on", "on", "off"),
+    "pages": switch("large_pages", "large", "small", "large"), "memory": memory, "prefetcher": switch("prefetcher", "on", "on", "off"),
+    "env": variable}
 
 
 NAMED_COMMANDS = {"setting": COMMAND, "program": PROGRAM}  # by option: the factor
@@ -272,16 +249,16 @@ def commands(request: dict) -> list[Setting]:
 
 def crossed(request: dict) -> list[Setting]:
     """All settings of a request, whose keys are the options' names. Raises Error for what is not understood."""
-    changes: list[list[Apply]] = [list(factor.levels(text)) for factor in FACTORS for text in request.get(factor.option, [])]
+    every = [list(levels(text, option)) for option, levels in FACTORS.items() for text in request.get(option, [])]
     settings = []
     for text, setting in itertools.product(request.get("values", []), commands(request)):
         name = text.partition("=")[0]
         if not any(f"{{{name}}}" in word for word in setting.command):
             command = " ".join(setting.command)
             raise Error(f"--values {text}: there is no {{{name}}} in '{command}', which would be the same with each value; put it in")
-    for setting, *levels in itertools.product(commands(request), *changes):
+    for setting, *levels in itertools.product(commands(request), *every):
         for level in levels:
-            setting = level(setting)
+            setting = setting.with_level(level)
         for word in setting.command:
             if left := re.search(r"\{([A-Za-z_]\w*)\}", word):
                 if left[1] in ("threads", *(text.partition("=")[0] for text in request.get("values", []))):
