@@ -204,7 +204,7 @@ def make_runs(path: pathlib.Path, request: dict, log: journal.Journal, place: ru
     progress = runs.Progress(every, len(at_once), machine.complaints(state))
     try:
         runs.Runs(every, log, place, [runs.Metric.parse(text) for text in request.get("metric", [])], check, head["seed"],
-                  request.get("time-limit"), runs.Recording(request["record"]) if "record" in request else None, watched,
+                  request.get("time-limit"), request.get("record"), watched,
                   request.get("regions", False)).make(at_once, progress)
     finally:
         progress.end()

@@ -71,27 +71,17 @@ class Duet:
     go: int  # a pipe: both begin when its other end is closed
 
 
-@dataclasses.dataclass(frozen=True)
-class Recording:
-    """How rdam records runs."""
-
-    functions: str  # a list's file, or names
-
-    def command(self, trace: pathlib.Path, command: Sequence[str]) -> list[str]:
-        return [program(), "record", "-f", self.functions, "-o", str(trace), "--", *command]
-
-    @staticmethod
-    def scores(trace: pathlib.Path) -> tuple[float, list[dict]]:
-        """How long the program itself ran, in ns, and what each function lost, in all threads and in each: these are counted from 0, in the order
-        in which they were started. Raises Error if the trace cannot be analyzed."""
-        report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
-        order = {thread["tid"]: number for number, thread in enumerate(report["threads"])}
-        # What we preload has functions of the names of others, which it calls with arguments of its own: those would be there twice.
-        ours = [row["name"] for row in report["functions"] if row["module"].startswith("librdam-")]
-        return report["trace"]["duration_ns"], [
-            {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"],
-             "threads": {str(order[each["tid"]]): each["lost_ns"] for each in row["threads"] if each["tid"] in order and each["lost_ns"]}}
-            for row in report["functions"] if row["name"] not in ours or row["module"].startswith("librdam-")]
+def scores(trace: pathlib.Path) -> tuple[float, list[dict]]:
+    """How long the program itself ran, in ns, and what each function lost, in all threads and in each: these are counted from 0, in the order
+    in which they were started. Raises Error if the trace cannot be analyzed."""
+    report = json.loads(run("analyze", "--json", "--no-rules", "--top", "0", trace))
+    order = {thread["tid"]: number for number, thread in enumerate(report["threads"])}
+    # What we preload has functions of the names of others, which it calls with arguments of its own: those would be there twice.
+    ours = [row["name"] for row in report["functions"] if row["module"].startswith("librdam-")]
+    return report["trace"]["duration_ns"], [
+        {"name": row["name"], "module": row["module"], "lost_ns": row["lost_ns"], "rdam": row["rdam"], "calls": row["occurrences"],
+         "threads": {str(order[each["tid"]]): each["lost_ns"] for each in row["threads"] if each["tid"] in order and each["lost_ns"]}}
+        for row in report["functions"] if row["name"] not in ours or row["module"].startswith("librdam-")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -293,9 +283,10 @@ class Runs:
     """Makes the runs of a schedule that are not in the journal yet."""
 
     def __init__(self, settings: Sequence[Setting], journal: Journal, place: Place, metrics: Sequence[Metric], check: Check, seed: int,
-                 time_limit: float | None, recording: Recording | None, watch: Watch, regions: bool) -> None:
+                 time_limit: float | None, recorded: str | None, watch: Watch, regions: bool) -> None:
+        """`recorded`: the functions of recorded runs, as a list's file or as names."""
         self._settings, self._journal, self._place, self._metrics, self._check, self._watch = settings, journal, place, metrics, check, watch
-        self._seed, self._time_limit, self._recording, self._regions, self._runner = seed, time_limit, recording, regions, native.find(RUNNER)
+        self._seed, self._time_limit, self._recorded, self._regions, self._runner = seed, time_limit, recorded, regions, native.find(RUNNER)
         self._adopts = False
 
     def make(self, planned: Sequence[tuple[Planned, ...]], tell: Callable[[int, tuple[Planned, ...]], None]) -> None:
@@ -345,7 +336,7 @@ class Runs:
         environment = environment_of(setting)
         command = list(setting.command)
         if planned.recorded:
-            command = self._recording.command(trace, command)
+            command = [program(), "record", "-f", self._recorded, "-o", str(trace), "--", *command]
         request: dict[str, object] = {
             "study": os.getpid(), "command": list(map(bytewise, command)), "stdout": bytewise(output), "stderr": bytewise(errors),
             "co_runners": self._place.co_runners(setting, placement), **self._watch.request(setting, placement)}
@@ -392,7 +383,7 @@ class Runs:
             problems.append(error)
         if planned.recorded:
             # There is no trace if no function was called.
-            line["program_ns"], line["functions"] = self._recording.scores(trace) if trace.exists() else (answer["wall_ns"], [])
+            line["program_ns"], line["functions"] = scores(trace) if trace.exists() else (answer["wall_ns"], [])
             trace.unlink(missing_ok=True)
         if self._metrics:
             text = output.read_text(errors="replace")
@@ -408,43 +399,34 @@ class Runs:
     def _ask(self, request: dict, watched: placements.Placement | None, duet: Duet | None) -> Generator[IO[str], None, tuple[dict, str | None]]:
         """The answer, and how the program's threads were seen to be pinned: looking disturbs, so only warm-ups are looked at."""
         seen = answer = None
+        process = subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=(duet.go,) if duet else ())
         try:
-            answer, seen = yield from self._talk(request, watched, duet)
+            with process:
+                try:
+                    with contextlib.suppress(BrokenPipeError, ProcessLookupError):  # it has ended, and gives no answer
+                        if duet:  # so that it counts what these processors do
+                            os.sched_setaffinity(process.pid, duet.half)
+                        process.stdin.write(json.dumps(request))
+                        process.stdin.close()
+                    while (said := json.loads(process.stdout.readline() or "null")) is not None and said.keys() & {"ready", "pid"}:
+                        if "pid" in said and watched is not None:
+                            seen = readback.ReadBack(said["pid"], watched)
+                        while not select.select([process.stdout], [], [], 0)[0]:
+                            if seen is not None:
+                                seen.poll()
+                            yield process.stdout
+                    answer = said
+                except BaseException:
+                    process.terminate()  # which ends all that it has started
+                    process.wait()
+                    raise
         finally:
             # Who has measured a run has ended all that it left.
             if self._adopts and (answer is None or "wall_ns" not in answer):
                 end_adopted()
-        return answer, seen.sentence() if seen is not None and seen.threads else None
-
-    def _talk(self, request: dict, watched: placements.Placement | None,
-              duet: Duet | None) -> Generator[IO[str], None, tuple[dict, readback.ReadBack | None]]:
-        seen = None
-        with bound_to(duet.half) if duet else contextlib.nullcontext():  # so that it counts what these processors do
-            process = subprocess.Popen([self._runner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=(duet.go,) if duet else ())
-        with process:
-            try:
-                with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
-                    process.stdin.write(json.dumps(request))
-                    process.stdin.close()
-                answer = json.loads(process.stdout.readline() or "null")
-                if answer is not None and "ready" in answer:
-                    yield process.stdout
-                    answer = json.loads(process.stdout.readline() or "null")
-                if answer is not None and "pid" in answer:
-                    if watched is not None:
-                        seen = readback.ReadBack(answer["pid"], watched)
-                    while not select.select([process.stdout], [], [], 0)[0]:
-                        if seen is not None:
-                            seen.poll()
-                        yield process.stdout
-                    answer = json.loads(process.stdout.readline() or "null")
-            except BaseException:
-                process.terminate()  # which ends all that it has started
-                process.wait()
-                raise
         if answer is None:
             raise Error(f"{RUNNER} ended without an answer ({ending(process.returncode)}); continue with --resume")
-        return answer, seen
+        return answer, seen.sentence() if seen is not None and seen.threads else None
 
     def _fail_if(self, answer: dict, setting: Setting, errors: pathlib.Path) -> None:
         if "error" in answer:
@@ -459,17 +441,6 @@ class Runs:
             raise Error(f"{what} ended with {why}{': ' + last if (last := last_line(errors)) else ''}; correct that, then continue with --resume")
 
 
-@contextlib.contextmanager
-def bound_to(processors: Sequence[int]) -> Iterator[None]:
-    """What is started meanwhile may use these only."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, processors)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 def finished(runs: Sequence[Made], are_looked_at: bool) -> list[Result]:
     """What they return, when all have ended. Each goes on when what it waits for is there, or every 20 ms."""
     waiting = {each: next(each) for each in runs}
@@ -482,12 +453,11 @@ def finished(runs: Sequence[Made], are_looked_at: bool) -> list[Result]:
 
 
 def returned(ended: Made) -> Result:
-    """By a run."""
-    while True:
-        try:
-            next(ended)
-        except StopIteration as end:
-            return end.value
+    """By a run that has nothing to wait for."""
+    try:
+        next(ended)
+    except StopIteration as end:
+        return end.value
 
 
 def last_line(path: pathlib.Path) -> str:
