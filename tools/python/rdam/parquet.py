@@ -1,11 +1,8 @@
 """The columns of a trace as one Parquet file: python3 -m rdam.parquet FOLDER FILE (`rdam export` calls it)."""
 
 import collections
-import contextlib
 import os
-import signal
 import sys
-import tempfile
 
 import numpy
 import pyarrow
@@ -116,27 +113,15 @@ def write(folder: str, file: str):
     values = value_columns(trace, names)
     names = numpy.array(names, dtype=object)
     rows = len(trace.calls)
-    place = os.path.dirname(os.path.abspath(file))
-    with tempfile.NamedTemporaryFile(dir=place, prefix=os.path.basename(file) + ".", delete=False) as output:
-        try:
-            empty = row_group(trace, names, values, 0, 0)
-            with pyarrow.parquet.ParquetWriter(output, empty.schema, compression="zstd") as writer:
-                for begin in range(0, rows, ROWS):
-                    writer.write_table(row_group(trace, names, values, begin, min(begin + ROWS, rows)))
-            output.flush()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(output.name, 0o666 & ~umask)
-            os.replace(output.name, file)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(output.name)
-            raise
+    whole = os.path.join(folder, "whole.parquet")  # the folder is beside the file, and goes however this ends
+    schema = row_group(trace, names, values, 0, 0).schema
+    with open(whole, "wb") as output, pyarrow.parquet.ParquetWriter(output, schema, compression="zstd") as writer:
+        for begin in range(0, rows, ROWS):
+            writer.write_table(row_group(trace, names, values, begin, min(begin + ROWS, rows)))
+    os.replace(whole, file)
 
 
 def main(arguments: list[str]) -> int:
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, lambda *_: sys.exit(1))  # through write(), which tidies up
     try:
         write(*arguments)
     except (Error, OSError, pyarrow.ArrowException) as error:
