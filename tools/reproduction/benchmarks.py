@@ -1,7 +1,7 @@
 """What is measured: the sweeps of table 5.1, their controls, and at what settings the cost of recording is taken.
 
 The delays are fixed here: the same in every run, all of them reported. Ranges and operations were chosen by trial, on virtual machines with
-two processors; `why` says what was found, and goes into the page. `--delays` measures any other range.
+two processors; `page.md` says what was found. `--delays` measures any other range.
 """
 
 import dataclasses
@@ -55,7 +55,6 @@ class Sweep:
     threads: int
     iterations: int
     quick_iterations: int
-    why: str
     options: tuple[str, ...] = ()
     controls: tuple[Control, ...] = ()
     thesis_threads: int | None = None  # None: as many as the machine has processors, less one
@@ -109,37 +108,23 @@ SWEEPS = (
         name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
         delays_ns=log_spaced(10_000, 100_000, 17), threads=2, iterations=4_000, quick_iterations=1_500,
         options=("--together", "--pin", "--work", "25us"),
-        why="The lock is held for as many increments as take 25 µs: two threads do not meet at a lock that is held for one increment, and "
-            "would only wait for its cache line. Delays below 10 µs are left out, because the thread that has just unlocked locks again "
-            "before the other has woken up: the threads take long turns, most calls do not wait, and a few wait for long. If the delay is at "
-            "least twice as long as the lock is held, they seldom meet.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
         delays_ns=log_spaced(150, 8_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
         options=("--together", "--pin", "--work", "1us"),
-        why="The lock is held for increments that take a microsecond, for the same reason as the mutex. Delays below 150 ns are left out, "
-            "because the thread that has just unlocked still has the cache line, and locks again. If the delay is at least twice as long as "
-            "the lock is held, they seldom meet. The counter is next to the lock: the waiting thread slows down the working one.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
         delays_ns=log_spaced(300, 100_000, 12), threads=2, iterations=100_000, quick_iterations=40_000,
         options=("--together", "--pin", "--work", "1us", "--pause", "1us"),
-        why="A call makes increments for a microsecond, since one takes less than a step of the clock. Both threads compute for 1 µs between "
-            "two calls, the second one also for the delay: a thread that did nothing else would share its whole life, so delays shorter than "
-            "300 ns change little. At 100 µs the delayed thread writes during a hundredth of its life. All threads end with the first one: "
-            "undisturbed calls after the other thread's end would lower the mean.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)), thesis_threads=2,
     ),
     Sweep(
         name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
         delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=160,
-        why="There are 32 threads unless `--threads` says how many, since a few do not keep a disk busy. They sleep between zero and twice the "
-            "delay: threads that start together and sleep equally long would meet at the disk however long they sleep. Delays below 100 µs are "
-            "left out, because they only make the queue longer.",
         controls=(Control("one thread", 1),),
     ),
 )

@@ -7,7 +7,7 @@ import pathlib
 import re
 import textwrap
 
-from . import Trouble, compared, figures, session
+from . import WORDS, Trouble, compared, figures, session
 from .benchmarks import NAMES
 from .plan import Extent
 from .programs import Programs
@@ -111,7 +111,7 @@ def _sweep(result: SweepResult, folder: str) -> list[Part]:
     workload = (f"{sweep.threads} threads, {result.iterations:,} calls each, {len(sweep.delays_ns)} delays, "
                 f"medians of {counted(result.rounds, 'round')}.")
     lost = [f"{result.lost_calls} calls are not part of any score: dropped, or not seen to end."] if result.lost_calls else []
-    return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})", f"{workload} {sweep.why}",
+    return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})", f"{workload} {WORDS[sweep.name]}",
             Aside(f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)"),
             Table(["delay", "mean", "minimum", "score", "of the rounds"],
                   [[duration(point.setting.delay_ns), *times(point), f"{point.score:.3f}", extremes(point.of_rounds("rdam"))]
@@ -119,15 +119,10 @@ def _sweep(result: SweepResult, folder: str) -> list[Part]:
 
 
 def _sweeps(results: list[SweepResult], folder: str, extent: Extent) -> list[Part]:
-    quick = ["With `--quick` there are so few rounds and calls that a ρ may miss the thesis's by chance; a run without it decides."]
     return ["## Score against completion time (table 5.1)",
-            Aside("The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's "
-                  "correlation between the mean completion time and the score. The thesis claims that ρ is high while the minimum, the "
-                  "baseline of the score, stays constant."),
-            *(quick if extent.quick else []), overview(results), controls_in_short(results),
-            Aside("Controls are the same programs without interference: at the shortest delay, where a thread spends most of its life in the "
-                  "operation, and at the middle one, where `--check` requires a score below 0.05. A control without a delay (any) is measured "
-                  "once."),
+            Aside(WORDS["table 5.1"]),
+            *([WORDS["quick"]] if extent.quick else []), overview(results), controls_in_short(results),
+            Aside(WORDS["controls"]),
             controls(results),
             *(part for result in results for part in _sweep(result, folder))]
 
@@ -150,10 +145,7 @@ def _findings(results: list[FindingResult]) -> list[Part]:
         hints = ", ".join(f"{kind or 'none'}{parameter and f' ({parameter})'} {count}×" for kind, parameter, count in one.hints)
         rows.append([one.setting.title, f"{one.score:.3f}", *times(one), hints, number(one.left), finding_verdict(one)])
     return ["## Findings on real programs (§5.2.5)",
-            Aside("Programs that reproduce what the thesis found in applications, each with a control that lacks it. If the score is less than twice "
-                  "the control's, the interference cannot be distinguished from the machine's own noise. The last two lose nothing: their "
-                  "work depends on a parameter. The table shows rdam's first hint about the loss, and the score that remains if calls are "
-                  "compared only with those of the same value:"),
+            Aside(WORDS["findings"]),
             Table(["benchmark", "score", "mean", "minimum", "first hint of the rounds", "with the parameter as key", "verdict"], rows)]
 
 
@@ -165,9 +157,7 @@ def _links(results: list[LinkResult], folder: str) -> list[Part]:
                                    for cell in (f"{of.score:.3f}", extremes(of.of_rounds("rdam")), *times(of))])]
             for result in results for one in result.measured]
     return ["## Networks (table 5.4)",
-            Aside("Two clients and their server communicate over TCP: between two network namespaces, with the link's rate limited by `tc`, and over "
-                  "loopback. The control is one client alone. In the thesis the client's score falls as the network gets faster, and the server's "
-                  "stays low. `--check` requires this and, if the rate is limited, a score of two clients at least twice that of one."),
+            Aside(WORDS["networks"]),
             Table(head, rows), *(f"{one.link.name}: not measured: {one.obstacle}" for one in results if one.obstacle),
             *([] if all(one.obstacle for one in results) else [Aside(f"![Scores of clients and server]({folder}/network.svg)")])]
 
@@ -176,11 +166,7 @@ def _costs(results: list[CostResult]) -> list[Part]:
     rows = [[one.setting.title, *(duration(one.median(figure) * 1e9) for figure in ("plain_s", "recorded_s")), f"{one.ratio.value:.3f}",
              "—" if math.isnan(one.ratio.low) else f"{one.ratio.low:.3f}–{one.ratio.high:.3f}", str(len(one.rounds))] for one in results]
     return ["## Cost of recording (table 5.3)",
-            Aside("Seconds from the common start of the threads to the end of the last one, without and with `rdam record`, in consecutive "
-                  "runs in alternating order. Both make the same calls: no thread ends with the first one. The ratio is the median of the "
-                  "pairs' ratios; its interval is from order statistics (at least 95 %; none for fewer than six pairs). The cost of starting is "
-                  "not included (`docs/costs.md`, *The start*). These programs only call the recorded function, far more often than programs that "
-                  "people would record. The thesis's programs are whole applications: below 10 % for 22 of 27, below 31 % for all."),
+            Aside(WORDS["costs"]),
             Table(["benchmark", "without", "with rdam", "ratio", "95 % interval", "pairs"], rows)]
 
 
@@ -209,9 +195,7 @@ def _run(about: About) -> str:
 def compose(results: Results, has_sequences: bool, about: About, folder: str) -> list[Part]:
     """`folder`: where the drawings are, as seen from the page."""
     parts = [Aside("# The thesis's evaluation, measured here"),
-             Aside("Written by `tools/reproduce` (see its `--help`); only *What differs, and why* is written by hand. The metric and the "
-                   "reference are from M. S. Mosli Bouksiaa, *Performance variation considered helpful*, PhD thesis, Université Paris-Saclay, 2018, "
-                   "chapter 5."),
+             Aside(WORDS["page"]),
              _run(about), "What could not be controlled:", "\n".join(f"- {sentence}" for sentence in about.uncontrolled)]
     if has_sequences:
         parts += [Aside("## What a score is made of"), Aside(f"![A thread's calls, and what each lost against the fastest]({folder}/sequences.svg)")]
@@ -225,8 +209,7 @@ def compose(results: Results, has_sequences: bool, about: About, folder: str) ->
         parts += _costs(results.costs)
     if about.runs:
         parts += ["## Several runs",
-                  Aside("Each column is a run with the same settings: the earlier ones, and this one, which the rest of this page is about. "
-                        f"{compared.NOT_THERE}: a run did not measure that with these settings."),
+                  Aside(WORDS["several runs"]),
                   Table(*compared.table(about.runs))]
     return parts
 
