@@ -3,18 +3,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <cstring>
+#include <new>
 #include <system_error>
 #include <utility>
-
-#include "tools/base/unmovable.h"
 
 namespace rdam::inputs {
 
@@ -24,167 +22,77 @@ constexpr std::size_t kBlock = std::size_t{1} << 18U;
 /// zstd's own default for what it unpacks without being asked: 128 MiB.
 constexpr int kMaxWindowLog = 27;
 
-struct FreeZstd {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
 }  // namespace
 
-struct ByteSource::State : Unmovable {
-    enum class Packing : std::uint8_t { none, gzip, zstd };
-
-    ~State() {
-        if (inflating) inflateEnd(&gzip);
-        if (fd >= 0) ::close(fd);
-    }
-    State() = default;
-
-    Result<void> refill();
-    Result<void> begin();
-    Result<std::size_t> unpack_gzip(std::span<char> into);
-    Result<std::size_t> unpack_zstd(std::span<char> into);
-    [[nodiscard]] tl::unexpected<Error> damaged(std::string_view tool) const {
-        return fail("{} is damaged or cut: {} cannot unpack it; copy it again", path, tool);
-    }
-
-    std::string path;
-    int fd = -1;
-    std::uint64_t size = 0;
-    std::uint64_t got = 0;  ///< bytes of the file
-    bool file_ended = false;
-    Packing packing = Packing::none;
-    std::vector<char> block;
-    std::size_t at = 0;   ///< in `block`, of what has not been used
-    std::size_t end = 0;  ///< in `block`
-    z_stream gzip{};
-    bool inflating = false;
-    bool inside = false;  ///< of a compressed frame
-    std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
-};
-
-/// Reads the next block of the file, if the last one has been used.
-Result<void> ByteSource::State::refill() {
-    if (at < end || file_ended) return {};
-    at = end = 0;
-    while (end < block.size()) {
-        const ssize_t count = ::read(fd, block.data() + end, block.size() - end);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return fail("cannot read {}: {}; check the file", path, std::strerror(errno));
-        if (count == 0) {
-            file_ended = true;
-            break;
-        }
-        end += static_cast<std::size_t>(count);
-    }
-    got += end;
-    return {};
+tl::unexpected<Error> ByteSource::damaged(std::string_view tool) const {
+    return fail("{} is damaged or cut: {} cannot unpack it; copy it again", path_, tool);
 }
 
-Result<void> ByteSource::State::begin() {
-    block.resize(kBlock);
-    if (auto read = refill(); !read) return read;
-    const std::string_view text{block.data(), end};
-    if (text.starts_with("\x1f\x8b")) {
-        packing = Packing::gzip;
-        constexpr int kGzipOnly = 16 + MAX_WBITS;
-        if (inflateInit2(&gzip, kGzipOnly) != Z_OK) return damaged("gzip");
-        inflating = true;
-    } else if (text.starts_with("\x28\xb5\x2f\xfd")) {
-        packing = Packing::zstd;
-        zstd.reset(ZSTD_createDCtx());
-        if (!zstd) return damaged("zstd");
-        ZSTD_DCtx_setParameter(zstd.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
-    }
-    return {};
+Result<ByteSource> ByteSource::open(const std::string& path) {
+    ByteSource source{path};
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fail("cannot read {}: {}; check the file and its permissions", path, std::strerror(errno));
+    source.file_.reset(gzdopen(fd, "rb"));
+    if (!source.file_) throw std::bad_alloc{};
+    struct stat status {};
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return fail("{} is not a regular file: save it to one first", path);
+    source.size_ = static_cast<std::uint64_t>(status.st_size);
+    gzbuffer(source.file_.get(), kBlock);
+    constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
+    std::array<char, kZstd.size()> begin{};
+    if (pread(fd, begin.data(), begin.size(), 0) < 0)
+        return fail("cannot read {}: {}; check the file", path, std::strerror(errno));
+    if (std::string_view{begin.data(), begin.size()} != kZstd) return source;
+    source.block_.resize(kBlock);
+    source.zstd_.reset(ZSTD_createDCtx());
+    if (!source.zstd_) throw std::bad_alloc{};
+    ZSTD_DCtx_setParameter(source.zstd_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+    return source;
 }
 
-Result<std::size_t> ByteSource::State::unpack_gzip(std::span<char> into) {
-    gzip.next_out = reinterpret_cast<Bytef*>(into.data());
-    gzip.avail_out = static_cast<uInt>(std::min<std::size_t>(into.size(), UINT32_MAX / 2));
-    const std::size_t wanted = gzip.avail_out;
-    while (gzip.avail_out > 0) {
-        if (auto read = refill(); !read) return tl::unexpected{read.error()};
-        if (at == end) {
-            if (inside) return damaged("gzip");
-            break;
-        }
-        inside = true;
-        gzip.next_in = reinterpret_cast<Bytef*>(block.data() + at);
-        gzip.avail_in = static_cast<uInt>(end - at);
-        const int state = inflate(&gzip, Z_NO_FLUSH);
-        at = end - gzip.avail_in;
-        if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) return damaged("gzip");
-        if (state == Z_STREAM_END) {
-            inside = false;
-            if (inflateReset(&gzip) != Z_OK) return damaged("gzip");
-        }
-    }
-    return wanted - gzip.avail_out;
+/// Less than `into` only at the end.
+Result<std::size_t> ByteSource::read_file(std::span<char> into) {
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(into.size(), INT_MAX));
+    const int got = gzread(file_.get(), into.data(), wanted);
+    int error = Z_OK;
+    if (static_cast<unsigned>(got) < wanted || got < 0) gzerror(file_.get(), &error);
+    if (error == Z_ERRNO) return fail("cannot read {}: {}; check the file", path_, std::strerror(errno));
+    // A file that is cut is Z_BUF_ERROR.
+    if (error != Z_OK && error != Z_STREAM_END) return damaged("gzip");
+    return static_cast<std::size_t>(got);
 }
 
-Result<std::size_t> ByteSource::State::unpack_zstd(std::span<char> into) {
+Result<std::size_t> ByteSource::unpack_zstd(std::span<char> into) {
     ZSTD_outBuffer out{.dst = into.data(), .size = into.size(), .pos = 0};
     while (out.pos < out.size) {
-        if (auto read = refill(); !read) return tl::unexpected{read.error()};
-        const bool no_input = at == end;
-        if (no_input && !inside) break;
-        ZSTD_inBuffer in{.src = block.data(), .size = end, .pos = at};
+        if (at_ == end_) {
+            const auto more = read_file(block_);
+            if (!more) return more;
+            at_ = 0;
+            end_ = *more;
+        }
+        const bool no_input = at_ == end_;
+        if (no_input && !inside_) break;
+        ZSTD_inBuffer in{.src = block_.data(), .size = end_, .pos = at_};
         const std::size_t before = out.pos;
-        const std::size_t state = ZSTD_decompressStream(zstd.get(), &out, &in);
-        at = in.pos;
+        const std::size_t state = ZSTD_decompressStream(zstd_.get(), &out, &in);
+        at_ = in.pos;
         if (ZSTD_isError(state) != 0) return damaged("zstd");
-        inside = state != 0;
-        if (no_input && inside && out.pos == before) return damaged("zstd");
+        inside_ = state != 0;
+        if (no_input && inside_ && out.pos == before) return damaged("zstd");
     }
     return out.pos;
 }
 
-ByteSource::ByteSource() = default;
-ByteSource::~ByteSource() = default;
-ByteSource::ByteSource(ByteSource&&) noexcept = default;
-ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
-
-Result<ByteSource> ByteSource::open(const std::string& path) {
-    ByteSource source;
-    source.state_ = std::make_unique<State>();
-    State& state = *source.state_;
-    state.path = path;
-    state.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat status {};
-    if (state.fd < 0 || fstat(state.fd, &status) != 0)
-        return fail("cannot read {}: {}; check the file and its permissions", path, std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) return fail("{} is not a regular file: save it to one first", path);
-    state.size = static_cast<std::uint64_t>(status.st_size);
-    if (auto begun = state.begin(); !begun) return tl::unexpected{begun.error()};
-    return source;
-}
-
 Result<std::size_t> ByteSource::read(std::span<char> into) {
-    State& state = *state_;
-    if (state.packing == State::Packing::gzip) return state.unpack_gzip(into);
-    if (state.packing == State::Packing::zstd) return state.unpack_zstd(into);
-    std::size_t done = 0;
-    while (done < into.size()) {
-        if (auto read = state.refill(); !read) return tl::unexpected{read.error()};
-        const std::size_t count = std::min(into.size() - done, state.end - state.at);
-        if (count == 0) break;
-        std::memcpy(into.data() + done, state.block.data() + state.at, count);
-        state.at += count;
-        done += count;
-    }
-    return done;
-}
-
-bool ByteSource::unpacks() const {
-    return state_->packing != State::Packing::none;
+    return zstd_ ? unpack_zstd(into) : read_file(into);
 }
 
 std::uint64_t ByteSource::consumed() const {
-    return state_->got - (state_->end - state_->at);
-}
-
-std::uint64_t ByteSource::size() const {
-    return state_->size;
+    const auto offset = static_cast<std::uint64_t>(gzoffset(file_.get()));
+    return offset - (end_ - at_);
 }
 
 namespace {

@@ -2,6 +2,9 @@
 // numbers in them.
 #pragma once
 
+#include <zlib.h>
+#include <zstd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,23 +23,33 @@ class ByteSource {
   public:
     /// Errors: no such file, not a regular file, not readable.
     static Result<ByteSource> open(const std::string& path);
-    ~ByteSource();
-    ByteSource(ByteSource&&) noexcept;
-    ByteSource& operator=(ByteSource&&) noexcept;
-    ByteSource(const ByteSource&) = delete;
-    ByteSource& operator=(const ByteSource&) = delete;
-
     /// Fills `into`; less only at the end. Errors: the disk's, compressed data damaged or cut.
     Result<std::size_t> read(std::span<char> into);
 
-    bool unpacks() const;            ///< the file is compressed; known after read()
-    std::uint64_t consumed() const;  ///< bytes of the file itself, so far
-    std::uint64_t size() const;      ///< of the file itself
+    bool unpacks() const { return zstd_ != nullptr || gzdirect(file_.get()) == 0; }
+    std::uint64_t consumed() const;               ///< bytes of the file itself, so far
+    std::uint64_t size() const { return size_; }  ///< of the file itself
 
   private:
-    ByteSource();
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Close {
+        void operator()(gzFile file) const { gzclose_r(file); }
+    };
+    struct FreeZstd {
+        void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+    };
+
+    explicit ByteSource(std::string path) : path_(std::move(path)) {}
+    Result<std::size_t> read_file(std::span<char> into);
+    Result<std::size_t> unpack_zstd(std::span<char> into);
+    [[nodiscard]] tl::unexpected<Error> damaged(std::string_view tool) const;
+
+    std::string path_;
+    std::uint64_t size_ = 0;
+    std::unique_ptr<gzFile_s, Close> file_;  // which zlib unpacks, or passes on as it is
+    std::vector<char> block_;                // of the file, with zstd
+    std::size_t at_ = 0, end_ = 0;           // in block_, of what has not been used
+    std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd_;
+    bool inside_ = false;  // of a frame of zstd's
 };
 
 // The lines of a text file, unpacked if it is compressed.
