@@ -59,7 +59,7 @@ constexpr int kHeldMilliseconds = 10;
 void follow(const Work& work) {
     constexpr const char* kStays = "rdam-agent keeps privileges that the program has given up";
     auto& remarks = work.info.remarks;
-    if (!work.privileges.follow() && std::find(remarks.begin(), remarks.end(), kStays) == remarks.end())
+    if (!work.privileges.follow() && std::ranges::find(remarks, kStays) == remarks.end())
         remarks.emplace_back(kStays);
 }
 

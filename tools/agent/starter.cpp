@@ -224,8 +224,7 @@ class Server {
     };
 
     std::ptrdiff_t living() const {
-        return std::count_if(clients_.begin(), clients_.end(),
-                             [](const Client& client) { return client.process != kNone; });
+        return std::ranges::count_if(clients_, [](const Client& client) { return client.process != kNone; });
     }
 
     std::optional<Served> wait() {

@@ -24,8 +24,6 @@ class Watch {
     ~Watch();
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
-    Watch(Watch&&) = delete;
-    Watch& operator=(Watch&&) = delete;
 
     /// False: no thread could be created, so the process is not watched.
     bool works() const { return works_; }

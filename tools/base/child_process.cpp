@@ -46,12 +46,12 @@ std::vector<std::string> changed_environment(const std::vector<std::string>& cha
     std::vector<std::string> result;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view known(*entry);
-        if (std::none_of(changes.begin(), changes.end(),
-                         [&](const std::string& change) { return name_of(change) == name_of(known); }))
+        if (std::ranges::none_of(
+                changes, [&](const std::string& change) { return name_of(change) == name_of(known); }))
             result.emplace_back(known);
     }
-    std::copy_if(changes.begin(), changes.end(), std::back_inserter(result),
-                 [](const std::string& change) { return change.find('=') != std::string::npos; });
+    std::ranges::copy_if(changes, std::back_inserter(result),
+                         [](const std::string& change) { return change.find('=') != std::string::npos; });
     return result;
 }
 

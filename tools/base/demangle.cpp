@@ -263,7 +263,7 @@ constexpr std::array<std::string_view, 9> kInternalSuffixes{
     "_usercnt", "_nocancel", "_internal", "_full", "_common", "_time64", "64", "_impl", "_default"};
 
 void add(std::vector<std::string>& names, std::string_view name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
 std::string_view without_underscores(std::string_view name) {

@@ -12,8 +12,6 @@ class Interruption {
     ~Interruption();
     Interruption(const Interruption&) = delete;
     Interruption& operator=(const Interruption&) = delete;
-    Interruption(Interruption&&) = delete;
-    Interruption& operator=(Interruption&&) = delete;
 
     static bool came();
 };

@@ -105,8 +105,7 @@ std::string without_long_arguments(std::string_view name, std::size_t columns) {
         order[i] = i;
         widths[i] = display_width(all[i]);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return widths[a] > widths[b]; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return widths[a] > widths[b]; });
     std::vector<bool> cut(all.size());
     std::size_t width = display_width(name);
     for (const std::size_t i : order) {

@@ -156,8 +156,6 @@ struct ChunkLoader::Decompressor {
     Decompressor() = default;
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
-    Decompressor(Decompressor&&) = delete;
-    Decompressor& operator=(Decompressor&&) = delete;
     ~Decompressor() { ZSTD_freeDCtx(context); }
 };
 

@@ -37,8 +37,6 @@ class ChunkLoader {
     ~ChunkLoader();
     ChunkLoader(const ChunkLoader&) = delete;
     ChunkLoader& operator=(const ChunkLoader&) = delete;
-    ChunkLoader(ChunkLoader&&) = delete;
-    ChunkLoader& operator=(ChunkLoader&&) = delete;
 
     /// False: the bytes at `place` are not the whole chunk that it names, or fail their checksums.
     bool load(const FileInput& file, const ChunkPlace& place);

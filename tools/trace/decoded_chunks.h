@@ -37,8 +37,6 @@ class DecodedChunks {
     ~DecodedChunks();
     DecodedChunks(const DecodedChunks&) = delete;
     DecodedChunks& operator=(const DecodedChunks&) = delete;
-    DecodedChunks(DecodedChunks&&) = delete;
-    DecodedChunks& operator=(DecodedChunks&&) = delete;
 
     /// To be called `count` times. What it returned before is no longer valid.
     Chunk& next();

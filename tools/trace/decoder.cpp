@@ -37,8 +37,7 @@ class ChunkDecoder::Run {
         // Readers who do not look for switches go by the flag.
         if (switches_ && (header.flags & format::kSwitches) == 0) return false;
         return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
-               std::all_of(columns_.begin(), columns_.end(),
-                           [](const ColumnReader& each) { return each.done(); });
+               std::ranges::all_of(columns_, [](const ColumnReader& each) { return each.done(); });
     }
 
   private:

@@ -247,9 +247,8 @@ TraceInfo DescriptionReader::finish(std::size_t threads) && {
         keep_in_range(function.result, function.leave_words);
         if (function.result.size() > 1) function.result.resize(1);
     }
-    const bool lost_object =
-        std::any_of(info.functions.begin(), info.functions.end(),
-                    [&](const FunctionInfo& each) { return each.object == info.objects.size(); });
+    const bool lost_object = std::ranges::any_of(
+        info.functions, [&](const FunctionInfo& each) { return each.object == info.objects.size(); });
     if (lost_object) info.objects.emplace_back();
     return info;
 }

@@ -14,8 +14,6 @@ class Turn {
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    Turn(Turn&&) = delete;
-    Turn& operator=(Turn&&) = delete;
 
     /// Waits until nobody else in this process has the turn, or `stopped` returns true, which is checked now
     /// and then. False: `stopped` returned true. A thread that has the turn must end without waiting for

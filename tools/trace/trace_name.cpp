@@ -58,7 +58,7 @@ std::array<char, Size> as_array(std::string_view text) {
 
 template <std::size_t Size>
 std::string as_text(const std::array<char, Size>& array) {
-    return {array.begin(), std::find(array.begin(), array.end(), '\0')};
+    return {array.begin(), std::ranges::find(array, '\0')};
 }
 
 Content read_content(int fd) {

@@ -27,8 +27,6 @@ class FileOutput {
     ~FileOutput();
     FileOutput(const FileOutput&) = delete;
     FileOutput& operator=(const FileOutput&) = delete;
-    FileOutput(FileOutput&&) = delete;
-    FileOutput& operator=(FileOutput&&) = delete;
 
     /// The file must be regular and empty, and no other process may hold it.
     Result<void> check_and_lock();

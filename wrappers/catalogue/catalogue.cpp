@@ -83,7 +83,7 @@ std::string Catalogue::lines() const {
 
 Catalogue Catalogue::from_lines(std::string_view text) {
     Catalogue catalogue;
-    catalogue.functions_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+    catalogue.functions_.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
     while (!text.empty()) {
         std::string_view line = take(text, '\n');
         const std::string_view about = take(line, kBetween);
@@ -102,12 +102,10 @@ Catalogue Catalogue::from_lines(std::string_view text) {
 }
 
 const CatalogueFunction* Catalogue::find(std::string_view name) const {
-    const auto found =
-        std::lower_bound(functions_.begin(), functions_.end(), name,
-                         [](const auto& function, std::string_view n) { return function.name < n; });
+    const auto found = std::ranges::lower_bound(functions_, name, {}, &CatalogueFunction::name);
     if (found != functions_.end() && found->name == name) return &*found;
     const std::string text(name);
-    const auto glob = std::find_if(refused_globs_.begin(), refused_globs_.end(), [&](const auto& function) {
+    const auto glob = std::ranges::find_if(refused_globs_, [&](const auto& function) {
         return fnmatch(function.name.c_str(), text.c_str(), 0) == 0;
     });
     return glob != refused_globs_.end() ? &*glob : nullptr;

@@ -19,10 +19,6 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
-    return a.name < b.name;
-}
-
 constexpr std::array<std::string_view, 9> kGroupKeys = {
     "waits",    "busy-waits", "by-design",        "for-threads", "runs",
     "unlisted", "default",    "also-with-prefix", "functions"};
@@ -31,7 +27,7 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
     if (functions == nullptr) return fail("a group has no functions");
     for (const auto& [key, value] : group) {
-        const bool known = std::find(kGroupKeys.begin(), kGroupKeys.end(), key.str()) != kGroupKeys.end();
+        const bool known = std::ranges::find(kGroupKeys, key.str()) != kGroupKeys.end();
         if (!known) return fail("a group has '{}', which means nothing", key.str());
     }
     const auto second = group["also-with-prefix"].value_or(std::string{});
@@ -89,7 +85,7 @@ Result<void> add_aliases(const toml::table& aliases, const std::vector<Catalogue
     for (const auto& [key, value] : aliases) {
         CatalogueFunction wanted;
         wanted.name = value.value_or(std::string{});
-        const auto found = std::lower_bound(known.begin(), known.end(), wanted, by_name);
+        const auto found = std::ranges::lower_bound(known, wanted.name, {}, &CatalogueFunction::name);
         if (found == known.end() || found->name != wanted.name)
             return fail("alias {}: there is no function '{}'", key.str(), wanted.name);
         CatalogueFunction alias = *found;
@@ -117,7 +113,7 @@ Result<void> collect(const toml::table& root, Parts& parts) {
         return done;
     if (const auto* aliases = root["alias"].as_table()) {
         auto known = parts.functions;
-        std::sort(known.begin(), known.end(), by_name);
+        std::ranges::sort(known, {}, &CatalogueFunction::name);
         if (auto done = add_aliases(*aliases, known, parts); !done) return done;
     }
     if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
@@ -127,7 +123,7 @@ Result<void> collect(const toml::table& root, Parts& parts) {
             for_each_table(root, "tells-caller", [&](const auto& t) { return add_caller_teller(t, parts); });
         !done)
         return done;
-    std::sort(parts.functions.begin(), parts.functions.end(), by_name);
+    std::ranges::sort(parts.functions, {}, &CatalogueFunction::name);
     const auto twice = std::adjacent_find(parts.functions.begin(), parts.functions.end(),
                                           [](const auto& a, const auto& b) { return a.name == b.name; });
     if (twice != parts.functions.end()) return fail("'{}' stands there twice", twice->name);
@@ -151,7 +147,7 @@ std::vector<std::string> sorted_names(const toml::table& root, std::string_view 
     if (const auto* array = root[key].as_array())
         for (const auto& node : *array)
             names.push_back(node.value_or(std::string{}));
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

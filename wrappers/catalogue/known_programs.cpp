@@ -52,17 +52,17 @@ KnownPrograms KnownPrograms::from_lines(std::string_view text) {
 }
 
 bool KnownPrograms::is_launcher(std::string_view program) const {
-    return std::binary_search(launchers_.begin(), launchers_.end(), file_name(program), std::less<>{});
+    return std::ranges::binary_search(launchers_, file_name(program));
 }
 
 bool KnownPrograms::is_interpreter(std::string_view program) const {
     const std::string name(file_name(program));
-    return std::any_of(interpreters_.begin(), interpreters_.end(),
-                       [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+    return std::ranges::any_of(
+        interpreters_, [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
 }
 
 bool KnownPrograms::is_utility(std::string_view program) const {
-    return std::binary_search(utilities_.begin(), utilities_.end(), file_name(program), std::less<>{});
+    return std::ranges::binary_search(utilities_, file_name(program));
 }
 
 std::string KnownPrograms::how_it_strips(std::string_view program) const {

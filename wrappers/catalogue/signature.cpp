@@ -32,8 +32,7 @@ std::string_view trim(std::string_view text) {
 }
 
 std::optional<CatalogueParameter> of_type(std::string_view name, std::string_view type) {
-    const auto* found =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& t) { return t.name == type; });
+    const auto* found = std::ranges::find_if(kTypes, [&](const NamedType& t) { return t.name == type; });
     if (found == kTypes.end()) return std::nullopt;
     return CatalogueParameter{std::string(name), found->kind, found->size};
 }
@@ -63,14 +62,14 @@ Result<void> add_parameter(CatalogueFunction& function, std::string_view text) {
 }
 
 std::string_view type_name(const CatalogueParameter& parameter) {
-    const auto* found = std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& type) {
+    const auto* found = std::ranges::find_if(kTypes, [&](const NamedType& type) {
         return type.kind == parameter.kind && type.size == parameter.size;
     });
     return found == kTypes.end() ? std::string_view{} : found->name;
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace

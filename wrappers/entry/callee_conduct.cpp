@@ -32,7 +32,7 @@ struct FollowedInstruction {
 /// The place of the register among kKept.
 std::optional<std::size_t> kept(ZydisRegister reg) {
     const auto full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-    const auto found = std::find(kKept.begin(), kKept.end(), full);
+    const auto found = std::ranges::find(kKept, full);
     if (found == kKept.end()) return std::nullopt;
     return static_cast<std::size_t>(found - kKept.begin());
 }
@@ -67,7 +67,7 @@ struct Registers {
 
 bool is_cold(const ObjectFile& file, std::uint64_t address) {
     const auto symbols = file.at(address);
-    return std::any_of(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
+    return std::ranges::any_of(symbols, [](const Symbol& symbol) {
         return split_clone(symbol.name).suffix.find(".cold") != std::string_view::npos;
     });
 }
@@ -81,8 +81,8 @@ std::optional<CodeRange> CalleeConduct::other_function_at(const CodeRange& funct
     const ElfSection* section = file_.code_section(target);
     if (section == nullptr || section->name.starts_with(".plt")) return std::nullopt;
     const auto symbols = file_.at(target);
-    const bool known = std::any_of(symbols.begin(), symbols.end(),
-                                   [](const Symbol& symbol) { return symbol.kind == SymbolKind::function; });
+    const bool known = std::ranges::any_of(
+        symbols, [](const Symbol& symbol) { return symbol.kind == SymbolKind::function; });
     if (!known || is_cold(file_, target)) return std::nullopt;
     return file_.extent(target);
 }
@@ -151,7 +151,7 @@ bool CalleeConduct::keeps_registers(const CodeRange& function, int depth) {
     const Looked& looked = look_at(function);
     if (looked.conduct.spoils_registers) return false;
     if (depth == 0) return true;
-    return std::all_of(looked.tail_calls.begin(), looked.tail_calls.end(), [&](std::uint64_t target) {
+    return std::ranges::all_of(looked.tail_calls, [&](std::uint64_t target) {
         const auto callee = other_function_at(function, target);
         return !callee || keeps_registers(*callee, depth - 1);
     });

@@ -28,7 +28,7 @@ bool begins_with(std::span<const std::uint8_t> code, const std::array<std::uint8
 }
 
 bool is_counter(std::string_view name) {
-    return std::find(kCounters.begin(), kCounters.end(), name) != kCounters.end();
+    return std::ranges::find(kCounters, name) != kCounters.end();
 }
 
 void collect_slots(const ObjectFile& file, std::set<std::uint64_t>& slots) {
@@ -58,8 +58,8 @@ void collect_slots(const ObjectFile& file, std::set<std::uint64_t>& slots) {
 }  // namespace
 
 EntryHooks::EntryHooks(const ObjectFile& file) : file_{file} {
-    xray_ = std::any_of(file.sections().begin(), file.sections().end(),
-                        [](const ElfSection& section) { return section.name == "xray_instr_map"; });
+    xray_ = std::ranges::any_of(file.sections(),
+                                [](const ElfSection& section) { return section.name == "xray_instr_map"; });
     for (const std::string_view name : kCounters) {
         for (const std::uint32_t index : file.named(name)) {
             const Symbol& symbol = file.symbols()[index];
@@ -67,7 +67,7 @@ EntryHooks::EntryHooks(const ObjectFile& file) : file_{file} {
         }
     }
     const auto& imports = file.imports();
-    if (std::any_of(imports.begin(), imports.end(), [](const std::string& name) { return is_counter(name); }))
+    if (std::ranges::any_of(imports, [](const std::string& name) { return is_counter(name); }))
         collect_slots(file, counter_slots_);
 }
 

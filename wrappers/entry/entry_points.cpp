@@ -48,9 +48,8 @@ class Windows {
     const Window* hit(std::uint64_t target) const {
         if (windows_.empty() || target < windows_.front().bytes.begin) return nullptr;
         if (target >= windows_.back().bytes.end) return nullptr;
-        const auto after = std::upper_bound(
-            windows_.begin(), windows_.end(), target,
-            [](std::uint64_t value, const Window& window) { return value < window.bytes.begin; });
+        const auto after = std::ranges::upper_bound(windows_, target, {},
+                                                    [](const Window& window) { return window.bytes.begin; });
         const Window& window = *std::prev(after);
         return window.bytes.contains(target) && target != window.function.begin ? &window : nullptr;
     }
@@ -153,9 +152,7 @@ struct Preceding {
     void take_symbols(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
         constexpr int kMaxSteps = 64;  // nested symbols are rare and shallow
         const auto& symbols = file.symbols();
-        auto symbol =
-            std::lower_bound(symbols.begin(), symbols.end(), address,
-                             [](const Symbol& s, std::uint64_t value) { return s.address < value; });
+        auto symbol = std::ranges::lower_bound(symbols, address, {}, &Symbol::address);
         for (int steps = 0; symbol != symbols.begin() && steps < kMaxSteps; ++steps) {
             --symbol;
             if (symbol->address < section.header.sh_addr) break;
@@ -165,9 +162,7 @@ struct Preceding {
 
     void take_frame(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
         const auto& frames = file.frames().ranges();
-        const auto after =
-            std::lower_bound(frames.begin(), frames.end(), address,
-                             [](const CodeRange& range, std::uint64_t value) { return range.begin < value; });
+        const auto after = std::ranges::lower_bound(frames, address, {}, &CodeRange::begin);
         if (after != frames.begin() && section.contains(std::prev(after)->begin)) take(*std::prev(after));
     }
 };
@@ -205,8 +200,7 @@ std::uint64_t gap_behind(const ObjectFile& file, const ElfSection& section) {
 
 EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
     EntryPoints points;
-    std::sort(functions.begin(), functions.end(),
-              [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
+    std::ranges::sort(functions, {}, &CodeRange::begin);
     std::vector<Window> in_question;
     in_question.reserve(functions.size());
     for (const CodeRange& function : functions)
@@ -223,7 +217,7 @@ EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> fun
         }
         auto& entries = points.found_[function.begin];
         note_names(file, function, entries);
-        std::sort(entries.begin(), entries.end());
+        std::ranges::sort(entries);
         entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
     }
     return points;

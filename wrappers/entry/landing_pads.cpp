@@ -73,7 +73,7 @@ bool read_sites(Source& source, Cursor table, std::uint8_t encoding) {
 
 std::optional<Source> read_source(const ObjectFile& file, const FrameDescription& description) {
     const auto& sections = file.sections();
-    const auto section = std::find_if(sections.begin(), sections.end(), [&](const ElfSection& one) {
+    const auto section = std::ranges::find_if(sections, [&](const ElfSection& one) {
         return (one.header.sh_flags & SHF_ALLOC) != 0 && one.contains(description.landing_table);
     });
     if (section == sections.end()) return std::nullopt;
@@ -260,7 +260,7 @@ bool put_types(TableWriter& out, const ObjectFile& file, const Source& source, s
     for (std::uint64_t type = count; type > 0; --type) {
         const std::uint8_t* position = source.before_types.data() + source.before_types.size() - type * size;
         const std::span<const std::uint8_t> raw{position, size};
-        const bool none = std::all_of(raw.begin(), raw.end(), [](std::uint8_t byte) { return byte == 0; });
+        const bool none = std::ranges::all_of(raw, [](std::uint8_t byte) { return byte == 0; });
         const auto address = source.pointers.read(position, source.type_encoding);
         if (none)
             put_fixed(out.bytes(), 0, size);
@@ -324,7 +324,7 @@ std::vector<std::uint64_t> landing_pads(const ObjectFile& file, const FrameDescr
     if (!source) return pads;
     for (const CallSite& site : source->sites)
         if (site.pad != 0) pads.push_back(source->pads + site.pad);
-    std::sort(pads.begin(), pads.end());
+    std::ranges::sort(pads);
     return pads;
 }
 

@@ -35,7 +35,7 @@ std::optional<std::uint8_t> room_for_jump(std::span<const std::uint8_t> padding,
     for (const std::uint64_t entry : entries) {
         const std::uint64_t offset = entry - begin;
         if (offset >= padding.size()) continue;
-        const bool runs_to_jump = offset <= *jump && std::binary_search(starts.begin(), starts.end(), offset);
+        const bool runs_to_jump = offset <= *jump && std::ranges::binary_search(starts, offset);
         if (!runs_to_jump) return std::nullopt;
     }
     return static_cast<std::uint8_t>(padding.size() - *jump);

@@ -216,9 +216,7 @@ class Emitter {
     }
 
     std::uint32_t copy_of(std::uint32_t offset) const {
-        const auto found =
-            std::lower_bound(moved_.begin(), moved_.end(), offset,
-                             [](const Instruction& i, std::uint32_t o) { return i.offset < o; });
+        const auto found = std::ranges::lower_bound(moved_, offset, {}, &Instruction::offset);
         return starts_[static_cast<std::size_t>(found - moved_.begin())];
     }
 
@@ -303,8 +301,7 @@ class Scan {
             starts_.pop_back();
             sweep(start);
         }
-        std::sort(found_.begin(), found_.end(),
-                  [](const Reference& a, const Reference& b) { return a.source < b.source; });
+        std::ranges::sort(found_, {}, &Reference::source);
         return std::move(found_);
     }
 
@@ -371,8 +368,7 @@ Conflict conflict_of(tl::unexpected<Error> error, std::optional<std::uint32_t> e
 using Region = std::vector<Instruction>;
 
 bool starts_instruction(const Region& region, std::uint32_t offset) {
-    return std::any_of(region.begin(), region.end(),
-                       [offset](const Instruction& i) { return i.offset == offset; });
+    return std::ranges::any_of(region, [offset](const Instruction& i) { return i.offset == offset; });
 }
 
 Result<Region> decode_region(std::span<const std::uint8_t> body, std::uint32_t at_least) {

@@ -211,7 +211,7 @@ std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector
         const std::string& excluded = objects_.why_excluded(object);
         if (none_readable && !excluded.empty() && !entry.scope.empty()) say(reason, excluded);
         if (file == nullptr || entry.scope.empty()) continue;
-        if (std::binary_search(file->imports().begin(), file->imports().end(), query.name())) {
+        if (std::ranges::binary_search(file->imports(), query.name())) {
             say(reason, fmt::format("{} calls it but does not contain it: list {} without module",
                                     objects_.module_name(object), query.name()));
         }

@@ -29,7 +29,7 @@ std::string_view without_byte_order_mark(std::string_view line) {
 }
 
 bool has_control_characters(std::string_view text) {
-    return std::any_of(text.begin(), text.end(), [](char c) {
+    return std::ranges::any_of(text, [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return (byte < 0x20 && c != '\t') || byte == 0x7f;
     });

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 47> kUnspelled{
 /// std::string and its streams are spelled out when demangled verbosely, and abbreviated when mangled.
 bool is_unspelled(std::string_view word) {
     return word.starts_with("char_traits") || word.starts_with("basic_iostream") ||
-           std::find(kUnspelled.begin(), kUnspelled.end(), word) != kUnspelled.end();
+           std::ranges::find(kUnspelled, word) != kUnspelled.end();
 }
 
 bool is_identifier(char c) {
@@ -185,8 +185,7 @@ std::vector<SymbolMatch> NameQuery::by_clone(const ObjectFile& object) const {
                 matches.push_back({clone.symbol, MatchKind::clone});
         }
     }
-    std::sort(matches.begin(), matches.end(),
-              [](const SymbolMatch& a, const SymbolMatch& b) { return a.symbol < b.symbol; });
+    std::ranges::sort(matches, {}, &SymbolMatch::symbol);
     return matches;
 }
 
@@ -301,7 +300,7 @@ std::vector<SymbolMatch> NameQuery::find_spelled_out(const ObjectFile& object) c
     auto matches = by_linkage_name(object, name_, MatchKind::linkage_name);
     const auto is_code = [&](const SymbolMatch& match) { return object.symbols()[match.symbol].is_code(); };
     std::vector<SymbolMatch> data;
-    if (std::none_of(matches.begin(), matches.end(), is_code)) std::swap(data, matches);
+    if (std::ranges::none_of(matches, is_code)) std::swap(data, matches);
     std::erase_if(matches, [&](const SymbolMatch& match) { return !is_code(match); });
     if (version_.empty()) {
         const auto more = matches.empty() ? by_demangled_name(object) : by_overload(object);
@@ -335,8 +334,8 @@ std::string core_of(std::string_view linkage_name) {
 bool is_c_library(const ObjectFile& file) {
     constexpr std::array<std::string_view, 9> kNames{
         "libc.", "libm.", "libmvec.", "libpthread.", "librt.", "libdl.", "libresolv.", "libanl.", "libutil."};
-    return std::any_of(kNames.begin(), kNames.end(),
-                       [&](std::string_view name) { return file.soname().starts_with(name); });
+    return std::ranges::any_of(kNames,
+                               [&](std::string_view name) { return file.soname().starts_with(name); });
 }
 
 std::vector<std::string> folded_names(const ObjectFile& file, std::uint64_t address,

@@ -105,13 +105,13 @@ class Turn {
             return written_.count(reg) == 0 || settled.count(reg) != 0;
         };
         const auto settles = [&](const Load& load) {
-            return settled.count(load.to) == 0 && std::all_of(load.from.begin(), load.from.end(), is_settled);
+            return settled.count(load.to) == 0 && std::ranges::all_of(load.from, is_settled);
         };
         for (auto next = loads_.begin(); next != loads_.end();) {
-            next = std::find_if(loads_.begin(), loads_.end(), settles);
+            next = std::ranges::find_if(loads_, settles);
             if (next != loads_.end()) settled.insert(next->to);
         }
-        return reads_ && !writes_memory_ && std::all_of(written_.begin(), written_.end(), is_settled);
+        return reads_ && !writes_memory_ && std::ranges::all_of(written_, is_settled);
     }
 
   private:
@@ -239,7 +239,7 @@ class Walk {
             open_.pop_back();
         } while (members.back() != first);
         const auto& next = nodes_[first].next;
-        const bool is_loop = members.size() > 1 || std::find(next.begin(), next.end(), first) != next.end();
+        const bool is_loop = members.size() > 1 || std::ranges::find(next, first) != next.end();
         std::vector<Instruction> loop;
         for (const std::size_t node : members) {
             nodes_[node].open = false;
@@ -262,7 +262,7 @@ class Walk {
 }  // namespace
 
 bool CodeShape::loops() const {
-    return std::find(in_loop.begin(), in_loop.end(), true) != in_loop.end();
+    return std::ranges::find(in_loop, true) != in_loop.end();
 }
 
 CodeShape shape_of_code(std::span<const std::uint8_t> body) {
@@ -365,12 +365,12 @@ class Marker {
 
     void mark(HotFunction& function) {
         const auto leaves = leaves_called(function);
-        const bool small = !leaves.empty() &&
-                           std::all_of(leaves.begin(), leaves.end(),
-                                       [&](const auto& leaf) { return leaf && is_short(*leaf, function); });
+        const bool small = !leaves.empty() && std::ranges::all_of(leaves, [&](const auto& leaf) {
+            return leaf && is_short(*leaf, function);
+        });
         if (!small) return;
-        const auto largest = std::max_element(
-            leaves.begin(), leaves.end(), [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
+        const auto largest = std::ranges::max_element(
+            leaves, [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
         function.leaf = description(**largest);
     }
 

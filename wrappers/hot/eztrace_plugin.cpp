@@ -101,15 +101,15 @@ bool is_program(const ObjectFile& file) {
     if (file.image().header().e_type == ET_EXEC) return true;
     if (!file.soname().empty()) return false;
     const auto segments = read_segments(file.image());
-    return std::any_of(segments.begin(), segments.end(),
-                       [](const GElf_Phdr& segment) { return segment.p_type == PT_INTERP; });
+    return std::ranges::any_of(segments,
+                               [](const GElf_Phdr& segment) { return segment.p_type == PT_INTERP; });
 }
 
 class PluginMaker {
   public:
     PluginMaker(const HotReport& report, const Catalogue& catalogue)
         : catalogue_(catalogue), request_(request_about(report.objects)), objects_(request_) {
-        mpich_ = std::any_of(report.objects.begin(), report.objects.end(), [](const std::string& path) {
+        mpich_ = std::ranges::any_of(report.objects, [](const std::string& path) {
             return file_name_of(path).substr(0, 8) == "libmpich";
         });
     }
@@ -196,7 +196,7 @@ class PluginMaker {
                 "it is in the program itself, and EZTrace wraps what is in shared "
                 "libraries; rdam record wraps it");
         const auto at = file.at(symbol.address);
-        const auto exported = std::find_if(at.begin(), at.end(), [](const Symbol& other) {
+        const auto exported = std::ranges::find_if(at, [](const Symbol& other) {
             return other.exported && other.is_code() && other.binding != SymbolBinding::local;
         });
         if (exported == at.end())
@@ -257,9 +257,8 @@ bool is_c_name(std::string_view name) {
     const auto is_letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-        return is_letter(c) || (c >= '0' && c <= '9');
-    });
+    return !name.empty() && is_letter(name.front()) &&
+           std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 /// Text of a program inside of quotation marks, on one line.

@@ -168,8 +168,8 @@ HotFunctions hot_functions(const PerfReport& report, const HotOptions& options) 
         return a.percent != b.percent ? a.percent > b.percent
                                       : std::tie(a.module, a.name) < std::tie(b.module, b.name);
     };
-    std::sort(hot.functions.begin(), hot.functions.end(), falling);
-    std::sort(hot.left_out.begin(), hot.left_out.end(), falling);
+    std::ranges::sort(hot.functions, falling);
+    std::ranges::sort(hot.left_out, falling);
     return hot;
 }
 

@@ -201,8 +201,9 @@ void add_waits(const HotRequest& request, const Catalogue& catalogue, HotReport&
     std::set<std::string> known;
     for (const auto& function : result.hot.functions)
         known.insert(well_known_name(function.name, catalogue));
-    std::copy_if(waiting.names.begin(), waiting.names.end(), std::back_inserter(result.waits),
-                 [&](const std::string& name) { return known.count(well_known_name(name, catalogue)) == 0; });
+    std::ranges::copy_if(waiting.names, std::back_inserter(result.waits), [&](const std::string& name) {
+        return known.count(well_known_name(name, catalogue)) == 0;
+    });
 }
 
 void add_notes(const Source& source, HotReport& result) {

@@ -81,8 +81,8 @@ class Judge {
 
     bool is_chosen_at_start(const Candidate& candidate) {
         const auto symbols = objects_.file(candidate.object)->at(candidate.address);
-        return std::any_of(symbols.begin(), symbols.end(),
-                           [](const Symbol& symbol) { return symbol.kind == SymbolKind::ifunc; });
+        return std::ranges::any_of(symbols,
+                                   [](const Symbol& symbol) { return symbol.kind == SymbolKind::ifunc; });
     }
 
     const PlanRequest request_;
@@ -110,8 +110,9 @@ void leave_out_refused(HotReport& report, const Catalogue& catalogue) {
                                        function.percent, function.percent, 1, std::move(reason)});
     }
     functions = std::move(kept);
-    std::stable_sort(report.hot.left_out.begin(), report.hot.left_out.end(),
-                     [](const LeftOutLine& a, const LeftOutLine& b) { return a.percent > b.percent; });
+    std::ranges::stable_sort(report.hot.left_out, [](const LeftOutLine& a, const LeftOutLine& b) {
+        return a.percent > b.percent;
+    });
 }
 
 }  // namespace rdam

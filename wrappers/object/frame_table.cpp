@@ -68,8 +68,7 @@ FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>
                 {{*begin, *begin + *size}, {static_cast<std::size_t>(&section - sections.data()), offset}});
         }
     }
-    std::sort(found.begin(), found.end(),
-              [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
+    std::ranges::sort(found, [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
     table.ranges_.reserve(found.size());
     table.places_.reserve(found.size());
     for (const auto& [range, place] : found) {
@@ -80,8 +79,7 @@ FrameTable FrameTable::read(const ElfImage& image, const std::vector<ElfSection>
 }
 
 std::size_t FrameTable::index_of(std::uint64_t address) const {
-    auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                  [](std::uint64_t value, const CodeRange& r) { return value < r.begin; });
+    auto after = std::ranges::upper_bound(ranges_, address, {}, &CodeRange::begin);
     if (after == ranges_.begin() || !std::prev(after)->contains(address)) return ranges_.size();
     return static_cast<std::size_t>(std::prev(after) - ranges_.begin());
 }
@@ -97,8 +95,7 @@ std::optional<FramePlace> FrameTable::place_of(std::uint64_t address) const {
 }
 
 std::optional<CodeRange> FrameTable::next(std::uint64_t address) const {
-    auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                  [](std::uint64_t value, const CodeRange& r) { return value < r.begin; });
+    auto after = std::ranges::upper_bound(ranges_, address, {}, &CodeRange::begin);
     return after == ranges_.end() ? std::nullopt : std::optional{*after};
 }
 

@@ -53,11 +53,8 @@ class InlineSearch {
         const DwarfFile::InlinedFunctions& inlined = dwarf_.inlined_functions();
         for (const std::string& name : plain_names_) {
             const auto hash = std::hash<std::string_view>{}(name);
-            const auto by_hash = [](const DwarfFile::Inlined& function, std::size_t value) {
-                return function.name_hash < value;
-            };
             auto function =
-                std::lower_bound(inlined.functions.begin(), inlined.functions.end(), hash, by_hash);
+                std::ranges::lower_bound(inlined.functions, hash, {}, &DwarfFile::Inlined::name_hash);
             for (; function != inlined.functions.end() && function->name_hash == hash; ++function) {
                 const std::size_t before = origins_.size();
                 Dwarf_Die die = function->die;
@@ -177,7 +174,7 @@ class InlineSearch {
         if (copies.containers.size() >= kMaxContainers) return;
         std::string name = display_name_of(container);
         auto& names = copies.containers;
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
 
     DwarfFile& dwarf_;
@@ -218,7 +215,7 @@ bool DebugStrings::may_name(std::string_view name) const {
     constexpr std::size_t kShortest = 4;
     if (text_.empty()) return true;
     const auto plain_names = plain_names_of(name);
-    return std::any_of(plain_names.begin(), plain_names.end(), [&](const std::string& plain) {
+    return std::ranges::any_of(plain_names, [&](const std::string& plain) {
         return plain.size() < kShortest ||
                (pieces_.may_contain(plain) && text_.find(plain) != std::string_view::npos);
     });

@@ -87,13 +87,12 @@ std::optional<std::uint64_t> address_of(const ObjectFile& file, std::string_view
 
 bool imports(const ObjectFile& file, std::string_view name) {
     const auto& names = file.imports();
-    return std::binary_search(names.begin(), names.end(), name);
+    return std::ranges::binary_search(names, name);
 }
 
 bool has_section(const ObjectFile& file, std::string_view name) {
     const auto& sections = file.sections();
-    return std::any_of(sections.begin(), sections.end(),
-                       [&](const ElfSection& section) { return section.name == name; });
+    return std::ranges::any_of(sections, [&](const ElfSection& section) { return section.name == name; });
 }
 
 // --- GHC. Code and the table before it go by one name with a suffix; a function that others can name has a
@@ -102,7 +101,7 @@ bool has_section(const ObjectFile& file, std::string_view name) {
 bool is_haskell_object(const ObjectFile& file) {
     constexpr std::string_view kRuntimeSystem = "stg_";
     const auto& names = file.imports();
-    const auto first = std::lower_bound(names.begin(), names.end(), kRuntimeSystem);
+    const auto first = std::ranges::lower_bound(names, kRuntimeSystem);
     if (first != names.end() && first->starts_with(kRuntimeSystem)) return true;
     return is_defined(file, "stg_upd_frame_info") || file.soname().starts_with("libHS");
 }
@@ -135,9 +134,8 @@ bool is_luajit_name(const ObjectFile& file, std::string_view name) {
     // C functions that go by such a name.
     constexpr std::array<std::string_view, 5> kC{"lj_vm_foldarith", "lj_vm_log2", "lj_vm_modi", "lj_vm_powi",
                                                  "lj_ff_coroutine_wrap_aux_c"};
-    if (std::find(kC.begin(), kC.end(), name) != kC.end()) return false;
-    return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+    if (std::ranges::find(kC, name) != kC.end()) return false;
+    return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 // --- Swift. An asynchronous function has a pointer to it, with the size of its context ("Tu"); the parts
@@ -153,7 +151,7 @@ bool is_swift_name(const ObjectFile& file, std::string_view name) {
                                                        "swift_asyncLet_get",
                                                        "swift_asyncLet_get_throwing",
                                                        "swift_asyncLet_finish"};
-    if (std::find(kRuntime.begin(), kRuntime.end(), name) != kRuntime.end()) return true;
+    if (std::ranges::find(kRuntime, name) != kRuntime.end()) return true;
     if (!name.starts_with("$s") && !name.starts_with("$S")) return false;
     if (is_defined(file, std::string{name} + "Tu")) return true;
     if (!name.ends_with('_')) return false;
@@ -191,7 +189,7 @@ bool is_julia_name(const ObjectFile& file, std::string_view name) {
                                                          "j_",      "jlcall_", "j1_",     "gfptrjl_"};
     const auto number = name.rfind('_');
     if (number == std::string_view::npos || !is_number(name.substr(number + 1))) return false;
-    return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
+    return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
         return name.starts_with(prefix) && number >= prefix.size();
     });
 }
@@ -245,13 +243,12 @@ ManagedCode::ManagedCode(const ObjectFile& file) : file_{file} {
     if (is_swift_object(file)) add(is_swift_name, kSwift);
     add_stack_maps();
     if (is_chicken_object(file)) add(is_chicken_name, kChicken);
-    std::stable_sort(ranges_.begin(), ranges_.end(),
-                     [](const Range& a, const Range& b) { return a.code.begin < b.code.begin; });
+    std::ranges::stable_sort(ranges_,
+                             [](const Range& a, const Range& b) { return a.code.begin < b.code.begin; });
 }
 
 void ManagedCode::note(const ManagedRuntime& runtime) {
-    if (std::find(runtimes_.begin(), runtimes_.end(), &runtime) == runtimes_.end())
-        runtimes_.push_back(&runtime);
+    if (std::ranges::find(runtimes_, &runtime) == runtimes_.end()) runtimes_.push_back(&runtime);
 }
 
 void ManagedCode::add(std::uint64_t begin, std::uint64_t end, const ManagedRuntime& runtime) {
@@ -263,7 +260,7 @@ void ManagedCode::add(std::uint64_t begin, std::uint64_t end, const ManagedRunti
 /// A rule for an object that may hold such code; whether it does, its names tell.
 void ManagedCode::add(NameRule rule, const ManagedRuntime& runtime) {
     const auto& symbols = file_.symbols();
-    const bool any = std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+    const bool any = std::ranges::any_of(symbols, [&](const Symbol& symbol) {
         return rule(file_, symbol.name) && file_.code_section(symbol.address) != nullptr;
     });
     if (!any) return;
@@ -341,7 +338,7 @@ void ManagedCode::add_mono() {
 void ManagedCode::add_graal() {
     const bool image = has_section(file_, ".svm_heap");
     add_between("__svm_code_section", "__svm_text_end", kGraal);
-    const bool known = std::find(runtimes_.begin(), runtimes_.end(), &kGraal) != runtimes_.end();
+    const bool known = std::ranges::find(runtimes_, &kGraal) != runtimes_.end();
     if (image && !known) add_section(".text", kGraal);
 }
 
@@ -364,8 +361,7 @@ void ManagedCode::add_mlton() {
 void ManagedCode::add_julia() {
     if (!is_julia_image(file_)) return;
     add(is_julia_name, kJulia);
-    if (std::find(runtimes_.begin(), runtimes_.end(), &kJulia) == runtimes_.end())
-        add_section(".text", kJulia);
+    if (std::ranges::find(runtimes_, &kJulia) == runtimes_.end()) add_section(".text", kJulia);
 }
 
 /// The heap that was exported with the program, code among it, lies in areas.
@@ -400,8 +396,7 @@ void ManagedCode::add_stack_maps() {
 const ManagedRuntime* ManagedCode::at(std::uint64_t address) const {
     // The ranges do not overlap but by accident: the last that begins before the address decides.
     const auto behind =
-        std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                         [](std::uint64_t value, const Range& range) { return value < range.code.begin; });
+        std::ranges::upper_bound(ranges_, address, {}, [](const Range& range) { return range.code.begin; });
     if (behind != ranges_.begin() && std::prev(behind)->code.contains(address))
         return std::prev(behind)->runtime;
     for (const Named& named : named_) {
@@ -509,7 +504,7 @@ std::vector<std::uint64_t> functions_with_stack_maps(const ObjectFile& file) {
             if (at == 0) break;
         }
     }
-    std::sort(functions.begin(), functions.end());
+    std::ranges::sort(functions);
     functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
     return functions;
 }

@@ -200,7 +200,7 @@ std::vector<std::string> read_imports(const ElfImage& image) {
         const std::string_view name = string_at(table->strings, entry.st_name);
         if (!name.empty()) names.emplace_back(name);
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }

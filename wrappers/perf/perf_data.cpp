@@ -15,7 +15,7 @@ namespace {
 /// perf's complaint as one line: its lines "Error:" and "# …" say nothing.
 std::string complaint(const ChildOutput& output) {
     std::string all = output.err;
-    std::replace(all.begin(), all.end(), '\n', ' ');
+    std::ranges::replace(all, '\n', ' ');
     constexpr std::string_view kError = "Error:";
     auto text = trim_blanks(all);
     if (text.substr(0, kError.size()) == kError) text = trim_blanks(text.substr(kError.size()));

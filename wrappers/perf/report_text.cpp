@@ -224,10 +224,9 @@ std::string with_commas(std::string name) {
 
 const Section* choose_section(const std::vector<Section>& sections) {
     const auto usable = [](const Section& s) { return s.columns.has_value(); };
-    auto found = std::find_if(sections.begin(), sections.end(), [&](const Section& s) {
-        return usable(s) && counts_time(s.event) && !s.lines.empty();
-    });
-    if (found == sections.end()) found = std::find_if(sections.begin(), sections.end(), usable);
+    auto found = std::ranges::find_if(
+        sections, [&](const Section& s) { return usable(s) && counts_time(s.event) && !s.lines.empty(); });
+    if (found == sections.end()) found = std::ranges::find_if(sections, usable);
     return found == sections.end() ? nullptr : &*found;
 }
 
@@ -243,14 +242,14 @@ tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origi
         return fail("{}: is empty; give rdam hot the output of perf report --stdio, or a perf.data file",
                     origin);
     const auto lines = lines_of(text);
-    const auto titles = std::find_if(lines.begin(), lines.end(), PerfColumns::looks_like_titles);
+    const auto titles = std::ranges::find_if(lines, PerfColumns::looks_like_titles);
     if (titles != lines.end() && PerfColumns::is_hierarchy(*titles))
         return fail("{}: is a report in --hierarchy form; print it without that option", origin);
     if (titles != lines.end())
         return fail(
             "{}: names may hold what separates the columns of the report; print it without -t or with -t ';'",
             origin);
-    if (std::any_of(lines.begin(), lines.end(), begins_with_percentage))
+    if (std::ranges::any_of(lines, begins_with_percentage))
         return fail("{}: is a report without its column titles; print it without -q", origin);
     return fail("{}: is neither output of perf report --stdio nor a perf.data file", origin);
 }
@@ -396,7 +395,7 @@ std::optional<PerfNumber> parse_perf_number(std::string_view cell) {
 
 bool PerfColumns::looks_like_titles(std::string_view line) {
     if (line.substr(0, 1) != "#") return false;
-    const bool counts = std::any_of(kNumberTitles.begin(), kNumberTitles.end(), [&](std::string_view title) {
+    const bool counts = std::ranges::any_of(kNumberTitles, [&](std::string_view title) {
         return find_title(line, title) != std::string_view::npos;
     });
     const bool names = find_title(line, "Symbol") != std::string_view::npos ||
@@ -439,8 +438,7 @@ std::optional<PerfColumns> PerfColumns::from_header(std::string_view titles, std
 }
 
 std::optional<std::size_t> PerfColumns::index_of(std::string_view title) const {
-    const auto found =
-        std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.title == title; });
+    const auto found = std::ranges::find_if(columns_, [&](const Column& c) { return c.title == title; });
     if (found == columns_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - columns_.begin());
 }

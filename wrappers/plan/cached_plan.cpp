@@ -191,7 +191,7 @@ bool is_sound(const MovedPrologue& prologue) {
            !prologue.code.empty() && prologue.code.size() <= kMaxMovedCode + kMaxDescription &&
            prologue.description < prologue.code.size() &&
            (prologue.jump_before == 0 || (prologue.jump_before >= 5 && prologue.jump_before <= 124)) &&
-           std::all_of(prologue.fixups.begin(), prologue.fixups.end(), fits);
+           std::ranges::all_of(prologue.fixups, fits);
 }
 
 bool is_sound(const FunctionPlan& function, std::size_t objects) {
@@ -204,16 +204,16 @@ bool is_sound(const FunctionPlan& function, std::size_t objects) {
            recording.integer_registers <= plan::kMaxIntegerRegisters &&
            recording.vector_registers <= plan::kMaxVectorRegisters &&
            recording.stack_words <= plan::kMaxStackWords &&
-           std::all_of(function.parameters.begin(), function.parameters.end(),
-                       [&](const Parameter& parameter) { return is_sound(parameter, words); }) &&
+           std::ranges::all_of(function.parameters,
+                               [&](const Parameter& parameter) { return is_sound(parameter, words); }) &&
            has_result == function.result.has_value() && (!has_result || is_sound(*function.result, 1));
 }
 
 }  // namespace
 
 bool is_sound(const Plan& plan, std::size_t objects) {
-    return std::all_of(plan.functions.begin(), plan.functions.end(),
-                       [&](const FunctionPlan& function) { return is_sound(function, objects); });
+    return std::ranges::all_of(plan.functions,
+                               [&](const FunctionPlan& function) { return is_sound(function, objects); });
 }
 
 std::vector<std::uint8_t> encode(const PlanRecord& record) {
@@ -311,7 +311,7 @@ std::vector<PlanSource> sources_of(const PlanRequest& request) {
         paths.insert(paths.end(), more.begin(), more.end());
     }
     paths.insert(paths.end(), request.own_objects.begin(), request.own_objects.end());
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     std::vector<PlanSource> sources;
     for (std::string& path : paths) {
@@ -322,8 +322,8 @@ std::vector<PlanSource> sources_of(const PlanRequest& request) {
 }
 
 bool are_unchanged(const std::vector<PlanSource>& sources) {
-    return std::all_of(sources.begin(), sources.end(),
-                       [](const PlanSource& source) { return identity_of(source.path) == source.identity; });
+    return std::ranges::all_of(
+        sources, [](const PlanSource& source) { return identity_of(source.path) == source.identity; });
 }
 
 CodePlace place_of(const std::vector<LoadedObject>& objects, std::uint64_t run_time_address) {
@@ -338,7 +338,7 @@ CodePlace place_of(const std::vector<LoadedObject>& objects, std::uint64_t run_t
 }
 
 bool are_confirmed(const std::vector<IfuncChoice>& choices, const PlanRequest& request) {
-    return std::all_of(choices.begin(), choices.end(), [&](const IfuncChoice& choice) {
+    return std::ranges::all_of(choices, [&](const IfuncChoice& choice) {
         if (choice.resolver.object >= request.objects.size() || !request.resolve_ifunc) return false;
         const std::uint64_t chosen =
             request.resolve_ifunc(request.objects[choice.resolver.object].base + choice.resolver.offset);

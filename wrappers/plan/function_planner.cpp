@@ -29,19 +29,17 @@ std::vector<std::string> names_at(const ObjectFile& file, std::uint64_t address)
         return std::tuple{looks_mangled(symbol.name) ? 0 : underscores, old_version,
                           -static_cast<int>(symbol.binding), symbol.name.size(), symbol.name};
     };
-    std::sort(symbols.begin(), symbols.end(),
-              [&](const Symbol& a, const Symbol& b) { return rank(a) < rank(b); });
+    std::ranges::sort(symbols, [&](const Symbol& a, const Symbol& b) { return rank(a) < rank(b); });
     std::vector<std::string> names;
     for (const Symbol& symbol : symbols) {
-        if (std::find(names.begin(), names.end(), symbol.name) == names.end())
-            names.emplace_back(symbol.name);
+        if (std::ranges::find(names, symbol.name) == names.end()) names.emplace_back(symbol.name);
     }
     return names;
 }
 
 bool only_labels_at(const ObjectFile& file, std::uint64_t address) {
     const auto symbols = file.at(address);
-    return !symbols.empty() && std::all_of(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
+    return !symbols.empty() && std::ranges::all_of(symbols, [](const Symbol& symbol) {
         return symbol.kind == SymbolKind::label || !symbol.is_code();
     });
 }
@@ -123,7 +121,7 @@ Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
 
 Result<void> check_body(std::span<const std::uint8_t> body) {
     if (body.empty()) return fail("its code is not in the file");
-    if (std::all_of(body.begin(), body.end(), [](std::uint8_t byte) { return byte == 0; })) {
+    if (std::ranges::all_of(body, [](std::uint8_t byte) { return byte == 0; })) {
         return fail("its code in the file is all zeros");
     }
     return {};
@@ -194,9 +192,8 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
         // A program may have a function of its own with a well-known name: only what a library exports is
         // well known.
         const auto symbols = file.named(name);
-        const bool exported = std::any_of(symbols.begin(), symbols.end(), [&](std::uint32_t index) {
-            return file.symbols()[index].exported;
-        });
+        const bool exported =
+            std::ranges::any_of(symbols, [&](std::uint32_t index) { return file.symbols()[index].exported; });
         // Names with an underscore belong to the C library; perf also knows its internal ones.
         const bool reserved = name.starts_with("_") && !symbols.empty();
         if ((exported || reserved) && candidate.object != 0 && known.described == nullptr)

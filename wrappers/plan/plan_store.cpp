@@ -107,8 +107,7 @@ void PlanStore::shrink() const {
         bytes += file.size;
         files.push_back(std::move(file));
     }
-    std::sort(files.begin(), files.end(),
-              [](const KeptFile& a, const KeptFile& b) { return a.used < b.used; });
+    std::ranges::sort(files, {}, &KeptFile::used);
     std::size_t left = files.size();
     for (const KeptFile& file : files) {
         if (left <= kMaxFiles && bytes <= kMaxBytes) break;

@@ -256,10 +256,9 @@ class Planner {
             if (const auto names = folded_into(function); !names.empty())
                 function.name += fmt::format(" (also {})", fmt::join(names, ", "));
         add_waits();
-        std::sort(plan_.functions.begin(), plan_.functions.end(),
-                  [](const FunctionPlan& a, const FunctionPlan& b) {
-                      return std::pair{a.object, a.address} < std::pair{b.object, b.address};
-                  });
+        std::ranges::sort(plan_.functions, [](const FunctionPlan& a, const FunctionPlan& b) {
+            return std::pair{a.object, a.address} < std::pair{b.object, b.address};
+        });
     }
 
     /// What a lock loses it loses where it waits: that is recorded whether the lock itself can be or not.

@@ -59,8 +59,6 @@ class Attendant {
     ~Attendant();
     Attendant(const Attendant&) = delete;
     Attendant& operator=(const Attendant&) = delete;
-    Attendant(Attendant&&) = delete;
-    Attendant& operator=(Attendant&&) = delete;
 
     /// Somebody waits for the agent, or has a moment ago. Thread-safe.
     bool urgent() const { return urgent_.load(); }

@@ -41,8 +41,6 @@ class ThreadPriorities final : public Priorities {
     ~ThreadPriorities() override;
     ThreadPriorities(const ThreadPriorities&) = delete;
     ThreadPriorities& operator=(const ThreadPriorities&) = delete;
-    ThreadPriorities(ThreadPriorities&&) = delete;
-    ThreadPriorities& operator=(ThreadPriorities&&) = delete;
 
     /// The calling thread is one that works for the file.
     void enlist();

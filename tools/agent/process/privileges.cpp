@@ -28,7 +28,7 @@ std::optional<std::istringstream> words_of(const std::string& status, const std:
 
 template <typename Ids>
 bool has(const Ids& ids, std::uint32_t id) {
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
+    return std::ranges::find(ids, id) != ids.end();
 }
 
 /// In a PID namespace that has no /proc of its own the numbers there are other processes'.

@@ -35,8 +35,6 @@ class Privileges {
     ~Privileges();
     Privileges(const Privileges&) = delete;
     Privileges& operator=(const Privileges&) = delete;
-    Privileges(Privileges&&) = delete;
-    Privileges& operator=(Privileges&&) = delete;
 
     /// Looks at the program, and becomes the user that it is if it cannot come back to ours (a change of the
     /// effective user alone is no loss). Of a program that is gone nothing is known any more. False: the
@@ -66,8 +64,6 @@ class FilterWatch {
     ~FilterWatch();
     FilterWatch(const FilterWatch&) = delete;
     FilterWatch& operator=(const FilterWatch&) = delete;
-    FilterWatch(FilterWatch&&) = delete;
-    FilterWatch& operator=(FilterWatch&&) = delete;
 
     /// Whether the first thread has more than it had.
     bool more() const;

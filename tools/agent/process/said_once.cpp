@@ -46,8 +46,6 @@ class SaidFile {
     }
     SaidFile(const SaidFile&) = delete;
     SaidFile& operator=(const SaidFile&) = delete;
-    SaidFile(SaidFile&&) = delete;
-    SaidFile& operator=(SaidFile&&) = delete;
 
     bool usable() const { return usable_; }
     SaidRing read() const {

@@ -13,8 +13,6 @@ class SpareDescriptors {
     ~SpareDescriptors();
     SpareDescriptors(const SpareDescriptors&) = delete;
     SpareDescriptors& operator=(const SpareDescriptors&) = delete;
-    SpareDescriptors(SpareDescriptors&&) = delete;
-    SpareDescriptors& operator=(SpareDescriptors&&) = delete;
 
     /// False: there are fewer, and of what cannot be opened nothing true could be said.
     bool enough() const;

@@ -30,8 +30,6 @@ class WindowSampler {
     ~WindowSampler();
     WindowSampler(const WindowSampler&) = delete;
     WindowSampler& operator=(const WindowSampler&) = delete;
-    WindowSampler(WindowSampler&&) = delete;
-    WindowSampler& operator=(WindowSampler&&) = delete;
 
     /// The functions have these numbers. Those that the user's list marks, those added before left out, are
     /// sampled from the start on, and `info` says so. Those that were sampled before their library was

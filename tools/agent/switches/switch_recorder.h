@@ -59,8 +59,6 @@ class SwitchRecorder {
     ~SwitchRecorder();
     SwitchRecorder(const SwitchRecorder&) = delete;
     SwitchRecorder& operator=(const SwitchRecorder&) = delete;
-    SwitchRecorder(SwitchRecorder&&) = delete;
-    SwitchRecorder& operator=(SwitchRecorder&&) = delete;
 
     /// A process of one thread that is the agent's, too. Once, from any thread.
     void watch_agent(pid_t pid);
