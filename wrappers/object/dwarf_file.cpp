@@ -13,12 +13,6 @@
 namespace rdam {
 namespace {
 
-struct UnitRange {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    std::size_t unit = 0;
-};
-
 /// Calls `use(begin, end)` for each range of code of a DIE.
 template <class Use>
 void for_each_range(Dwarf_Die& die, Use&& use) {
@@ -128,9 +122,7 @@ void add_split_places(Dwarf_Die skeleton, const std::string& object, std::vector
 
 template <class Range>
 const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
-    auto after =
-        std::upper_bound(ranges.begin(), ranges.end(), address,
-                         [](std::uint64_t value, const Range& range) { return value < range.begin; });
+    auto after = std::ranges::upper_bound(ranges, address, {}, &Range::begin);
     // Ranges may nest (functions within functions): the innermost one begins last.
     for (int steps = 0; after != ranges.begin() && steps < kDeepestNesting; ++steps) {
         --after;
@@ -141,121 +133,75 @@ const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
 
 }  // namespace
 
-struct DwarfFile::State {
-    Dwarf* dwarf = nullptr;
-    std::vector<Unit> units;
-    std::vector<UnitRange> ranges;  // by begin
-    std::string missing;            // a .dwo file
-    std::string path;               // of the object
-    std::vector<std::string> split_places;
-    std::unordered_map<std::size_t, std::vector<DwarfFunction>> functions;  // by unit; each by begin
-    std::optional<InlinedFunctions> inlined;
-
-    State() = default;
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    State(State&&) = delete;
-    State& operator=(State&&) = delete;
-    ~State() {
-        if (dwarf != nullptr) dwarf_end(dwarf);
-    }
-
-    void read_units() {
-        Dwarf_CU* unit = nullptr;
-        Dwarf_Die die;
-        Dwarf_Die split;
-        std::uint8_t type = 0;
-        while (dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, &split) == 0) {
-            const int tag = dwarf_tag(&die);
-            const bool skeleton = type == DW_UT_skeleton;
-            if (tag != DW_TAG_compile_unit && tag != DW_TAG_partial_unit && !skeleton) continue;
-            for_each_range(die, [&](std::uint64_t begin, std::uint64_t end) {
-                ranges.push_back({begin, end, units.size()});
-            });
-            if (skeleton) add_split_places(die, path, split_places);
-            if (skeleton && split.addr != nullptr) {
-                units.push_back({split.cu, split});
-            } else {
-                units.push_back({unit, die});
-                if (skeleton && missing.empty()) missing = split_file_of(die);
-            }
+void DwarfFile::read_units(const std::string& object) {
+    Dwarf_CU* unit = nullptr;
+    Dwarf_Die die;
+    Dwarf_Die split;
+    std::uint8_t type = 0;
+    while (dwarf_get_units(dwarf_.get(), unit, &unit, nullptr, &type, &die, &split) == 0) {
+        const int tag = dwarf_tag(&die);
+        const bool skeleton = type == DW_UT_skeleton;
+        if (tag != DW_TAG_compile_unit && tag != DW_TAG_partial_unit && !skeleton) continue;
+        for_each_range(die, [&](std::uint64_t begin, std::uint64_t end) {
+            ranges_.push_back({begin, end, units_.size()});
+        });
+        if (skeleton) add_split_places(die, object, split_places_);
+        if (skeleton && split.addr != nullptr) {
+            units_.push_back({split.cu, split});
+        } else {
+            units_.push_back({unit, die});
+            if (skeleton && missing_.empty()) missing_ = split_file_of(die);
         }
-        std::sort(ranges.begin(), ranges.end(),
-                  [](const UnitRange& a, const UnitRange& b) { return a.begin < b.begin; });
     }
+    std::ranges::sort(ranges_, {}, &UnitRange::begin);
+}
 
-    const std::vector<DwarfFunction>& functions_of(std::size_t unit) {
-        const auto [entry, is_new] = functions.try_emplace(unit);
-        if (is_new) {
-            collect_functions(units[unit].die, 0, entry->second);
-            std::stable_sort(
-                entry->second.begin(), entry->second.end(),
-                [](const DwarfFunction& a, const DwarfFunction& b) { return a.begin < b.begin; });
-        }
-        return entry->second;
+const std::vector<DwarfFunction>& DwarfFile::functions_of(std::size_t unit) {
+    const auto [entry, is_new] = functions_.try_emplace(unit);
+    if (is_new) {
+        collect_functions(units_[unit].die, 0, entry->second);
+        std::ranges::stable_sort(entry->second, {}, &DwarfFunction::begin);
     }
-};
-
-DwarfFile::DwarfFile() : state_{std::make_unique<State>()} {}
-DwarfFile::~DwarfFile() = default;
-DwarfFile::DwarfFile(DwarfFile&&) noexcept = default;
-DwarfFile& DwarfFile::operator=(DwarfFile&&) noexcept = default;
+    return entry->second;
+}
 
 std::optional<DwarfFile> DwarfFile::open(const ObjectFile& object) {
     const ElfImage* image = object.debug_image();
-    if (image == nullptr) return std::nullopt;
-    DwarfFile file;
-    file.state_->dwarf = dwarf_begin_elf(image->handle(), DWARF_C_READ, nullptr);
-    if (file.state_->dwarf == nullptr) return std::nullopt;
-    file.state_->path = image->name();
-    file.state_->read_units();
+    Dwarf* const dwarf = image == nullptr ? nullptr : dwarf_begin_elf(image->handle(), DWARF_C_READ, nullptr);
+    if (dwarf == nullptr) return std::nullopt;
+    DwarfFile file{dwarf, image->name()};
     // All of them together, as dwp puts them.
-    auto& places = file.state_->split_places;
+    auto& places = file.split_places_;
     if (!places.empty()) places.push_back(object.path() + ".dwp");
     return file;
 }
 
-const std::string& DwarfFile::missing_file() const {
-    return state_->missing;
-}
-
-const std::vector<std::string>& DwarfFile::split_places() const {
-    return state_->split_places;
-}
-
-const std::vector<DwarfFile::Unit>& DwarfFile::units() const {
-    return state_->units;
-}
-
 const DwarfFile::InlinedFunctions& DwarfFile::inlined_functions() {
-    if (!state_->inlined) {
-        InlinedFunctions& found = state_->inlined.emplace();
+    if (!inlined_) {
+        InlinedFunctions& found = inlined_.emplace();
         InlinedReader reader{found};
-        for (std::size_t unit = 0; unit < state_->units.size(); ++unit)
-            reader.read(state_->units[unit].die, unit, 0);
-        std::stable_sort(found.functions.begin(), found.functions.end(),
-                         [](const Inlined& a, const Inlined& b) { return a.name_hash < b.name_hash; });
+        for (std::size_t unit = 0; unit < units_.size(); ++unit)
+            reader.read(units_[unit].die, unit, 0);
+        std::ranges::stable_sort(found.functions, {}, &Inlined::name_hash);
     }
-    return *state_->inlined;
+    return *inlined_;
 }
 
 const DwarfFile::Unit* DwarfFile::unit_at(std::uint64_t address) {
-    const UnitRange* range = covering(state_->ranges, address);
-    return range == nullptr ? nullptr : &state_->units[range->unit];
+    const UnitRange* range = covering(ranges_, address);
+    return range == nullptr ? nullptr : &units_[range->unit];
 }
 
 const DwarfFunction* DwarfFile::function_at(std::uint64_t address) {
-    const UnitRange* range = covering(state_->ranges, address);
-    return range == nullptr ? nullptr : covering(state_->functions_of(range->unit), address);
+    const UnitRange* range = covering(ranges_, address);
+    return range == nullptr ? nullptr : covering(functions_of(range->unit), address);
 }
 
 const DwarfFunction* DwarfFile::function_starting_at(std::uint64_t address, std::string_view linkage_name) {
-    const UnitRange* range = covering(state_->ranges, address);
+    const UnitRange* range = covering(ranges_, address);
     if (range == nullptr) return nullptr;
-    const auto& functions = state_->functions_of(range->unit);
-    auto candidate = std::lower_bound(
-        functions.begin(), functions.end(), address,
-        [](const DwarfFunction& function, std::uint64_t value) { return function.begin < value; });
+    const auto& functions = functions_of(range->unit);
+    auto candidate = std::ranges::lower_bound(functions, address, {}, &DwarfFunction::begin);
     const DwarfFunction* first = nullptr;
     for (; candidate != functions.end() && candidate->begin == address; ++candidate) {
         if (linkage_name_of(candidate->die) == linkage_name) return &*candidate;

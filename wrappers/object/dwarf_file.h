@@ -31,25 +31,20 @@ class DwarfFile {
   public:
     /// Nothing: there is no usable debug information. `object` must outlive the result.
     static std::optional<DwarfFile> open(const ObjectFile& object);
-    ~DwarfFile();
-    DwarfFile(const DwarfFile&) = delete;
-    DwarfFile& operator=(const DwarfFile&) = delete;
-    DwarfFile(DwarfFile&&) noexcept;
-    DwarfFile& operator=(DwarfFile&&) noexcept;
 
     struct Unit {
         Dwarf_CU* handle = nullptr;
         Dwarf_Die die{};
     };
     /// A file with a part of the debug information (-gsplit-dwarf) that was not found; empty: there is none.
-    const std::string& missing_file() const;
+    const std::string& missing_file() const { return missing_; }
 
     /// All places where files with parts of the debug information are looked for.
-    const std::vector<std::string>& split_places() const;
+    const std::vector<std::string>& split_places() const { return split_places_; }
 
     /// All compilation units, in the order of the file; no type units. Of those that are split the part that
     /// describes functions.
-    const std::vector<Unit>& units() const;
+    const std::vector<Unit>& units() const { return units_; }
 
     /// The unit whose code covers the address; nullptr: none.
     const Unit* unit_at(std::uint64_t address);
@@ -73,9 +68,25 @@ class DwarfFile {
     const InlinedFunctions& inlined_functions();
 
   private:
-    DwarfFile();
-    struct State;
-    std::unique_ptr<State> state_;
+    struct End {
+        void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+    };
+    struct UnitRange {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        std::size_t unit = 0;  // index into units_
+    };
+    DwarfFile(Dwarf* dwarf, const std::string& object) : dwarf_{dwarf} { read_units(object); }
+    void read_units(const std::string& object);
+    const std::vector<DwarfFunction>& functions_of(std::size_t unit);
+
+    std::unique_ptr<Dwarf, End> dwarf_;
+    std::vector<Unit> units_;
+    std::vector<UnitRange> ranges_;  // by begin
+    std::string missing_;            // a .dwo file
+    std::vector<std::string> split_places_;
+    std::unordered_map<std::size_t, std::vector<DwarfFunction>> functions_;  // by unit; each by begin
+    std::optional<InlinedFunctions> inlined_;
 };
 
 /// The linkage name of a function DIE (its abstract origin's or declaration's where it has none itself), else

@@ -11,28 +11,19 @@
 
 namespace rdam {
 
-struct ObjectFile::State {
-    std::optional<ElfImage> image;
-    std::optional<ElfImage> debug;
-    std::optional<ElfImage> mini;
-    std::string soname;
-    std::string build_id;
-    bool is_go = false;
-    SymbolSource source = SymbolSource::exported_only;
-    std::vector<ElfSection> sections;
-    std::vector<Symbol> symbols;
-    std::vector<std::uint32_t> by_name;
-    NameIndex names;
-    std::vector<std::string> imports;
-    FrameTable frames;
-};
-
 namespace {
 
 bool has_section(const std::vector<ElfSection>& sections, std::string_view name) {
-    return std::any_of(sections.begin(), sections.end(), [&](const ElfSection& section) {
+    return std::ranges::any_of(sections, [&](const ElfSection& section) {
         return section.name == name && section.header.sh_type != SHT_NOBITS && section.header.sh_size > 0;
     });
+}
+
+/// Those of `items`, which are sorted by it, of which `projection` gives the value.
+template <class Item, class Value, class Projection>
+std::span<const Item> all_with(const std::vector<Item>& items, const Value& value, Projection projection) {
+    return {std::ranges::lower_bound(items, value, {}, projection),
+            std::ranges::upper_bound(items, value, {}, projection)};
 }
 
 auto identity_of(const Symbol& symbol) {
@@ -42,8 +33,8 @@ auto identity_of(const Symbol& symbol) {
 /// One entry per address, name and version: the two tables of an object repeat each other.
 void merge(std::vector<Symbol>& symbols) {
     // An unversioned entry of one table is the versioned one of the other: it sorts first and is absorbed.
-    std::sort(symbols.begin(), symbols.end(),
-              [](const Symbol& a, const Symbol& b) { return identity_of(a) < identity_of(b); });
+    std::ranges::sort(symbols,
+                      [](const Symbol& a, const Symbol& b) { return identity_of(a) < identity_of(b); });
     std::vector<Symbol> merged;
     merged.reserve(symbols.size());
     for (const Symbol& symbol : symbols) {
@@ -73,11 +64,6 @@ bool is_elf_for_this_machine(const ElfImage& image) {
 
 }  // namespace
 
-ObjectFile::ObjectFile() : state_{std::make_unique<State>()} {}
-ObjectFile::~ObjectFile() = default;
-ObjectFile::ObjectFile(ObjectFile&&) noexcept = default;
-ObjectFile& ObjectFile::operator=(ObjectFile&&) noexcept = default;
-
 Result<ObjectFile> ObjectFile::open(const std::string& path, const std::string& debug_root) {
     auto image = ElfImage::open(path);
     if (!image) return tl::unexpected{image.error()};
@@ -98,107 +84,55 @@ Result<ObjectFile> ObjectFile::build(ElfImage image, std::optional<ElfImage> deb
     if (image.header().e_type != ET_DYN && image.header().e_type != ET_EXEC) {
         return fail("{}: is neither an executable nor a shared object", image.name());
     }
-    ObjectFile object;
-    State& state = *object.state_;
-    state.image = std::move(image);
-    state.debug = std::move(debug);
-    state.sections = read_sections(*state.image);
-    state.build_id = read_build_id(*state.image);
-    state.soname = read_soname(*state.image);
-    state.is_go = has_section(state.sections, ".gopclntab") || has_section(state.sections, ".go.buildinfo");
-    state.frames = FrameTable::read(*state.image, state.sections);
-    state.imports = read_imports(*state.image);
+    ObjectFile object{std::move(image)};
+    object.debug_ = std::move(debug);
+    object.sections_ = read_sections(object.image_);
+    object.build_id_ = read_build_id(object.image_);
+    object.soname_ = read_soname(object.image_);
+    object.is_go_ =
+        has_section(object.sections_, ".gopclntab") || has_section(object.sections_, ".go.buildinfo");
+    object.frames_ = FrameTable::read(object.image_, object.sections_);
+    object.imports_ = read_imports(object.image_);
 
-    state.symbols = read_symbols(*state.image, SHT_SYMTAB);
-    if (!state.symbols.empty()) state.source = SymbolSource::own_table;
-    if (state.symbols.empty() && state.debug) {
-        state.symbols = read_symbols(*state.debug, SHT_SYMTAB);
-        if (!state.symbols.empty()) state.source = SymbolSource::debug_file;
+    object.symbols_ = read_symbols(object.image_, SHT_SYMTAB);
+    if (!object.symbols_.empty()) object.source_ = SymbolSource::own_table;
+    if (object.symbols_.empty() && object.debug_) {
+        object.symbols_ = read_symbols(*object.debug_, SHT_SYMTAB);
+        if (!object.symbols_.empty()) object.source_ = SymbolSource::debug_file;
     }
-    if (state.symbols.empty()) state.mini = read_mini_debug(*state.image);
-    if (state.mini) {
-        state.symbols = read_symbols(*state.mini, SHT_SYMTAB);
-        if (!state.symbols.empty()) state.source = SymbolSource::mini_debug;
+    if (object.symbols_.empty()) object.mini_ = read_mini_debug(object.image_);
+    if (object.mini_) {
+        object.symbols_ = read_symbols(*object.mini_, SHT_SYMTAB);
+        if (!object.symbols_.empty()) object.source_ = SymbolSource::mini_debug;
     }
-    const auto exported = read_symbols(*state.image, SHT_DYNSYM);
-    state.symbols.insert(state.symbols.end(), exported.begin(), exported.end());
-    merge(state.symbols);
+    const auto exported = read_symbols(object.image_, SHT_DYNSYM);
+    object.symbols_.insert(object.symbols_.end(), exported.begin(), exported.end());
+    merge(object.symbols_);
 
-    state.by_name.resize(state.symbols.size());
-    std::iota(state.by_name.begin(), state.by_name.end(), 0U);
-    std::stable_sort(state.by_name.begin(), state.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return state.symbols[a].name < state.symbols[b].name;
+    object.by_name_.resize(object.symbols_.size());
+    std::iota(object.by_name_.begin(), object.by_name_.end(), 0U);
+    std::ranges::stable_sort(object.by_name_, [&](std::uint32_t a, std::uint32_t b) {
+        return object.symbols_[a].name < object.symbols_[b].name;
     });
-    state.names = NameIndex{state.symbols};
+    object.names_ = NameIndex{object.symbols_};
     return object;
 }
 
-const NameIndex& ObjectFile::names() const {
-    return state_->names;
-}
-const std::string& ObjectFile::path() const {
-    return state_->image->name();
-}
-const std::string& ObjectFile::soname() const {
-    return state_->soname;
-}
-const std::string& ObjectFile::build_id() const {
-    return state_->build_id;
-}
-bool ObjectFile::is_go() const {
-    return state_->is_go;
-}
-SymbolSource ObjectFile::symbol_source() const {
-    return state_->source;
-}
-const std::vector<Symbol>& ObjectFile::symbols() const {
-    return state_->symbols;
-}
-const std::vector<std::string>& ObjectFile::imports() const {
-    return state_->imports;
-}
-const FrameTable& ObjectFile::frames() const {
-    return state_->frames;
-}
-const std::vector<ElfSection>& ObjectFile::sections() const {
-    return state_->sections;
-}
-const ElfImage& ObjectFile::image() const {
-    return *state_->image;
-}
-
 std::span<const std::uint32_t> ObjectFile::named(std::string_view linkage_name) const {
-    const auto& symbols = state_->symbols;
-    const auto begin = std::lower_bound(
-        state_->by_name.begin(), state_->by_name.end(), linkage_name,
-        [&](std::uint32_t index, std::string_view name) { return symbols[index].name < name; });
-    auto end = begin;
-    while (end != state_->by_name.end() && symbols[*end].name == linkage_name)
-        ++end;
-    return {begin, end};
+    return all_with(by_name_, linkage_name, [&](std::uint32_t index) { return symbols_[index].name; });
 }
 
 std::span<const Symbol> ObjectFile::at(std::uint64_t address) const {
-    const auto& symbols = state_->symbols;
-    const auto begin =
-        std::lower_bound(symbols.begin(), symbols.end(), address,
-                         [](const Symbol& symbol, std::uint64_t value) { return symbol.address < value; });
-    auto end = begin;
-    while (end != symbols.end() && end->address == address)
-        ++end;
-    return {begin, end};
+    return all_with(symbols_, address, &Symbol::address);
 }
 
 const Symbol* ObjectFile::covering(std::uint64_t address) const {
     constexpr int kMaxSteps = 64;  // nested symbols are rare and shallow
-    const auto& symbols = state_->symbols;
     const ElfSection* section = code_section(address);
     if (section == nullptr) return nullptr;
-    auto after =
-        std::upper_bound(symbols.begin(), symbols.end(), address,
-                         [](std::uint64_t value, const Symbol& symbol) { return value < symbol.address; });
+    auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
     const Symbol* nearest = nullptr;
-    for (int steps = 0; after != symbols.begin() && steps < kMaxSteps; ++steps) {
+    for (int steps = 0; after != symbols_.begin() && steps < kMaxSteps; ++steps) {
         const Symbol& symbol = *--after;
         if (!symbol.is_code()) continue;
         if (symbol.address < section->header.sh_addr) break;
@@ -209,19 +143,16 @@ const Symbol* ObjectFile::covering(std::uint64_t address) const {
 }
 
 const Symbol* ObjectFile::next_code(std::uint64_t address) const {
-    const auto& symbols = state_->symbols;
     const ElfSection* section = code_section(address);
-    auto after =
-        std::upper_bound(symbols.begin(), symbols.end(), address,
-                         [](std::uint64_t value, const Symbol& symbol) { return value < symbol.address; });
-    while (after != symbols.end() && !after->is_code())
+    auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+    while (after != symbols_.end() && !after->is_code())
         ++after;
-    if (after == symbols.end() || section == nullptr || !section->contains(after->address)) return nullptr;
+    if (after == symbols_.end() || section == nullptr || !section->contains(after->address)) return nullptr;
     return &*after;
 }
 
 const ElfSection* ObjectFile::code_section(std::uint64_t address) const {
-    for (const ElfSection& section : state_->sections) {
+    for (const ElfSection& section : sections_) {
         constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
         if ((section.header.sh_flags & kCode) == kCode && section.contains(address)) return &section;
     }
@@ -246,25 +177,21 @@ std::optional<CodeRange> ObjectFile::extent(std::uint64_t address) const {
         if (symbol.is_code()) size = std::max(size, symbol.size);
     }
     if (size > 0 && size <= section_end - address) return CodeRange{address, address + size};
-    if (const auto frame = state_->frames.find(address)) {
+    if (const auto frame = frames_.find(address)) {
         return CodeRange{address, std::min(frame->end, section_end)};
     }
     std::uint64_t end = section_end;
     if (const Symbol* next = next_code(address)) end = std::min(end, next->address);
-    if (const auto next = state_->frames.next(address)) end = std::min(end, next->begin);
+    if (const auto next = frames_.next(address)) end = std::min(end, next->begin);
     return CodeRange{address, end};
 }
 
 const ElfImage* ObjectFile::debug_image() const {
-    if (has_section(state_->sections, ".debug_info") || has_section(state_->sections, ".zdebug_info")) {
-        return &*state_->image;
+    if (has_section(sections_, ".debug_info") || has_section(sections_, ".zdebug_info")) {
+        return &image_;
     }
-    if (state_->debug && has_section(read_sections(*state_->debug), ".debug_info")) return &*state_->debug;
+    if (debug_ && has_section(read_sections(*debug_), ".debug_info")) return &*debug_;
     return nullptr;
-}
-
-std::string ObjectFile::debug_path() const {
-    return state_->debug ? state_->debug->name() : std::string{};
 }
 
 NameIndex::NameIndex(const std::vector<Symbol>& symbols) {
@@ -284,19 +211,13 @@ NameIndex::NameIndex(const std::vector<Symbol>& symbols) {
         mangled_.push_back(index);
         pieces_.add(symbol.name);
     }
-    std::sort(clones_.begin(), clones_.end(), [](const Clone& a, const Clone& b) {
+    std::ranges::sort(clones_, [](const Clone& a, const Clone& b) {
         return std::tie(a.base, a.symbol) < std::tie(b.base, b.symbol);
     });
 }
 
 std::span<const NameIndex::Clone> NameIndex::clones_of(std::string_view base) const {
-    const auto begin =
-        std::lower_bound(clones_.begin(), clones_.end(), base,
-                         [](const Clone& clone, std::string_view name) { return clone.base < name; });
-    auto end = begin;
-    while (end != clones_.end() && end->base == base)
-        ++end;
-    return {begin, end};
+    return all_with(clones_, base, &Clone::base);
 }
 
 std::span<const std::uint64_t> NameIndex::demangled_letters() const {

@@ -89,24 +89,19 @@ class ObjectFile {
     static Result<ObjectFile> open(const std::string& path, const std::string& debug_root = kDebugRoot);
     /// Reads the object from bytes; without a path there is no separate debug file beside it.
     static Result<ObjectFile> from_bytes(std::vector<char> bytes, std::string name);
-    ~ObjectFile();
-    ObjectFile(const ObjectFile&) = delete;
-    ObjectFile& operator=(const ObjectFile&) = delete;
-    ObjectFile(ObjectFile&&) noexcept;
-    ObjectFile& operator=(ObjectFile&&) noexcept;
 
-    const std::string& path() const;
-    const std::string& soname() const;
-    const std::string& build_id() const;
-    bool is_go() const;
-    SymbolSource symbol_source() const;
+    const std::string& path() const { return image_.name(); }
+    const std::string& soname() const { return soname_; }
+    const std::string& build_id() const { return build_id_; }
+    bool is_go() const { return is_go_; }
+    SymbolSource symbol_source() const { return source_; }
 
     /// Sorted by address, then by name; one entry per name, version and address.
-    const std::vector<Symbol>& symbols() const;
+    const std::vector<Symbol>& symbols() const { return symbols_; }
     /// Indices into symbols() of those with this linkage name.
     std::span<const std::uint32_t> named(std::string_view linkage_name) const;
     /// For names that are not linkage names.
-    const NameIndex& names() const;
+    const NameIndex& names() const { return names_; }
     /// The symbols at exactly this address.
     std::span<const Symbol> at(std::uint64_t address) const;
     /// The code symbol that covers the address; where sizes are missing, the nearest one before it.
@@ -114,10 +109,10 @@ class ObjectFile {
     /// The next code symbol at a higher address; nothing at the end of the section.
     const Symbol* next_code(std::uint64_t address) const;
     /// Whether it is called from elsewhere: functions it imports.
-    const std::vector<std::string>& imports() const;
+    const std::vector<std::string>& imports() const { return imports_; }
 
-    const FrameTable& frames() const;
-    const std::vector<ElfSection>& sections() const;
+    const FrameTable& frames() const { return frames_; }
+    const std::vector<ElfSection>& sections() const { return sections_; }
     /// The section with the code at `address`; nullptr where there is none, or it is not executable.
     const ElfSection* code_section(std::uint64_t address) const;
     /// Bytes of code at `address` up to the end of its section, at most `size`.
@@ -126,17 +121,27 @@ class ObjectFile {
     /// the distance to what comes next. Nothing: no code there.
     std::optional<CodeRange> extent(std::uint64_t address) const;
 
-    const ElfImage& image() const;
+    const ElfImage& image() const { return image_; }
     /// The image that holds .debug_info: this one or its debug file; nullptr: none.
     const ElfImage* debug_image() const;
-    /// Path of the separate debug file; empty: none. Part of a cached plan's identity.
-    std::string debug_path() const;
 
   private:
-    ObjectFile();
-    struct State;
+    explicit ObjectFile(ElfImage image) : image_{std::move(image)} {}
     static Result<ObjectFile> build(ElfImage image, std::optional<ElfImage> debug);
-    std::unique_ptr<State> state_;
+
+    ElfImage image_;
+    std::optional<ElfImage> debug_;
+    std::optional<ElfImage> mini_;
+    std::string soname_;
+    std::string build_id_;
+    bool is_go_ = false;
+    SymbolSource source_ = SymbolSource::exported_only;
+    std::vector<ElfSection> sections_;
+    std::vector<Symbol> symbols_;
+    std::vector<std::uint32_t> by_name_;  // indices into symbols_
+    NameIndex names_;
+    std::vector<std::string> imports_;
+    FrameTable frames_;
 };
 
 }  // namespace rdam

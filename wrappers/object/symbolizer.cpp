@@ -62,52 +62,41 @@ void set_line(Dwarf_Die unit, std::uint64_t address, SourceFrame& frame) {
 
 }  // namespace
 
-struct Symbolizer::State {
-    std::optional<ObjectFile> object;
-    std::optional<DwarfFile> dwarf;
-    std::unordered_map<std::uint64_t, SourceLocation> known;
-
-    SourceLocation look_up(std::uint64_t address) {
-        SourceLocation location;
-        // Between functions lies padding: no address of a call is there, whatever symbol precedes it.
-        if (const Symbol* symbol = object->covering(address)) {
-            location.outermost.function = display_name(symbol->name);
-            location.offset = address - symbol->address;
-        }
-        if (dwarf) add_source(address, location);
-        return location;
+SourceLocation Symbolizer::look_up(std::uint64_t address) {
+    SourceLocation location;
+    // Between functions lies padding: no address of a call is there, whatever symbol precedes it.
+    if (const Symbol* symbol = object_.covering(address)) {
+        location.outermost.function = display_name(symbol->name);
+        location.offset = address - symbol->address;
     }
+    if (dwarf_) add_source(address, location);
+    return location;
+}
 
-    void add_source(std::uint64_t address, SourceLocation& location) {
-        const DwarfFile::Unit* unit = dwarf->unit_at(address);
-        if (unit == nullptr) return;
-        SourceFrame innermost;
-        set_line(unit->die, address, innermost);
-        const DwarfFunction* function = dwarf->function_at(address);
-        if (function != nullptr && location.outermost.function.empty()) {
-            location.outermost.function = display_name_of(function->die);
-            location.offset = address - function->begin;
-        }
-        // Each copy's call site is the position within the function around it.
-        for (Dwarf_Die inlined :
-             function == nullptr ? std::vector<Dwarf_Die>{} : inlined_at(function->die, address)) {
-            SourceFrame around;
-            set_call_site(inlined, unit->die, around);
-            SourceFrame& outer = location.inlined.empty() ? location.outermost : location.inlined.front();
-            outer.file = around.file;
-            outer.line = around.line;
-            location.inlined.insert(location.inlined.begin(), SourceFrame{display_name_of(inlined), {}, 0});
-        }
-        SourceFrame& last = location.inlined.empty() ? location.outermost : location.inlined.front();
-        last.file = innermost.file;
-        last.line = innermost.line;
+void Symbolizer::add_source(std::uint64_t address, SourceLocation& location) {
+    const DwarfFile::Unit* unit = dwarf_->unit_at(address);
+    if (unit == nullptr) return;
+    SourceFrame innermost;
+    set_line(unit->die, address, innermost);
+    const DwarfFunction* function = dwarf_->function_at(address);
+    if (function != nullptr && location.outermost.function.empty()) {
+        location.outermost.function = display_name_of(function->die);
+        location.offset = address - function->begin;
     }
-};
-
-Symbolizer::Symbolizer() : state_{std::make_unique<State>()} {}
-Symbolizer::~Symbolizer() = default;
-Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
-Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
+    // Each copy's call site is the position within the function around it.
+    for (Dwarf_Die inlined :
+         function == nullptr ? std::vector<Dwarf_Die>{} : inlined_at(function->die, address)) {
+        SourceFrame around;
+        set_call_site(inlined, unit->die, around);
+        SourceFrame& outer = location.inlined.empty() ? location.outermost : location.inlined.front();
+        outer.file = around.file;
+        outer.line = around.line;
+        location.inlined.insert(location.inlined.begin(), SourceFrame{display_name_of(inlined), {}, 0});
+    }
+    SourceFrame& last = location.inlined.empty() ? location.outermost : location.inlined.front();
+    last.file = innermost.file;
+    last.line = innermost.line;
+}
 
 Result<Symbolizer> Symbolizer::open(const std::string& path, const std::string& build_id,
                                     const std::string& debug_root) {
@@ -118,21 +107,18 @@ Result<Symbolizer> Symbolizer::open(const std::string& path, const std::string& 
             "{}: is not the file that was recorded (build-id {}, recorded {}): its symbols are not used",
             path, object->build_id().empty() ? "none" : object->build_id(), build_id);
     }
-    Symbolizer symbolizer;
-    symbolizer.state_->object = std::move(*object);
-    symbolizer.state_->dwarf = DwarfFile::open(*symbolizer.state_->object);
-    return symbolizer;
+    return Symbolizer{std::move(*object)};
 }
 
 const SourceLocation& Symbolizer::locate(std::uint64_t address) {
-    const auto [entry, is_new] = state_->known.try_emplace(address);
-    if (is_new) entry->second = state_->look_up(address);
+    const auto [entry, is_new] = known_.try_emplace(address);
+    if (is_new) entry->second = look_up(address);
     return entry->second;
 }
 
 std::vector<SourceLine> Symbolizer::lines_between(std::uint64_t begin, std::uint64_t end) {
     std::set<SourceLine> found;
-    const DwarfFile::Unit* unit = state_->dwarf ? state_->dwarf->unit_at(begin) : nullptr;
+    const DwarfFile::Unit* unit = dwarf_ ? dwarf_->unit_at(begin) : nullptr;
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
     Dwarf_Die die = unit != nullptr ? unit->die : Dwarf_Die{};

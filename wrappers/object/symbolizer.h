@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tools/base/result.h"
-#include "wrappers/object/debug_file.h"
+#include "wrappers/object/dwarf_file.h"
+#include "wrappers/object/object_file.h"
 
 namespace rdam {
 
@@ -39,11 +42,6 @@ class Symbolizer {
     /// do). Errors: no such file, not ELF, or a file with another build-id, whose symbols would be wrong.
     static Result<Symbolizer> open(const std::string& path, const std::string& build_id,
                                    const std::string& debug_root = kDebugRoot);
-    ~Symbolizer();
-    Symbolizer(const Symbolizer&) = delete;
-    Symbolizer& operator=(const Symbolizer&) = delete;
-    Symbolizer(Symbolizer&&) noexcept;
-    Symbolizer& operator=(Symbolizer&&) noexcept;
 
     /// `address` is link-time. Of a return address ask for the byte before it, which belongs to the call.
     /// An unknown address yields empty names. The reference is valid as long as the symbolizer.
@@ -54,9 +52,13 @@ class Symbolizer {
     std::vector<SourceLine> lines_between(std::uint64_t begin, std::uint64_t end);
 
   private:
-    Symbolizer();
-    struct State;
-    std::unique_ptr<State> state_;
+    explicit Symbolizer(ObjectFile object) : object_{std::move(object)}, dwarf_{DwarfFile::open(object_)} {}
+    SourceLocation look_up(std::uint64_t address);
+    void add_source(std::uint64_t address, SourceLocation& location);
+
+    ObjectFile object_;
+    std::optional<DwarfFile> dwarf_;
+    std::unordered_map<std::uint64_t, SourceLocation> known_;
 };
 
 }  // namespace rdam
