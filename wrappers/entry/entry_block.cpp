@@ -57,15 +57,16 @@ std::optional<RegisterIndex> index_of_dwarf(unsigned number) {
     return std::nullopt;
 }
 
-std::optional<PassedIn> argument_at(RegisterIndex index) {
+std::optional<ArgumentPlace> argument_at(RegisterIndex index) {
     if (index >= kRegistersOfAKind) {
         const auto number = static_cast<std::uint32_t>(index - kRegistersOfAKind);
         if (number >= kVectorArguments) return std::nullopt;
-        return PassedIn{PassedIn::Kind::vector_register, number};
+        return ArgumentPlace{ArgumentPlace::Kind::vector_register, number};
     }
-    const auto found = std::find(kArguments.begin(), kArguments.end(), index);
+    const auto found = std::ranges::find(kArguments, index);
     if (found == kArguments.end()) return std::nullopt;
-    return PassedIn{PassedIn::Kind::integer_register, static_cast<std::uint32_t>(found - kArguments.begin())};
+    return ArgumentPlace{ArgumentPlace::Kind::integer_register,
+                         static_cast<std::uint32_t>(found - kArguments.begin())};
 }
 
 bool is_high_byte(ZydisRegister reg) {
@@ -134,7 +135,7 @@ struct Decoded {
 struct Value {
     enum class Kind : std::uint8_t { unknown, argument, address };
     Kind kind = Kind::unknown;
-    PassedIn source;
+    ArgumentPlace source;
     std::uint8_t bytes = 0;  // of the argument, from its lowest on
     std::int64_t place = 0;  // the address, from the canonical frame address
     bool changed = false;    // of the argument, there is only the lowest bit
@@ -156,7 +157,7 @@ struct Extent {
 
 }  // namespace
 
-std::optional<PassedIn> argument_register(unsigned dwarf_register) {
+std::optional<ArgumentPlace> argument_register(unsigned dwarf_register) {
     const auto index = index_of_dwarf(dwarf_register);
     return index ? argument_at(*index) : std::nullopt;
 }
@@ -204,9 +205,9 @@ class EntryBlock::Walk {
     }
 
   private:
-    static std::optional<PassedIn> passed_at(std::int64_t place) {
+    static std::optional<ArgumentPlace> passed_at(std::int64_t place) {
         if (place < 0 || place % kWord != 0 || place > kLargestFrame) return std::nullopt;
-        return PassedIn{PassedIn::Kind::stack, static_cast<std::uint32_t>(place)};
+        return ArgumentPlace{ArgumentPlace::Kind::stack, static_cast<std::uint32_t>(place)};
     }
 
     void take(const Decoded& step) {
@@ -378,7 +379,7 @@ std::vector<std::optional<Arrival>> EntryBlock::arrivals(const std::vector<Frame
     return arrivals;
 }
 
-std::optional<PassedIn> EntryBlock::kept_in(unsigned dwarf_register, std::uint64_t size) const {
+std::optional<ArgumentPlace> EntryBlock::kept_in(unsigned dwarf_register, std::uint64_t size) const {
     const auto index = index_of_dwarf(dwarf_register);
     if (!index || *index == kRsp || function_.size() > kLongestScan) return std::nullopt;
     const auto own = argument_at(*index);
@@ -417,13 +418,13 @@ std::optional<PassedIn> EntryBlock::kept_in(unsigned dwarf_register, std::uint64
                             first.type == ZYDIS_OPERAND_TYPE_REGISTER &&
                             second.type == ZYDIS_OPERAND_TYPE_REGISTER && first.reg.value == second.reg.value;
         if (reads && !clears) continue;  // made of what was there
-        const bool restores =
-            !own && (step.instruction.mnemonic == ZYDIS_MNEMONIC_POP ||
-                     (copies && second.type == ZYDIS_OPERAND_TYPE_MEMORY &&
-                      std::any_of(saved_at.begin(), saved_at.end(), [&](const ZydisDecodedOperand& saved) {
-                          return saved.mem.base == second.mem.base && saved.mem.index == second.mem.index &&
-                                 saved.mem.disp.value == second.mem.disp.value;
-                      })));
+        const bool restores = !own && (step.instruction.mnemonic == ZYDIS_MNEMONIC_POP ||
+                                       (copies && second.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                                        std::ranges::any_of(saved_at, [&](const ZydisDecodedOperand& saved) {
+                                            return saved.mem.base == second.mem.base &&
+                                                   saved.mem.index == second.mem.index &&
+                                                   saved.mem.disp.value == second.mem.disp.value;
+                                        })));
         if (restores) continue;
         ++sources;
         within_block = within_block && in_block && copies;

@@ -8,35 +8,18 @@
 
 #include "wrappers/entry/frame_description.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/prototype.h"
 
 namespace rdam {
 
-/// Where a caller has put a value.
-struct PassedIn {
-    enum class Kind : std::uint8_t { integer_register, vector_register, stack };
-    Kind kind = Kind::integer_register;
-    std::uint32_t index =
-        0;  ///< of the register in the order of arguments; bytes from the first stack argument
-
-    bool operator==(const PassedIn&) const = default;
-};
-
 /// An argument on its way to where the function keeps it.
 struct Arrival {
-    PassedIn passed;
+    ArgumentPlace passed;
     bool changed = false;  ///< what is kept is not all that was passed: the lowest bit of a truth value
 };
 
 /// DWARF's number of a register, as the place of an argument; nothing: none is passed there.
-std::optional<PassedIn> argument_register(unsigned dwarf_register);
-
-/// Bytes of a function's frame, from where its base is when the frame is complete.
-struct FrameBytes {
-    enum class Base : std::uint8_t { canonical_frame_address, rbp, rsp };
-    Base base = Base::canonical_frame_address;
-    std::int64_t offset = 0;
-    std::uint64_t size = 0;
-};
+std::optional<ArgumentPlace> argument_register(unsigned dwarf_register);
 
 /// The instructions of one function up to its first branch, call or return, which all calls run through.
 class EntryBlock {
@@ -51,7 +34,7 @@ class EntryBlock {
 
     /// What is in the register, `size` bytes of it, until the function changes it itself: the argument passed
     /// in it if nothing else is ever put there, or the only one that is.
-    std::optional<PassedIn> kept_in(unsigned dwarf_register, std::uint64_t size) const;
+    std::optional<ArgumentPlace> kept_in(unsigned dwarf_register, std::uint64_t size) const;
 
   private:
     class Walk;

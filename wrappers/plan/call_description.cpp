@@ -58,7 +58,7 @@ Parameter describe(const PrototypeParameter& parameter, std::size_t index, std::
     result.size = parameter.scalar->size;
     result.word = word;
     const auto among = [&](const std::vector<std::string>& names) {
-        return std::find(names.begin(), names.end(), parameter.name) != names.end();
+        return std::ranges::find(names, parameter.name) != names.end();
     };
     result.key = among(keys.names);
     result.by_size = among(keys.sizes);
@@ -99,12 +99,7 @@ DefaultKeys DefaultKeys::of(const CatalogueFunction& known, bool result) {
 CallDescription describe_call(const Prototype& prototype, const DefaultKeys& keys, bool record_arguments) {
     CallDescription call;
     if (!prototype.doubt.empty()) return call;
-    ArgumentAllocator allocator;
-    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) {
-        PassedAs pointer;
-        pointer.integer_registers = 1;
-        allocator.place(pointer);
-    }
+    ArgumentAllocator allocator{prototype.result.where == PrototypeResult::Where::hidden_pointer};
     std::vector<PlacedScalar> scalars;
     for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
         const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
@@ -150,37 +145,18 @@ constexpr std::size_t kMostNamed = 8;
 
 /// What is known of one parameter.
 struct Finding {
-    std::vector<PassedIn> arguments;  // of a structure in parts, all of them
-    std::optional<PassedIn> expected;
+    std::vector<ArgumentPlace> arguments;  // of a structure in parts, all of them
+    std::optional<ArgumentPlace> expected;
     bool changed = false;
     std::string why_not;
 
-    std::optional<PassedIn> argument() const {
+    std::optional<ArgumentPlace> argument() const {
         return arguments.size() == 1 ? std::optional{arguments.front()} : std::nullopt;
     }
     void refuse(const char* why) {
         if (why_not.empty()) why_not = why;
     }
 };
-
-FrameBytes frame_bytes(const ParameterClaim& claim) {
-    FrameBytes bytes;
-    if (claim.where != Where::in_frame) return bytes;
-    switch (claim.base) {
-        case ParameterClaim::Base::canonical_frame_address:
-            bytes.base = FrameBytes::Base::canonical_frame_address;
-            break;
-        case ParameterClaim::Base::rbp:
-            bytes.base = FrameBytes::Base::rbp;
-            break;
-        case ParameterClaim::Base::rsp:
-            bytes.base = FrameBytes::Base::rsp;
-            break;
-    }
-    bytes.offset = claim.offset;
-    bytes.size = claim.size;
-    return bytes;
-}
 
 Finding find(const ParameterClaim& claim, const std::optional<Arrival>& arrival, const EntryBlock& code) {
     Finding finding;
@@ -195,7 +171,7 @@ Finding find(const ParameterClaim& claim, const std::optional<Arrival>& arrival,
             if (finding.arguments.empty()) finding.refuse("in a register in which nothing is passed");
             break;
         case Where::somewhere:
-            if (const auto kept = code.kept_in(claim.registers.front(), claim.size)) {
+            if (const auto kept = code.kept_in(claim.registers.front(), claim.bytes.size)) {
                 finding.arguments = {*kept};
             } else {
                 finding.refuse("where its register comes from is not seen in the code");
@@ -213,50 +189,21 @@ Finding find(const ParameterClaim& claim, const std::optional<Arrival>& arrival,
     return finding;
 }
 
-std::optional<PassedIn> passed_in(const ArgumentPlace& place) {
-    using Kind = ArgumentPlace::Kind;
-    switch (place.kind) {
-        case Kind::integer_register:
-            return PassedIn{PassedIn::Kind::integer_register, place.index};
-        case Kind::vector_register:
-            return PassedIn{PassedIn::Kind::vector_register, place.index};
-        case Kind::stack:
-            return PassedIn{PassedIn::Kind::stack, place.index};
-        default:
-            return std::nullopt;
-    }
-}
-
-ArgumentPlace place_of(const PassedIn& argument) {
-    using Kind = ArgumentPlace::Kind;
-    switch (argument.kind) {
-        case PassedIn::Kind::integer_register:
-            return {Kind::integer_register, argument.index};
-        case PassedIn::Kind::vector_register:
-            return {Kind::vector_register, argument.index};
-        default:
-            return {Kind::stack, argument.index};
-    }
-}
-
 /// Adds the place where each parameter is expected, as far as the parameters before it are known.
 void expect(const FunctionClaims& claims, std::vector<Finding>& findings) {
     if (!claims.hidden_result) return;
-    ArgumentAllocator allocator;
-    if (*claims.hidden_result) {
-        PassedAs pointer;
-        pointer.integer_registers = 1;
-        allocator.place(pointer);
-    }
+    ArgumentAllocator allocator{*claims.hidden_result};
     for (std::size_t index = 0; index < findings.size(); ++index) {
         if (!claims.parameters[index].passed) return;
-        findings[index].expected = passed_in(allocator.place(*claims.parameters[index].passed));
+        const ArgumentPlace place = allocator.place(*claims.parameters[index].passed);
+        if (place.kind != ArgumentPlace::Kind::nowhere && place.kind != ArgumentPlace::Kind::mixed_registers)
+            findings[index].expected = place;
     }
 }
 
 /// A different argument in the place of each, in the order in which they are written.
 bool is_not_optimized(const std::vector<ParameterClaim>& claims, const std::vector<Finding>& findings) {
-    std::map<PassedIn::Kind, std::uint32_t> next;
+    std::map<ArgumentPlace::Kind, std::uint32_t> next;
     for (std::size_t index = 0; index < claims.size(); ++index) {
         if (claims[index].where != Where::in_frame || !claims[index].for_life) return false;
         if (!claims[index].scalar) continue;
@@ -278,27 +225,27 @@ bool is_complete(const std::vector<ParameterClaim>& claims, const std::vector<Fi
 }
 
 bool share_an_argument(const Finding& one, const Finding& other) {
-    return std::any_of(one.arguments.begin(), one.arguments.end(), [&](const PassedIn& argument) {
-        return std::find(other.arguments.begin(), other.arguments.end(), argument) != other.arguments.end();
+    return std::ranges::any_of(one.arguments, [&](const ArgumentPlace& argument) {
+        return std::ranges::find(other.arguments, argument) != other.arguments.end();
     });
 }
 
-bool is_of_another_kind(const ScalarType& scalar, const PassedIn& argument) {
-    const bool vector = argument.kind == PassedIn::Kind::vector_register;
-    return argument.kind != PassedIn::Kind::stack && vector != (scalar.kind == ValueKind::floating);
+bool is_of_another_kind(const ScalarType& scalar, const ArgumentPlace& argument) {
+    const bool vector = argument.kind == ArgumentPlace::Kind::vector_register;
+    return argument.kind != ArgumentPlace::Kind::stack && vector != (scalar.kind == ValueKind::floating);
 }
 
 /// By the position, where the code is optimized.
 void compare_with_convention(const FunctionClaims& claims, std::vector<Finding>& findings) {
     const bool complete = is_complete(claims.parameters, findings);
     // Where one is elsewhere, something hidden may have been passed before the others.
-    const bool contradicted = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    const bool contradicted = std::ranges::any_of(findings, [](const Finding& finding) {
         return finding.argument() && finding.expected && finding.argument() != finding.expected;
     });
     for (std::size_t index = 0; index < findings.size(); ++index) {
         Finding& finding = findings[index];
         const ParameterClaim& claim = claims.parameters[index];
-        const bool on_stack = finding.argument() && finding.argument()->kind == PassedIn::Kind::stack;
+        const bool on_stack = finding.argument() && finding.argument()->kind == ArgumentPlace::Kind::stack;
         if (on_stack && claim.where == Where::in_frame && claim.for_life) continue;
         if (claims.signature == Signature::changed || (claims.signature == Signature::unknown && !complete))
             finding.refuse("the compiler may have dropped others");
@@ -315,7 +262,7 @@ ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code)
     std::vector<FrameBytes> places;
     places.reserve(parameters.size());
     for (const ParameterClaim& claim : parameters)
-        places.push_back(frame_bytes(claim));
+        places.push_back(claim.where == Where::in_frame ? claim.bytes : FrameBytes{});
     const auto arrivals = code.arrivals(places);
     std::vector<Finding> findings;
     for (std::size_t index = 0; index < parameters.size(); ++index)
@@ -338,7 +285,7 @@ ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code)
             }
         }
         if (finding.why_not.empty() && finding.argument()) {
-            proven.values.push_back({index, place_of(*finding.argument())});
+            proven.values.push_back({index, *finding.argument()});
         } else {
             const std::string name =
                 parameters[index].name.empty() ? fmt::format("arg{}", index) : parameters[index].name;

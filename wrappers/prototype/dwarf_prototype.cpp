@@ -55,13 +55,6 @@ void collect_parameters(Dwarf_Die parent, ParameterList& list) {
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-bool has_flag(Dwarf_Die die, unsigned name) {
-    Dwarf_Attribute attribute;
-    bool value = false;
-    return dwarf_attr_integrate(&die, name, &attribute) != nullptr &&
-           dwarf_formflag(&attribute, &value) == 0 && value;
-}
-
 /// The compilation unit of the source; with link-time optimisation another one than that of the code.
 struct Compilation {
     bool is_c = false;
@@ -79,7 +72,7 @@ constexpr std::string_view kAssembly = "assembly";
 std::string_view language_name(int number) {
     constexpr int kAda2005 = 0x2e;
     constexpr int kAda2012 = 0x2f;
-    constexpr int kFortran18 = 0x2d;
+    if (is_fortran(number)) return "Fortran";
     switch (number) {
         case DW_LANG_Ada83:
         case DW_LANG_Ada95:
@@ -88,13 +81,6 @@ std::string_view language_name(int number) {
             return "Ada";
         case DW_LANG_D:
             return "D";
-        case DW_LANG_Fortran77:
-        case DW_LANG_Fortran90:
-        case DW_LANG_Fortran95:
-        case DW_LANG_Fortran03:
-        case DW_LANG_Fortran08:
-        case kFortran18:
-            return "Fortran";
         case DW_LANG_Pascal83:
             return "Pascal";
         case DW_LANG_Rust:
@@ -108,28 +94,13 @@ std::string_view language_name(int number) {
 
 Compilation compilation_of(const OriginChain& chain) {
     Compilation result;
-    Dwarf_Die source = chain.dies.back();
-    Dwarf_Die unit;
-    if (dwarf_diecu(&source, &unit, nullptr, nullptr) != nullptr) {
-        switch (dwarf_srclang(&unit)) {
-            case DW_LANG_C89:
-            case DW_LANG_C:
-            case DW_LANG_C99:
-            case DW_LANG_C11:
-                result.is_c = true;
-                break;
-            case DW_LANG_C_plus_plus:
-            case DW_LANG_C_plus_plus_03:
-            case DW_LANG_C_plus_plus_11:
-            case DW_LANG_C_plus_plus_14:
-                result.is_cplusplus = true;
-                break;
-            default:
-                result.language = language_name(dwarf_srclang(&unit));
-                break;
-        }
-    }
+    const int language = language_of(chain.dies.back());
+    result.is_c = is_c(language);
+    result.is_cplusplus = language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+                          language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
+    if (result.is_foreign() && language != 0) result.language = language_name(language);
     Dwarf_Die code = chain.dies.front();
+    Dwarf_Die unit;
     if (dwarf_diecu(&code, &unit, nullptr, nullptr) != nullptr) {
         const std::string_view producer = text_attribute(unit, DW_AT_producer);
         result.is_llvm = !producer.starts_with("GNU ");
@@ -165,7 +136,7 @@ bool describes_types(Dwarf_Die function) {
 bool keeps_signature(std::string_view suffix) {
     constexpr std::array<std::string_view, 4> kHarmless{".lto_priv", ".localalias", ".default", ".llvm"};
     if (suffix.empty()) return true;
-    return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view harmless) {
+    return std::ranges::any_of(kHarmless, [&](std::string_view harmless) {
         return suffix.starts_with(harmless) &&
                suffix.find_first_not_of("0123456789.", harmless.size()) == std::string_view::npos;
     });
@@ -211,11 +182,10 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
         return "a definition without prototype";
     }
     if (!concrete.parameters.empty() && concrete.parameters.size() < declared.parameters.size()) {
-        const bool constructor = std::any_of(declared.parameters.begin(), declared.parameters.end(),
-                                             [](const Dwarf_Die& parameter) {
-                                                 const auto name = text_attribute(parameter, DW_AT_name);
-                                                 return name == "__in_chrg" || name == "__vtt_parm";
-                                             });
+        const bool constructor = std::ranges::any_of(declared.parameters, [](const Dwarf_Die& parameter) {
+            const auto name = text_attribute(parameter, DW_AT_name);
+            return name == "__in_chrg" || name == "__vtt_parm";
+        });
         if (!constructor) return "fewer parameters in the code than in the source";
     }
     return {};
@@ -257,13 +227,10 @@ void set_result(Dwarf_Die function, Prototype& prototype) {
 
 /// clang once passed a 16-byte integer that is short of registers half in one and half on the stack.
 void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototype& prototype) {
-    ArgumentAllocator allocator;
-    PassedAs pointer;
-    pointer.integer_registers = 1;
-    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
+    ArgumentAllocator allocator{prototype.result.where == PrototypeResult::Where::hidden_pointer};
     for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
         const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
-        const bool wide = std::find(wide_integers.begin(), wide_integers.end(), index) != wide_integers.end();
+        const bool wide = std::ranges::find(wide_integers, index) != wide_integers.end();
         if (wide && place.kind == ArgumentPlace::Kind::stack)
             prototype.doubt = "a 16-byte integer on the stack";
     }
@@ -274,10 +241,7 @@ void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototy
 /// tells.
 void check_places(Dwarf_Die function, std::uint64_t address, const std::vector<Dwarf_Die>& parameters,
                   bool is_llvm, Prototype& prototype) {
-    ArgumentAllocator allocator;
-    PassedAs pointer;
-    pointer.integer_registers = 1;
-    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
+    ArgumentAllocator allocator{prototype.result.where == PrototypeResult::Where::hidden_pointer};
     const std::size_t known = std::min(parameters.size(), prototype.parameters.size());
     bool silent = false;
     bool silent_on_stack = false;

@@ -78,7 +78,7 @@ constexpr unsigned kDwarfVectors = 8;
 constexpr std::int64_t kFrameHead = 16;
 
 bool carries_arguments(unsigned reg) {
-    return std::find(kDwarfIntegers.begin(), kDwarfIntegers.end(), reg) != kDwarfIntegers.end() ||
+    return std::ranges::find(kDwarfIntegers, reg) != kDwarfIntegers.end() ||
            (reg >= kXmm0 && reg < kXmm0 + kDwarfVectors);
 }
 

@@ -13,7 +13,7 @@ namespace rdam {
 namespace {
 
 using ClaimedPlace = ParameterClaim::Where;
-using Base = ParameterClaim::Base;
+using Base = FrameBytes::Base;
 
 constexpr unsigned kRbpNumber = 6;
 constexpr unsigned kRspNumber = 7;
@@ -76,12 +76,8 @@ unsigned number_behind(std::string_view text, std::string_view prefix) {
 Producer producer_of(Dwarf_Die function) {
     Producer producer;
     Dwarf_Die unit;
-    Dwarf_Attribute attribute;
-    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr ||
-        dwarf_attr(&unit, DW_AT_producer, &attribute) == nullptr)
-        return producer;
-    const char* value = dwarf_formstring(&attribute);
-    const std::string_view text = value == nullptr ? "" : value;
+    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr) return producer;
+    const std::string_view text = text_attribute(unit, DW_AT_producer);
     producer.is_gnu = text.starts_with("GNU ");
     producer.is_llvm = text.find("LLVM") != std::string_view::npos;
     producer.is_free_pascal = text.starts_with("Free Pascal");
@@ -91,33 +87,8 @@ Producer producer_of(Dwarf_Die function) {
 }
 
 bool passes_scalars_by_reference(Dwarf_Die function) {
-    constexpr int kFortran18 = 0x2d;
-    Dwarf_Die unit;
-    if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr) return false;
-    switch (dwarf_srclang(&unit)) {
-        case DW_LANG_Fortran77:
-        case DW_LANG_Fortran90:
-        case DW_LANG_Fortran95:
-        case DW_LANG_Fortran03:
-        case DW_LANG_Fortran08:
-        case kFortran18:
-        case DW_LANG_Pascal83:
-            return true;
-        default:
-            return false;
-    }
-}
-
-PassedAs in_registers(std::uint8_t integers, std::uint8_t vectors) {
-    PassedAs passed;
-    passed.integer_registers = integers;
-    passed.vector_registers = vectors;
-    return passed;
-}
-
-PassedAs passed_alone(const ScalarType& scalar) {
-    const bool floating = scalar.kind == ValueKind::floating;
-    return in_registers(floating ? 0 : 1, floating ? 1 : 0);
+    const int language = language_of(function);
+    return is_fortran(language) || language == DW_LANG_Pascal83;
 }
 
 /// The members of a structure that take space; nothing: it has other parts, too.
@@ -141,23 +112,19 @@ std::optional<std::vector<Dwarf_Die>> members_of(Dwarf_Die structure) {
 /// slices, texts and traits.
 std::optional<PassedAs> passed_in_rust(Dwarf_Die type) {
     for (int depth = 0; depth < kDeepestRange; ++depth) {
-        if (const auto scalar = value_of_type(type)) return passed_alone(*scalar);
+        if (const auto scalar = value_of_type(type)) return passed_as(scalar->kind);
         const auto bare = peel(type);
         if (!bare) return std::nullopt;
         if (bare->tag != DW_TAG_structure_type) return std::nullopt;
         const auto members = members_of(bare->die);
         if (!members) return std::nullopt;
-        if (bare->size == 0) {
-            PassedAs passed;
-            passed.where = PassedAs::Class::nothing;
-            return passed;
-        }
+        if (bare->size == 0) return PassedAs{.where = PassedAs::Class::nothing};
         if (members->size() == 2 && bare->size == 16) {
             const auto first = value_of_type(members->front());
             const auto second = value_of_type(members->back());
             const bool words = first && second && first->size == 8 && second->size == 8 &&
                                first->kind != ValueKind::floating && second->kind != ValueKind::floating;
-            return words ? std::optional{in_registers(2, 0)} : std::nullopt;
+            return words ? std::optional{PassedAs{.integer_registers = 2}} : std::nullopt;
         }
         if (members->size() != 1) return std::nullopt;
         type = members->front();
@@ -166,7 +133,7 @@ std::optional<PassedAs> passed_in_rust(Dwarf_Die type) {
 }
 
 std::optional<PassedAs> passed_as_written(Dwarf_Die type, const Producer& producer) {
-    if (const auto scalar = value_of_type(type)) return passed_alone(*scalar);
+    if (const auto scalar = value_of_type(type)) return passed_as(scalar->kind);
     if (producer.is_rust) return passed_in_rust(type);
     if (!producer.is_gnu && !producer.is_llvm) return std::nullopt;
     const TypeLayout layout = layout_of(type);
@@ -196,10 +163,7 @@ std::optional<bool> has_hidden_result(Dwarf_Die function, const Producer& produc
 
 FunctionClaims::Signature signature_of(Dwarf_Die function, const Producer& producer) {
     using Signature = FunctionClaims::Signature;
-    Dwarf_Attribute attribute;
-    bool external = false;
-    if (dwarf_attr_integrate(&function, DW_AT_external, &attribute) != nullptr)
-        dwarf_formflag(&attribute, &external);
+    const bool external = has_flag(function, DW_AT_external);
     const auto convention = unsigned_attribute(function, DW_AT_calling_convention).value_or(DW_CC_normal);
     if (producer.is_gnu || producer.is_free_pascal) return Signature::kept;
     if (!producer.is_llvm) return Signature::unknown;
@@ -227,9 +191,9 @@ class ClaimReader {
             claim.scalar = value_of_type(type);
             claim.passed = passed_as_written(type, producer_);
         }
-        claim.size = claim.scalar ? claim.scalar->size : 0;
+        claim.bytes.size = claim.scalar ? claim.scalar->size : 0;
         if (const auto bare = typed ? peel(type) : std::nullopt; bare && !claim.scalar)
-            claim.size = std::max<std::uint64_t>(bare->size, 1);
+            claim.bytes.size = std::max<std::uint64_t>(bare->size, 1);
         const Location location = location_on_entry(parameter, first_);
         claim.for_life = location.count != 0 && !location.of_addresses;
         if (read_registers(location, claim)) return claim;
@@ -278,16 +242,16 @@ class ClaimReader {
         const Dwarf_Op& first = location.operations[0];
         const bool refers = location.count == 2 && location.operations[1].atom == DW_OP_deref;
         if (location.count == 2 && !refers) return;
-        claim.offset = static_cast<std::int64_t>(first.number);
+        claim.bytes.offset = static_cast<std::int64_t>(first.number);
         if (first.atom == DW_OP_fbreg) {
             const auto base = frame_base();
             // The stack pointer is not yet where it will be.
             if (!base || (*base == Base::rsp && location.of_addresses)) return;
-            claim.base = *base;
+            claim.bytes.base = *base;
         } else if (first.atom == DW_OP_breg0 + kRbpNumber) {
-            claim.base = Base::rbp;
+            claim.bytes.base = Base::rbp;
         } else if (first.atom == DW_OP_breg0 + kRspNumber && !location.of_addresses) {
-            claim.base = Base::rsp;
+            claim.bytes.base = Base::rsp;
         } else {
             return;
         }
@@ -315,8 +279,8 @@ class ClaimReader {
         }
         claim.type += '&';
         claim.scalar = ScalarType{ValueKind::pointer, 8};
-        claim.passed = in_registers(1, 0);
-        claim.size = 8;
+        claim.passed = passed_as(ValueKind::pointer);
+        claim.bytes.size = 8;
     }
 
     Dwarf_Die function_;

@@ -22,8 +22,6 @@ struct ParameterClaim {
                     ///< on
         in_frame,   ///< in the function's frame, or behind its return address, once there is a frame
     };
-    enum class Base : std::uint8_t { canonical_frame_address, rbp, rsp };
-
     std::string name;  ///< empty: not known
     std::string type;  ///< as in the source; of what is passed by reference "T&"
     /// What a value would be: of what is passed by reference, the pointer to it. Nothing: not one value.
@@ -33,9 +31,7 @@ struct ParameterClaim {
     Where where = Where::nowhere;
     bool for_life = false;            ///< `where` is true of the whole function, not of some instructions
     std::vector<unsigned> registers;  ///< DWARF's numbers, of all that its place is made of
-    Base base = Base::canonical_frame_address;
-    std::int64_t offset = 0;  ///< in_frame: from `base`
-    std::uint64_t size = 0;   ///< bytes there
+    FrameBytes bytes = {};            ///< in_frame: which; of others only how many
 };
 
 struct FunctionClaims {

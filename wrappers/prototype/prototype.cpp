@@ -4,16 +4,9 @@
 
 namespace rdam {
 
-namespace {
-
 PassedAs passed_as(ValueKind kind) {
-    PassedAs passed;
-    passed.integer_registers = kind == ValueKind::floating ? 0 : 1;
-    passed.vector_registers = kind == ValueKind::floating ? 1 : 0;
-    return passed;
+    return kind == ValueKind::floating ? PassedAs{.vector_registers = 1} : PassedAs{.integer_registers = 1};
 }
-
-}  // namespace
 
 Prototype prototype_of(const CatalogueFunction& function) {
     Prototype prototype;

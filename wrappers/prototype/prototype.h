@@ -32,12 +32,23 @@ struct ArgumentPlace {
     Kind kind = Kind::nowhere;
     std::uint32_t index =
         0;  ///< of the first register of its kind, or the offset in bytes from the first stack argument
+
+    bool operator==(const ArgumentPlace&) const = default;
+};
+
+/// Bytes of a function's frame, from where its base is when the frame is complete.
+struct FrameBytes {
+    enum class Base : std::uint8_t { canonical_frame_address, rbp, rsp };
+    Base base = Base::canonical_frame_address;
+    std::int64_t offset = 0;
+    std::uint64_t size = 0;
 };
 
 /// Hands out registers and stack bytes, from the first argument (a hidden result pointer included) to the
 /// last.
 class ArgumentAllocator {
   public:
+    explicit ArgumentAllocator(bool hidden_result = false) : integer_used_{hidden_result ? 1U : 0U} {}
     ArgumentPlace place(const PassedAs& value);
 
     /// Bytes between the first stack argument and the end of the last one, a multiple of 8.
@@ -47,11 +58,14 @@ class ArgumentAllocator {
     bool over_aligned() const { return over_aligned_; }
 
   private:
-    std::uint32_t integer_used_ = 0;
+    std::uint32_t integer_used_;
     std::uint32_t vector_used_ = 0;
     std::uint64_t stack_ = 0;
     bool over_aligned_ = false;
 };
+
+/// How a single value of that kind is handed over.
+PassedAs passed_as(ValueKind kind);
 
 /// A value that a trace can show: a number, a pointer, a truth value. Structures are none.
 struct ScalarType {

@@ -46,16 +46,7 @@ Source source_of(Dwarf_Die die) {
     Source source;
     Dwarf_Die unit;
     if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return source;
-    switch (dwarf_srclang(&unit)) {
-        case DW_LANG_C89:
-        case DW_LANG_C:
-        case DW_LANG_C99:
-        case DW_LANG_C11:
-            source.is_c = true;
-            break;
-        default:
-            break;
-    }
+    source.is_c = is_c(dwarf_srclang(&unit));
     Dwarf_Half version = 0;
     if (dwarf_cu_info(unit.cu, &version, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) == 0) {
         source.tells_defaulted = version >= 5;
@@ -174,10 +165,6 @@ Copying judge(const PeeledType& type, int depth) {
 /// clang says it outright (DW_AT_calling_convention); from gcc's output it follows from the special member
 /// functions that were declared, their DW_AT_defaulted and DW_AT_deleted, virtual functions, and the bases
 /// and members.
-Copying copying_of(const PeeledType& type) {
-    return judge(type, 0);
-}
-
 std::optional<ScalarType> scalar_of(const PeeledType& type) {
     ScalarType scalar;
     if (type.size == 0 || type.size > 8) return std::nullopt;
@@ -227,16 +214,15 @@ PassedAs passed_as(const Classification& value) {
     passed.alignment = std::max<std::uint64_t>(value.alignment, 8);
     const auto& classes = value.classes;
     const auto is_in = [&](std::initializer_list<EightbyteClass> set) {
-        return std::any_of(classes.begin(), classes.end(), [&](EightbyteClass c) {
-            return std::find(set.begin(), set.end(), c) != set.end();
-        });
+        return std::ranges::any_of(classes,
+                                   [&](EightbyteClass c) { return std::ranges::find(set, c) != set.end(); });
     };
     if (is_in({memory, x87, x87_up, complex_x87})) {
         passed.where = PassedAs::Class::memory;
         return passed;
     }
-    passed.integer_registers = static_cast<std::uint8_t>(std::count(classes.begin(), classes.end(), integer));
-    passed.vector_registers = static_cast<std::uint8_t>(std::count(classes.begin(), classes.end(), sse));
+    passed.integer_registers = static_cast<std::uint8_t>(std::ranges::count(classes, integer));
+    passed.vector_registers = static_cast<std::uint8_t>(std::ranges::count(classes, sse));
     if (passed.integer_registers + passed.vector_registers == 0) passed.where = PassedAs::Class::nothing;
     return passed;
 }
@@ -257,7 +243,7 @@ TypeLayout layout_of(Dwarf_Die type_die) {
         layout.doubt = "a type that cannot be read";
         return layout;
     }
-    const Copying copying = copying_of(*type);
+    const Copying copying = judge(*type, 0);
     if (copying == Copying::unknown) {
         layout.doubt =
             fmt::format("class {}, whose way of being copied is not described", type_text(type->die));

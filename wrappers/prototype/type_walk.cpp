@@ -224,7 +224,7 @@ class Classifier {
     /// psABI 3.2.3, rule 5. `complex long double` keeps its class only outside of structures.
     void finish(bool is_bare) {
         auto& classes = result_.classes;
-        const bool in_memory = std::count(classes.begin(), classes.end(), EightbyteClass::memory) > 0 ||
+        const bool in_memory = std::ranges::count(classes, EightbyteClass::memory) > 0 ||
                                result_.size > kLargestInRegisters ||
                                (classes[1] == EightbyteClass::x87_up && classes[0] != EightbyteClass::x87);
         if (in_memory && !(is_bare && classes[0] == EightbyteClass::complex_x87)) {
@@ -304,6 +304,29 @@ std::optional<PeeledType> peel(Dwarf_Die type) {
 
 Classification classify(const PeeledType& type) {
     return Classifier{}.take(type);
+}
+
+bool has_flag(Dwarf_Die die, unsigned name) {
+    Dwarf_Attribute attribute;
+    bool value = false;
+    return dwarf_attr_integrate(&die, name, &attribute) != nullptr &&
+           dwarf_formflag(&attribute, &value) == 0 && value;
+}
+
+int language_of(Dwarf_Die die) {
+    Dwarf_Die unit;
+    return dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr ? 0 : dwarf_srclang(&unit);
+}
+
+bool is_c(int language) {
+    return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
+           language == DW_LANG_C11;
+}
+
+bool is_fortran(int language) {
+    constexpr int kFortran18 = 0x2d;
+    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
+           language == DW_LANG_Fortran03 || language == DW_LANG_Fortran08 || language == kFortran18;
 }
 
 std::string_view text_attribute(Dwarf_Die die, unsigned name) {

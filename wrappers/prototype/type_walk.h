@@ -38,6 +38,14 @@ Classification classify(const PeeledType& type);
 /// An unsigned attribute of the DIE itself or of its origin.
 std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die die, unsigned name);
 
+/// Whether the DIE itself or its origin has this flag, and it is set.
+bool has_flag(Dwarf_Die die, unsigned name);
+
+/// The language of a DIE's compilation unit, by DWARF's number; 0: it has no unit.
+int language_of(Dwarf_Die die);
+bool is_c(int language);
+bool is_fortran(int language);
+
 /// A text attribute of the DIE itself or of its origin; empty: it has none.
 std::string_view text_attribute(Dwarf_Die die, unsigned name);
 

@@ -6,12 +6,12 @@
 
 namespace {
 
+using rdam::ArgumentPlace;
 using rdam::EntryBlock;
 using rdam::FrameBytes;
 using rdam::FunctionClaims;
 using rdam::ParameterClaim;
-using rdam::PassedIn;
-using Kind = rdam::PassedIn::Kind;
+using Kind = rdam::ArgumentPlace::Kind;
 using Where = rdam::ParameterClaim::Where;
 
 EntryBlock block_of(const std::string& name) {
@@ -65,7 +65,7 @@ ParameterClaim in_register(const std::string& name, unsigned reg) {
     claim.passed = word();
     claim.where = Where::at_entry;
     claim.registers = {reg};
-    claim.size = 4;
+    claim.bytes.size = 4;
     return claim;
 }
 
@@ -80,9 +80,7 @@ ParameterClaim in_frame(const std::string& name, std::int64_t offset, std::uint8
     }
     claim.where = Where::in_frame;
     claim.for_life = true;
-    claim.base = ParameterClaim::Base::rbp;
-    claim.offset = offset;
-    claim.size = size;
+    claim.bytes = {FrameBytes::Base::rbp, offset, size};
     return claim;
 }
 
@@ -124,8 +122,8 @@ TEST_CASE("a register is an argument if nothing else is ever put there, or only 
     const unsigned rbx = 3;
     const unsigned rcx = 2;
     const unsigned r12 = 12;
-    CHECK(block.kept_in(kRdi, 4) == PassedIn{Kind::integer_register, 0});
-    CHECK(block.kept_in(r12, 4) == PassedIn{Kind::integer_register, 1});
+    CHECK(block.kept_in(kRdi, 4) == ArgumentPlace{Kind::integer_register, 0});
+    CHECK(block.kept_in(r12, 4) == ArgumentPlace{Kind::integer_register, 1});
     CHECK_FALSE(block.kept_in(r12, 8).has_value());
     CHECK_FALSE(block.kept_in(rbx, 4).has_value());
     CHECK_FALSE(block.kept_in(rcx, 4).has_value());
