@@ -32,9 +32,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -228,6 +226,13 @@ class Counters {
     std::vector<std::pair<const char*, int>> open_;
 };
 
+/// Of a `stat` in /proc, the fields from the third one on. The name before them, in parentheses, may contain
+/// anything.
+std::string behind_name(const fs::path& stat) {
+    const std::string content = content_of(stat);
+    return content.substr(content.rfind(')') + 1);
+}
+
 /// Of a process that has ended and is not waited for yet.
 void read_first_thread(pid_t pid, Json& answer) {
     const std::string process = "/proc/" + std::to_string(pid);
@@ -239,13 +244,9 @@ void read_first_thread(pid_t pid, Json& answer) {
         answer["first_thread_ns"] = ran;
         answer["first_thread_waited_ns"] = waited;
     }
-    // The name, in parentheses, may contain anything; the times are the 14th and 15th fields.
-    const std::string stat = content_of(process + "/task/" + std::to_string(pid) + "/stat");
-    const std::size_t name_end = stat.rfind(')');
+    const std::string stat = behind_name(process + "/task/" + std::to_string(pid) + "/stat");
     unsigned long long user = 0;
-    if (name_end != std::string::npos &&
-        std::sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu",
-                    &user) == 1)
+    if (std::sscanf(stat.c_str(), " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu", &user) == 1)
         answer["first_thread_user_ns"] =
             user * 1'000'000'000ULL / static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
 }
@@ -259,36 +260,6 @@ void read_usage(const rusage& usage, Json& answer) {
     answer["involuntary_switches"] = usage.ru_nivcsw;
     answer["most_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
 }
-
-/// What librdam-regions.so counts: tools/study-native/regions.c has the file's layout.
-class Regions {
-  public:
-    /// A new file, of zeros, if the request names one.
-    explicit Regions(const Json& request) : path_(bytes_of(request.value("regions", ""))) {
-        if (path_.empty()) return;
-        std::ofstream file{path_, std::ios::binary | std::ios::trunc};
-        file.write(kMagic.data(), kMagic.size());
-        const std::array<std::uint64_t, 3> zeros{};
-        file.write(reinterpret_cast<const char*>(zeros.data()), sizeof zeros);
-        if (!file.flush()) throw Failure{path_ + ": cannot be written, to count parallel regions"};
-    }
-
-    /// Of a program of which no region was seen, nothing is known: it may have begun some.
-    void read_into(Json& answer) const {
-        if (path_.empty()) return;
-        std::array<std::uint64_t, 3> counts{};
-        const std::string content = content_of(path_);
-        if (content.size() == kMagic.size() + sizeof counts)
-            std::memcpy(counts.data(), content.data() + kMagic.size(), sizeof counts);
-        constexpr std::array kNames{"regions", "moved_regions", "moves"};
-        for (std::size_t i = 0; i < kNames.size(); ++i)
-            answer[kNames[i]] = counts[0] > 0 ? Json(counts[i]) : Json(nullptr);
-    }
-
-  private:
-    static constexpr std::string_view kMagic = "regions1";
-    std::string path_;
-};
 
 class Program {
   public:
@@ -359,17 +330,13 @@ class Program {
 /// Children of this process, adopted ones among them.
 std::vector<pid_t> children() {
     std::vector<pid_t> found;
-    const std::string own = std::to_string(getpid());
     for (const fs::directory_entry& entry : fs::directory_iterator{"/proc"}) {
         const std::string name = entry.path().filename();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        const std::string stat = content_of(entry.path() / "stat");
-        const std::size_t name_end = stat.rfind(')');
-        long parent = 0;
-        if (name_end == std::string::npos) continue;
-        if (std::sscanf(stat.c_str() + name_end + 1, " %*c %ld", &parent) == 1 &&
-            std::to_string(parent) == own)
-            found.push_back(static_cast<pid_t>(std::stol(name)));
+        pid_t parent = 0;
+        if (name.find_first_not_of("0123456789") == std::string::npos &&
+            std::sscanf(behind_name(entry.path() / "stat").c_str(), " %*c %d", &parent) == 1 &&
+            parent == getpid())
+            found.push_back(std::stoi(name));
     }
     return found;
 }
@@ -440,8 +407,7 @@ End await(pid_t program, int signals, std::int64_t deadline) {
     }
 }
 
-Json measure(const Json& request, int signals,
-             const std::vector<std::unique_ptr<Surrounding>>& surroundings) {
+Json measure(const Json& request, int signals, const Surroundings& surroundings) {
     for (const auto& each : surroundings)
         each->prepare();
     std::vector<CoRunner> co_runners;
@@ -450,7 +416,6 @@ Json measure(const Json& request, int signals,
     for (CoRunner& each : co_runners)
         each.start();
 
-    const Regions regions{request};
     Program program{request};
     program.start();
     const Counters counters{program.pid()};
@@ -467,7 +432,7 @@ Json measure(const Json& request, int signals,
     const End end = await(program.pid(), signals, deadline);
     answer["wall_ns"] = now_ns() - begin;
     const Ticks after = ticks_now();
-    for (const auto& each : surroundings | std::views::reverse)
+    for (const auto& each : surroundings)
         each->end(answer);
     const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
     answer["busy_s"] = static_cast<double>(after.busy - before.busy) * tick_s;
@@ -488,7 +453,6 @@ Json measure(const Json& request, int signals,
     for (const CoRunner& each : co_runners)
         each.end();
     answer["left_behind"] = end_what_is_left();  // by the co-runners as well
-    regions.read_into(answer);
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     answer["all_cpu_ns"] = ns_of(all.ru_utime) + ns_of(all.ru_stime);

@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "tools/study-native/system.h"
 
@@ -65,7 +66,7 @@ class FrequencyLog : public Surrounding {
         seen_ = new (memory) Seen;
     }
 
-    ~FrequencyLog() override {
+    void restore() override {
         stop();
         munmap(seen_, sizeof(Seen));
     }
@@ -149,8 +150,8 @@ class Prefetcher : public Surrounding {
             registers_.push_back({.path = path_in(wanted, "devices") / std::to_string(processor) / "msr"});
     }
 
-    ~Prefetcher() override {
-        static_cast<void>(restore());
+    void restore() override {
+        static_cast<void>(put_back());
         for (const Register& each : registers_)
             if (each.file >= 0) close(each.file);
     }
@@ -181,10 +182,8 @@ class Prefetcher : public Surrounding {
         }
     }
 
-    void end(Json& /*answer*/) override {}
-
     void leave(Json& /*answer*/, pid_t /*program*/) override {
-        if (const Register* const lost = restore())
+        if (const Register* const lost = put_back())
             fail_by_errno(lost->path.string() + ": the prefetchers cannot be set as they were");
     }
 
@@ -204,7 +203,7 @@ class Prefetcher : public Surrounding {
     }
 
     /// One of which that is not possible.
-    const Register* restore() {
+    const Register* put_back() {
         const Register* lost = nullptr;
         for (const Register& each : registers_)
             if (is_changed_ && !write_to(each, each.former)) lost = &each;
@@ -275,7 +274,7 @@ class Noise : public Surrounding {
           instance_(path_in(wanted, "tracefs") / "instances" / wanted.at("instance").get<std::string>()),
           processors_(std::move(processors)) {}
 
-    ~Noise() override {
+    void restore() override {
         if (!is_prepared_) return;
         put(instance_ / "tracing_on", "0");
         put(instance_ / "current_tracer", "nop");
@@ -424,17 +423,16 @@ class Interruptions : public Surrounding {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Surrounding>> surroundings_of(const Json& request) {
+Surroundings surroundings_of(const Json& request) {
     std::vector<int> processors = request.value("processors", std::vector<int>{});
     if (processors.empty()) processors = processors_of_this_process();
     std::ranges::sort(processors);
-    std::vector<std::unique_ptr<Surrounding>> found;
+    Surroundings found;
+    if (request.contains("osnoise")) found.emplace_back(new Noise{request["osnoise"], processors});
+    if (request.contains("prefetcher")) found.emplace_back(new Prefetcher{request["prefetcher"], processors});
+    found.emplace_back(new Interruptions{processors});
     if (request.contains("frequencies"))
-        found.push_back(std::make_unique<FrequencyLog>(request["frequencies"], processors));
-    if (request.contains("prefetcher"))
-        found.push_back(std::make_unique<Prefetcher>(request["prefetcher"], processors));
-    if (request.contains("osnoise")) found.push_back(std::make_unique<Noise>(request["osnoise"], processors));
-    found.push_back(std::make_unique<Interruptions>(processors));
+        found.emplace_back(new FrequencyLog{request["frequencies"], processors});
     return found;
 }
 
