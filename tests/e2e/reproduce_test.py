@@ -121,7 +121,7 @@ class Costs(Case):
         programs, extent = Programs(BUILD), plan.Extent(NAMES, iterations=20)
         for task in {task.group: task for task in plan.tasks(extent, {}) if task.kind == "cost"}.values():
             with self.subTest(task.group):
-                timed = measure.cost(programs, task.settings, self.folder, recorded_first=False)  # Trouble, if they are not
+                timed = measure.cost(programs, task.settings, self.folder)  # Trouble, if they are not
                 self.assertGreaterEqual(timed["calls"], 20)
                 if task.settings["benchmark"] in [sweep.name for sweep in SWEEPS]:
                     self.assertEqual(timed["calls"], 20 * task.settings["threads"], "none ends early")

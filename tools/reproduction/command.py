@@ -35,14 +35,8 @@ def _refuse_memory(extent: plan.Extent, output: pathlib.Path) -> None:
 
 
 def measuring(programs: Programs, folder: pathlib.Path) -> Callable[[plan.Task], dict]:
-    measures = {"score": score, "network": network.measure, "line": cache_line}
-
-    def measure(task: plan.Task) -> dict:
-        if task.kind == "cost":
-            return cost(programs, task.settings, folder, recorded_first=task.round % 2 == 1)
-        return measures[task.kind](programs, task.settings, folder)
-
-    return measure
+    measures = {"score": score, "cost": cost, "network": network.measure, "line": cache_line}
+    return lambda task: measures[task.kind](programs, task.settings, folder)
 
 
 def _run(options: argparse.Namespace) -> int:

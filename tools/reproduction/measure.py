@@ -67,8 +67,9 @@ def cache_line(programs: Programs, settings: dict, folder: pathlib.Path) -> dict
     return {"mean_ns": said["mean_ns"]}
 
 
-def cost(programs: Programs, settings: dict, folder: pathlib.Path, recorded_first: bool) -> dict:
-    """Seconds without and with the recorder, one run behind the other, of the same calls."""
+def cost(programs: Programs, settings: dict, folder: pathlib.Path) -> dict:
+    """Seconds without and with the recorder, one run behind the other, of the same calls: in every other round the recorded one first."""
+    recorded_first = settings["round"] % 2 == 1
     trace = folder / "trace.bin"
     operation = settings["operation"]
     plain_words = benchmark_words(programs, settings)

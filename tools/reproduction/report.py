@@ -7,6 +7,8 @@ import pathlib
 import re
 import textwrap
 
+from rdam.study import present
+
 from . import WORDS, Trouble, compared, figures, session
 from .benchmarks import NAMES
 from .plan import Extent
@@ -32,9 +34,7 @@ class Table:
 
     def plain(self) -> str:
         """Columns of equal width, the first one to the left."""
-        widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
-        lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in [self.head, *self.rows])
-        return "\n".join(f"  {'  '.join(line).rstrip()}" for line in lines)
+        return "\n".join(f"  {line}" for line in present.table(self.head, self.rows))
 
 
 class Aside(str):
