@@ -125,9 +125,6 @@ class OrderOfTime(unittest.TestCase):
         changed = sum(bool(series.change_points(drawn(seed, 40))) for seed in range(30))
         self.assertLessEqual(changed, 6)  # P(more) is 0.003 at a risk of 5 %
 
-    def test_relative_takes_settings_out(self):
-        self.assertEqual(series.relative([([0, 3, 4], [1, 2, 3]), ([2, 1, 5], [10, 20, 30])]).tolist(), [0.5, 1, 0.5, 1, 1.5, 1.5])
-
 
 class Modes(unittest.TestCase):
     def test_old_faithful(self):
@@ -385,7 +382,6 @@ class Causes(unittest.TestCase):
         times, candidates = self.planted(31)
         found = causes.explain(times, candidates)
         self.assertEqual([(cause.name, cause.instead) for cause in found.causes], [("lock", ("same lock",))])
-        self.assertAlmostEqual(found.causes[0].slope, 1, delta=0.1)
         self.assertAlmostEqual(found.causes[0].share.value, candidates["lock"].var() / times.var(), delta=0.1)
         self.assertEqual(found.candidates, 62)
         groups = series.modes(times)

@@ -35,7 +35,6 @@ class Cause:
 
     name: str
     share: Interval  # of the variance between runs, in [0, 1], with its bootstrap interval
-    slope: float  # time a unit of it, the other causes that are kept being the same
     p: float  # corrected for all candidates
     instead: tuple[str, ...]  # candidates that these runs cannot tell from it
     where: str = ""  # more of it, for people
@@ -153,10 +152,8 @@ def explain(times, candidates: Mapping[str, numpy.ndarray], risk: float = RISK, 
     shares = _shares(_correlations(data[None]))[0]
     drawn = generator.integers(0, len(times), (RESAMPLES, len(times)))
     limits = numpy.quantile(_shares(_correlations(data[drawn])), ((1 - 0.95) / 2, (1 + 0.95) / 2), axis=0)
-    design = numpy.column_stack([numpy.ones(len(times)), columns[:, kept]])
-    slopes = numpy.linalg.lstsq(design, times, rcond=None)[0][1:]
-    causes = [Cause(names[index], Interval(float(share), float(low), float(high), 0.95), float(slope), p, same)
-              for index, share, low, high, slope, p, same in zip(kept, shares, *limits, slopes, p_values, instead, strict=True)]
+    causes = [Cause(names[index], Interval(float(share), float(low), float(high), 0.95), p, same)
+              for index, share, low, high, p, same in zip(kept, shares, *limits, p_values, instead, strict=True)]
     causes.sort(key=lambda cause: -cause.share.value)
     return Explanation(len(times), len(names), carried, tuple(causes), float(1 - shares.sum()))
 

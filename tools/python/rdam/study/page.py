@@ -183,7 +183,9 @@ def against(rows: Sequence[Row]) -> list[str]:
 
 
 def table_of(head: Sequence[str], body: Sequence[Sequence[str]], chips: bool = False) -> str:
-    """With `chips` each row has the colour of its setting."""
+    """With `chips` each row has the colour of its setting. Nothing without a body."""
+    if not body:
+        return ""
     cells = "".join(f'<th class="{"n" if i else "name"}">{html.escape(cell)}</th>' for i, cell in enumerate(head))
     marks = [f'<span class="chip" style="background:{colour(number)}"></span>' if chips else "" for number in range(len(body))]
     lines = "".join("<tr>" + "".join(f'<td class="{"n" if i else "name"}">{"" if i else mark}{html.escape(cell)}</td>' for i, cell in enumerate(row))
@@ -199,20 +201,19 @@ def page(study: Study, rows: Sequence[Row]) -> str:
     """The whole document."""
     head, body = present.times_table(rows)
     numbered = [[f"{number + 1}. {row[0]}", *row[1:]] for number, row in enumerate(body)]
-    (lost_head, lost_body), recorded = present.recordings(rows)
-    printed = present.metrics(rows)
+    lost, recorded = present.recordings(rows)
+    printed, declared, of_metrics_judged = present.metrics(rows)
     request = study.head["request"]
     command = " ".join(study.head["command"]) or ", ".join([*request.get("setting", []), *request.get("program", [])])
     title, compared, limits = present.comparisons(rows)
     judged = [f"{label}: {verdicts.sentence(verdict)}." + "".join(f" {note[:1].upper()}{note[1:]}." for note in verdict.notes)
               for label, verdict in compared]
-    programs = present.programs_table(rows)
     parts = [f"<h1>{html.escape(command)}</h1>", f'<p class="faint">{len(study.lines)} runs by rdam study, seed {study.head["seed"]}</p>',
              table_of(head, numbered, chips=True),
-             section(title, [*judged, *limits]), table_of(*programs) if programs else "",
+             section(title, [*judged, *limits]), table_of(*present.programs_table(rows)),
              section("Over the runs", present.series_of(rows)), section("Where the spread between runs comes from", present.why(rows)),
-             section("Recorded runs", recorded), table_of(lost_head, lost_body) if lost_body else "",
-             *(["<h2>What runs print</h2>", table_of(*printed[0]), section(printed[1], printed[2])] if printed else []),
+             section("Recorded runs", recorded), table_of(*lost),
+             "<h2>What runs print</h2>" if printed[1] else "", table_of(*printed), section(declared, of_metrics_judged),
              section("Parallel regions", present.regions(study, rows)),
              section("The machine", present.remarks(study)), '<h2>Every run</h2><div class="grid">',
              of_measure(rows, "wall_ns", "Dots are runs, the bar spans the quartiles, the ring is the median."), of_measure(rows, "cpu_ns"),

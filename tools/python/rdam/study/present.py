@@ -36,7 +36,9 @@ def percent(share: float) -> str:
 
 
 def table(head: list[str], body: list[list[str]], numbers: bool = True) -> list[str]:
-    """The first column is text, the others too unless they are numbers."""
+    """The first column is text, the others too unless they are numbers. Nothing without a body."""
+    if not body:
+        return []
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
     aligned = ["<"] + [">" if numbers else "<"] * (len(head) - 1)
     return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)).rstrip() for row in [head, *body]]
@@ -61,7 +63,7 @@ def comparisons(rows: Sequence[Row]) -> tuple[str, list[tuple[str, verdicts.Verd
     """A title, what is declared of each pair, and why so many, or of so few rounds, show nothing."""
     title, labels = pairs(rows)
     judged = [beside.verdict for row in rows for beside in row.compared]
-    risk = row_risk(rows)
+    risk = rows[0].risk
     return f"{title}, at a risk of {percent(risk)} for all comparisons together", list(zip(labels, judged, strict=True)), limits(judged, risk)
 
 
@@ -82,8 +84,8 @@ def compared(rows: Sequence[Row]) -> list[str]:
     return [f"{title}:", *lines, *limits] if lines else []
 
 
-def programs_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]] | None:
-    """Tables 1 to 3 of Mazouz, Touati, Barthou, HPCS 2011; None: there are not several programs."""
+def programs_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Tables 1 to 3 of Mazouz, Touati, Barthou, HPCS 2011; without a body where there are not several programs."""
     found = results.overall(rows)
     others = {other for _, other, _ in found}
     body = []
@@ -92,12 +94,7 @@ def programs_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]] | N
         body.append([setting if len(others) == 1 else f"{setting} beside '{other}'", f"{row.means:.3f}", percent(row.gain_of_means),
                      f"{row.medians:.3f}", percent(row.gain_of_medians), f"[{row.least_variance:.3g}; {row.greatest_variance:.3g}]", *declared])
     what = f"all programs beside '{next(iter(others))}'" if len(others) == 1 else "all programs"
-    return ([f"{what}: speed-up of", "means", "gain", "medians", "gain", "variances, s²", "faster", "slower", "more stable", "less stable"],
-            body) if body else None
-
-
-def programs(rows: Sequence[Row]) -> list[str]:
-    return table(*found) if (found := programs_table(rows)) else []
+    return [f"{what}: speed-up of", "means", "gain", "medians", "gain", "variances, s²", "faster", "slower", "more stable", "less stable"], body
 
 
 def series_of(rows: Sequence[Row]) -> list[str]:
@@ -149,7 +146,7 @@ def beside_plain(rows: Sequence[Row]) -> list[tuple[Row, verdicts.Verdict]]:
     """Of the settings with enough recorded runs, these beside the plain ones: what recording cost, and whether the program still varies as it did
     (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
     enough = [row for row in rows if len(row.setting.recorded) >= 3]
-    judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], row_risk(rows)) if enough else []
+    judged = verdicts.study([(row.setting.runs(), row.setting.when_recorded()) for row in enough], rows[0].risk) if enough else []
     return list(zip(enough, judged, strict=True))
 
 
@@ -164,18 +161,9 @@ def recordings(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], 
     return (["lost time of all threads over run time, median", "share", "recorded runs"], body), lines
 
 
-def recordings_text(rows: Sequence[Row]) -> list[str]:
-    (head, body), lines = recordings(rows)
-    return [*([*table(head, body), ""] if body else []), *lines]
-
-
-def row_risk(rows: Sequence[Row]) -> float:
-    return rows[0].risk
-
-
-def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str, list[str]] | None:
+def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str, list[str]]:
     """A table, and what is declared of them: a title and sentences. Between runs and inside a run are two things (Cui, Papadopoulou, Pericàs, SC-W
-    2023, section 5.1). None: there are none."""
+    2023, section 5.1)."""
     title, labels = pairs(rows)
     both = [(row.setting, beside.other) for row in rows for beside in row.compared]
     compared_runs = {}
@@ -191,25 +179,18 @@ def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str
             inside = "-" if numpy.isnan(metric.inside).all() else percent(float(numpy.nanmedian(metric.inside)))
             body.append([f"{metric.name}: {row.setting.label}", f"{summary.median.value:.4g}", percent(summary.variation), inside,
                          f"{summary.least_to_mean:.3f}", f"{summary.greatest_to_mean:.3f}"])
-    if not body:
-        return None
-    judged = verdicts.study(list(compared_runs.values()), row_risk(rows)) if compared_runs else []
+    judged = verdicts.study(list(compared_runs.values()), rows[0].risk) if compared_runs else []
     lines = [f"{label}: {verdicts.sentence(verdict, of_times=False)}" for label, verdict in zip(compared_runs, judged, strict=True)]
-    lines += limits(judged, row_risk(rows))
+    lines += limits(judged, rows[0].risk)
     return ((["metric", "median", "CV between runs", "CV inside a run", "min/mean", "max/mean"], body),
-            f"{title}, at a risk of {percent(row_risk(rows))} for all metrics together", lines)
-
-
-def metrics_text(rows: Sequence[Row]) -> list[str]:
-    if (found := metrics(rows)) is None:
-        return []
-    shown, title, lines = found
-    return [*table(*shown), *(["", f"{title}:", *lines] if lines else [])]
+            f"{title}, at a risk of {percent(rows[0].risk)} for all metrics together", lines)
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:
-    parts = [table(*times_table(rows)), compared(rows), programs(rows), series_of(rows), why(rows), regions(study, rows), recordings_text(rows),
-             metrics_text(rows), remarks(study)]
+    lost, recorded = recordings(rows)
+    printed, declared, judged = metrics(rows)
+    parts = [table(*times_table(rows)), compared(rows), table(*programs_table(rows)), series_of(rows), why(rows), regions(study, rows), table(*lost),
+             recorded, table(*printed), [f"{declared}:", *judged] if judged else [], remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

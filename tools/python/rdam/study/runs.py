@@ -12,6 +12,7 @@ import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from rdam.trace import Error, program, run
 
 RUNNER = "rdam-study-run"
 REGIONS = "librdam-regions.so"  # tools/study-native/regions.c
+COUNTED = b"regions1"  # its file begins with this; three numbers are behind it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -332,7 +334,7 @@ class Runs:
         it then would disturb the other one. Returns its line of the journal, and what of it could not be found out."""
         setting = self._settings[planned.setting]
         placement = self._place.of(setting, planned.seed(self._seed), half)
-        output, errors, trace = folder / "out", folder / "errors", folder / "trace.bin"
+        output, errors, trace, counts = (folder / name for name in ("out", "errors", "trace.bin", "regions"))
         environment = environment_of(setting)
         command = list(setting.command)
         if planned.recorded:
@@ -349,8 +351,10 @@ class Runs:
             request.setdefault("processors", duet.half)
             request["go"] = duet.go
         if self._regions:
-            counts = folder / "regions"
-            request["regions"] = bytewise(counts)
+            try:
+                counts.write_bytes(COUNTED + bytes(3 * 8))
+            except OSError:
+                raise Error(f"{counts}: cannot be written, to count parallel regions") from None
             environment.update({"LD_PRELOAD": native.preloaded(REGIONS, environment.get("LD_PRELOAD", "")), "RDAM_REGIONS_FILE": str(counts)})
         if setting.randomized is not None:
             request["randomize"] = setting.randomized
@@ -394,6 +398,10 @@ class Runs:
                 except Error as error:
                     problems.append(error)
         line.update({name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")})
+        if self._regions:
+            # Of a program of which no region was seen, nothing is known: it may have begun some.
+            found = struct.unpack("8x3Q", counts.read_bytes()) if counts.is_file() and counts.stat().st_size == len(COUNTED) + 3 * 8 else [0]
+            line.update(zip(("regions", "moved_regions", "moves"), found if found[0] else [None] * 3, strict=True))
         return line, problems[0] if problems else None
 
     def _ask(self, request: dict, watched: placements.Placement | None, duet: Duet | None) -> Generator[IO[str], None, tuple[dict, str | None]]:

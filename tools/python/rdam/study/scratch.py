@@ -10,8 +10,7 @@ import tempfile
 from collections.abc import Iterator
 
 NAME = re.compile(r"rdam-study-\d+-[a-z0-9_]{8}")
-CONTENT = re.compile(r"out|errors|regions|trace\.bin.*")
-OF_DUETS = ("0", "1")  # folders for the two runs at once
+CONTENT = re.compile(r"out|errors|regions|trace\.bin.*|[01]")  # the latter are folders for the two runs of a duet
 
 
 def locked(path: str | pathlib.Path) -> int | None:
@@ -50,12 +49,7 @@ def remove_left() -> None:
         if not NAME.fullmatch(path.name) or (lock := locked(path)) is None:
             continue
         with contextlib.suppress(OSError):
-            if os.fstat(lock).st_uid == os.getuid() and os.path.samestat(os.fstat(lock), path.lstat()) \
-                    and all(CONTENT.fullmatch(name) or name in OF_DUETS for name in os.listdir(lock)):
-                for name in OF_DUETS:
-                    if (own := path / name).is_dir() and not own.is_symlink() and all(map(CONTENT.fullmatch, os.listdir(own))):
-                        shutil.rmtree(own)
-                for name in os.listdir(lock):
-                    os.unlink(name, dir_fd=lock)
-                path.rmdir()
+            inside = (name for _, folders, files in os.walk(path) for name in (*folders, *files))
+            if os.fstat(lock).st_uid == os.getuid() and os.path.samestat(os.fstat(lock), path.lstat()) and all(map(CONTENT.fullmatch, inside)):
+                shutil.rmtree(path)
         os.close(lock)

@@ -116,15 +116,6 @@ class OrderOfTime:
     correlated: bool
 
 
-def relative(groups) -> numpy.ndarray:
-    """Runs of several settings over the median of their own, so that one can look at all of them in one order of time. `groups` has pairs
-    (positions in this order, times); all positions together are 0 … n - 1."""
-    result = numpy.empty(sum(len(times) for _, times in groups))
-    for positions, times in groups:
-        result[numpy.asarray(positions)] = numpy.asarray(times, dtype=float) / numpy.median(times)
-    return result
-
-
 def _pettitt(times: numpy.ndarray, axis: int = -1) -> numpy.ndarray:
     """U_k of Pettitt (1979) for every k: by how much the first k ranks differ from what they would add up to without a change."""
     from scipy import stats
@@ -159,7 +150,7 @@ def change_points(times, risk: float = 0.05, shortest: int = 5, seed: int = SEED
 
 
 def order_of_time(times, risk: float = 0.05, seed: int = SEED) -> OrderOfTime:
-    """`times` in the order of the runs, of one setting or as `relative` gives them. Kendall's p-value takes the runs as independent but for
+    """`times` in the order of the runs. Kendall's p-value takes the runs as independent but for
     the drift: where `correlated` is true, a drift is only said to be possible."""
     from scipy import stats
 

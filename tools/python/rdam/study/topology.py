@@ -4,6 +4,7 @@ The machine is this one, or with HWLOC_SYNTHETIC, HWLOC_XMLFILE, HWLOC_FSROOT or
 shown anywhere. hwloc's program lstopo is asked rather than its library, for which Debian has no Python module.
 """
 
+import collections
 import dataclasses
 import functools
 import os
@@ -84,13 +85,14 @@ class Topology:
         """The same machine as a process sees it that may use these processors only."""
         kept = set(numbers)
         cores: dict[int, int] = {}
+        siblings: collections.Counter[int] = collections.Counter()
         processors = []
         for each in self.processors:
             if each.number in kept:
                 core = cores.setdefault(each.core, len(cores))
                 caches = tuple(dataclasses.replace(cache, processors=tuple(n for n in cache.processors if n in kept)) for cache in each.caches)
-                sibling = sum(other.core == core for other in processors)
-                processors.append(dataclasses.replace(each, core=core, sibling=sibling, caches=caches))
+                processors.append(dataclasses.replace(each, core=core, sibling=siblings[core], caches=caches))
+                siblings[core] += 1
         tree = pruned(self.tree, kept)
         return dataclasses.replace(self, processors=tuple(processors), tree=tree if isinstance(tree, tuple) else (tree,))
 
@@ -147,31 +149,26 @@ def parse(text: str, source: str, is_this_machine: bool, allowed: set[int] | Non
         if machine is None:
             raise ValueError("it has no object")
         present = {int(pu.get("os_index")) for pu in machine.iter("object") if pu.get("type") == "PU"}
-        kept = present if allowed is None else present & allowed
         kinds = {number: kind for kind, element in enumerate(root.findall("cpukind")) for number in bits(element.get("cpuset"))}
         nodes = sorted((int(node.get("os_index")), bits(node.get("cpuset"))) for node in machine.iter("object") if node.get("type") == "NUMANode")
-        if not kept:
+        if not present & (present if allowed is None else allowed):
             raise ValueError("it has no processor that this process may use")
-        processors = list(read_processors(machine, kept, kinds, nodes))
+        found = Topology(tuple(read_processors(machine, kinds, nodes)), (part(machine),), source, is_this_machine)
     except (ElementTree.ParseError, TypeError, ValueError) as wrong:
         raise Error(f"{source}: the output of lstopo is no topology of hwloc 2: {wrong}") from None
-    tree = part(machine, kept)
-    return Topology(tuple(processors), tree if isinstance(tree, tuple) else (tree,), source, is_this_machine)
+    return found.restricted(present if allowed is None else allowed)
 
 
-def read_processors(machine, kept: set[int], kinds: dict[int, int], nodes: list[tuple[int, set[int]]]) -> Iterator[Processor]:
+def read_processors(machine, kinds: dict[int, int], nodes: list[tuple[int, set[int]]]) -> Iterator[Processor]:
+    """Their siblings are not numbered yet."""
     cores: dict[object, int] = {}
-    siblings: dict[object, int] = {}
     for number, above in leaves(machine, ()):
-        if number not in kept:
-            continue
         # Where hwloc knows no cores, each processor is one.
         core = next((each for each in reversed(above) if each.get("type") == "Core"), number)
         package = next((each for each in above if each.get("type") == "Package"), None)
-        caches = tuple(Cache(int(each.get("depth")), int(each.get("cache_size", "0")), tuple(sorted(bits(each.get("cpuset")) & kept)))
+        caches = tuple(Cache(int(each.get("depth")), int(each.get("cache_size", "0")), tuple(sorted(bits(each.get("cpuset")))))
                        for each in reversed(above) if each.get("type", "").endswith("Cache") and each.get("cache_type") in ("0", "1"))
-        sibling = siblings[core] = siblings.get(core, -1) + 1
-        yield Processor(number, cores.setdefault(core, len(cores)), sibling,
+        yield Processor(number, cores.setdefault(core, len(cores)), 0,
                         None if package is None or package.get("os_index") is None else int(package.get("os_index")),
                         tuple(node for node, members in nodes if number in members), caches, kinds.get(number, 0))
 
@@ -184,12 +181,11 @@ def leaves(element, above: tuple) -> Iterator[tuple[int, tuple]]:
         yield from leaves(child, (*above, element))
 
 
-def part(element, kept: set[int]) -> "int | Part | None":
-    """What an element holds of these processors: nothing, one thing, or several. Memory and devices hold none."""
+def part(element) -> "int | Part | None":
+    """What an element holds of processors: nothing, one, or several parts. Memory and devices hold none."""
     if element.get("type") == "PU":
-        number = int(element.get("os_index"))
-        return number if number in kept else None
-    return joined(part(child, kept) for child in element.findall("object"))
+        return int(element.get("os_index"))
+    return joined(map(part, element.findall("object")))
 
 
 def joined(parts: "Iterable[int | Part | None]") -> "int | Part | None":

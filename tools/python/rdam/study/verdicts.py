@@ -23,6 +23,7 @@ other. So both directions, all tests and all comparisons count once and together
 tested yet stay in the family with p = 1.
 """
 
+import bisect
 import dataclasses
 import functools
 import math
@@ -275,16 +276,7 @@ class Power:
 
     def runs_for(self, difference: float) -> int:
         """The fewest runs a setting that show it; at most ten million."""
-        low, high = 2, 10_000_000
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.smallest(middle) <= difference else (middle, high)
-        return high
-
-
-def _rounded(share: float) -> float:
-    """To one digit that counts."""
-    return round(share, -math.floor(math.log10(share))) if share > 0 else 0.0
+        return bisect.bisect_left(range(10_000_000), -difference, lo=3, key=lambda runs: -self.smallest(runs))
 
 
 def _more(power: Power, runs: int, ratio: float) -> tuple[float, float, int]:
@@ -292,7 +284,7 @@ def _more(power: Power, runs: int, ratio: float) -> tuple[float, float, int]:
     medians, or half of what is shown if that one is smaller still (or was large enough to be shown)."""
     smallest = power.smallest(runs)
     seen = abs(1 - 1 / ratio)
-    target = _rounded(seen if smallest / 2 <= seen < smallest else smallest / 2)
+    target = float(f"{seen if smallest / 2 <= seen < smallest else smallest / 2:.1g}")  # one digit that counts
     return smallest, target, max(0, power.runs_for(target) - runs) if target else 0
 
 

@@ -41,16 +41,13 @@ class Prefetchers:
         """As the text of /proc/cpuinfo tells it. Raises Error where they cannot be switched."""
         fields = dict(re.findall(r"^([^\t:\n]+)\t*: ?(.*)$", cpuinfo.partition("\n\n")[0], re.MULTILINE))
         mask = MASKS.get(int(fields.get("model", -1))) if (fields.get("vendor_id"), fields.get("cpu family")) == ("GenuineIntel", "6") else None
-        problem = None
-        if "hypervisor" in fields.get("flags", "").split():
-            problem = "this is a virtual machine, and its host decides about the processors' prefetchers"
-        elif mask is None:
-            problem = f"how the prefetchers of {fields.get('model name', 'this processor')} are switched is not known here"
-        elif not any(devices.glob("[0-9]*/msr")):
-            problem = f"there is no {devices}/*/msr: 'modprobe msr' makes them"
-        elif not all(os.access(path, os.R_OK | os.W_OK) for path in devices.glob("[0-9]*/msr")):
-            problem = f"{devices}/*/msr cannot be written: only root can"
-        if problem is not None:
+        registers = list(devices.glob("[0-9]*/msr"))
+        problems = (
+            ("hypervisor" in fields.get("flags", "").split(), "this is a virtual machine, and its host decides about the processors' prefetchers"),
+            (mask is None, f"how the prefetchers of {fields.get('model name', 'this processor')} are switched is not known here"),
+            (not registers, f"there is no {devices}/*/msr: 'modprobe msr' makes them"),
+            (not all(os.access(path, os.R_OK | os.W_OK) for path in registers), f"{devices}/*/msr cannot be written: only root can"))
+        for problem in (text for is_so, text in problems if is_so):
             raise Error(f"--prefetcher: {problem}; leave it out")
         return cls(mask, devices)
 
