@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/causes/cause_report.h"
-#include "analyzer/causes/function_lines.h"
+#include "analyzer/causes/function_names.h"
 #include "analyzer/report/report.h"
 #include "tools/trace/event.h"
 

@@ -1,7 +1,8 @@
-// Finds the recorded function that a tool names, in any of the tools' spellings.
+// Finds the recorded functions that a tool means: by name, in any of the tools' spellings, or by source line.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,5 +33,37 @@ class FunctionNames {
 
 /// "ns::f<int>" for "ns::f<int>(int) const"; a name without parameters stays as it is.
 std::string_view without_parameters(std::string_view name);
+
+/// Finds the functions that a source line is part of.
+class FunctionLines {
+  public:
+    virtual ~FunctionLines() = default;
+    /// Indices of functions with code from this line, inlined code included, rising. The paths of the tool
+    /// and of the compiler agree if one is the end of the other.
+    virtual std::vector<std::uint32_t> find(std::string_view file, std::uint32_t line) = 0;
+};
+
+/// Knows the lines from the debug information of the objects, if they are still the ones that ran; reads it
+/// when first asked. `info` must outlive it.
+class ObjectLines : public FunctionLines {
+  public:
+    explicit ObjectLines(const trace::TraceInfo& info) : info_(info) {}
+    std::vector<std::uint32_t> find(std::string_view file, std::uint32_t line) override;
+
+  private:
+    struct Place {
+        std::string file;
+        std::uint32_t line;
+        std::uint32_t function;
+    };
+    void read();
+
+    const trace::TraceInfo& info_;
+    bool read_ = false;
+    std::multimap<std::string, Place, std::less<>> places_;  // by file name
+};
+
+/// `/home/me/app/src/a.c`, `src/a.c`, `./src/a.c` and `a.c` are the same file, `b/a.c` is not.
+bool same_source_file(std::string_view a, std::string_view b);
 
 }  // namespace rdam::causes

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "analyzer/report/report.h"
-#include "analyzer/views/arrows.h"
+#include "analyzer/views/around.h"
 #include "analyzer/views/visit.h"
 #include "tools/base/result.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/export/format.h"
-#include "analyzer/report/path_tree.h"
+#include "analyzer/report/report.h"
 #include "tools/trace/event.h"
 
 namespace rdam::formats {

@@ -4,7 +4,7 @@
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/hints.h"
-#include "analyzer/report/function_identity.h"
+#include "analyzer/report/merge_reports.h"
 #include "tools/base/units.h"
 
 namespace rdam::hints {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "analyzer/hints/finders.h"
-#include "analyzer/hints/loss_part.h"
 #include "analyzer/hints/overlaps.h"
-#include "analyzer/hints/side_by_side.h"
 
 namespace rdam::hints {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hints/explain.h"
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/variables.h"
 

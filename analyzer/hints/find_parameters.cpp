@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "analyzer/hints/explain.h"
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/variables.h"
 #include "analyzer/sequences/sequence_names.h"
@@ -142,10 +141,10 @@ void judge_keys_inside(const LossPart& loss, Hints& hints) {
 /// Whether what calls are given explains about as much. A search returns another node for each key: what the
 /// key explains the node explains as well, and chance would decide which of them is named.
 bool is_told(const Hints& hints, double explains) {
-    constexpr double kAsMuch = 0.1;
+    constexpr double kAboutAsMuch = 0.1;
     return std::ranges::any_of(hints, [&](const Hint& hint) {
         return (hint.kind == HintKind::parameter || hint.kind == HintKind::parameter_or_time) &&
-               hint.share > explains - kAsMuch;
+               hint.share > explains - kAboutAsMuch;
     });
 }
 

@@ -96,13 +96,13 @@ bool find_warm_up(const LossPart& loss, const std::vector<Point>& points, Hints&
 }
 
 /// The interval, of those with most of the loss, that holds the fewest calls.
-struct Interval {
+struct Phase {
     std::size_t first = 0, end = 0;  ///< points
     double calls = 0, lost = 0;
 };
 
-Interval narrowest(std::span<const Point> points, double lost) {
-    Interval best{.first = 0, .end = points.size(), .calls = 1e300, .lost = lost};
+Phase narrowest(std::span<const Point> points, double lost) {
+    Phase best{.first = 0, .end = points.size(), .calls = 1e300, .lost = lost};
     double sum = 0, calls = 0;
     std::size_t first = 0;
     for (std::size_t end = 0; end < points.size(); ++end) {
@@ -138,7 +138,7 @@ double narrowest_by_chance(std::vector<Point> points, double lost) {
 
 void find_phase(const LossPart& loss, const std::vector<Point>& points, Hints& hints) {
     constexpr double kMaxCalls = 0.5;
-    const Interval interval = narrowest(points, loss.lost_ns);
+    const Phase interval = narrowest(points, loss.lost_ns);
     if (interval.calls > kMaxCalls * loss.calls) return;
     const auto inside = std::span{points}.subspan(interval.first, interval.end - interval.first);
     if (slow_calls(inside, interval.lost) < kMinSlow) return;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analyzer/hints/finders.h"
-#include "analyzer/hints/loss_part.h"
 
 namespace rdam::hints {
 namespace {

@@ -46,7 +46,7 @@ std::string verdict_word(const score::DiffRow& row) {
     }
 }
 
-std::string verdict_text(const score::DiffRow& row) {
+std::string verdict_in_words(const score::DiffRow& row) {
     return verdict_word(row) + sampled_text(row);
 }
 
@@ -95,7 +95,7 @@ class DiffWriter {
         Table table{std::move(columns)};
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
-            std::vector<std::string> cells{change_text(row), verdict_text(row),
+            std::vector<std::string> cells{change_text(row), verdict_in_words(row),
                                            printable(name + (row.file.empty() ? "" : " (" + row.file + ")"))};
             for (const Field<score::FunctionRow>& field : compared_fields())
                 for (const score::FunctionRow* side : {row.a, row.b})

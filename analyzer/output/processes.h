@@ -1,9 +1,10 @@
-// Several traces at once, as they are shown: each process, and all of them together.
+// Several traces at once, as they are shown: each process, and all of them together; or two that are compared.
 #pragma once
 
 #include <span>
 #include <string>
 
+#include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 
 namespace rdam::output {
@@ -20,6 +21,17 @@ struct Processes {
     std::span<const std::string> files;
     std::span<const score::Report> reports;
     std::span<const UnreadableTrace> unreadable;
+};
+
+/// One of two recordings of a program.
+struct DiffSide {
+    std::string file;
+    const score::Report& report;
+};
+
+struct Diff {
+    DiffSide a, b;
+    std::span<const score::DiffRow> rows;
 };
 
 }  // namespace rdam::output

@@ -7,7 +7,6 @@
 
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/hints/hints.h"
-#include "analyzer/output/diff.h"
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"

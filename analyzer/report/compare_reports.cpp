@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/report/function_identity.h"
+#include "analyzer/report/merge_reports.h"
 #include "tools/base/files.h"
 
 namespace rdam::score {

@@ -1,6 +1,7 @@
 // From the groups of one function to its row in the report.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "analyzer/score/common_sequences.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
+#include "analyzer/statistics/distribution.h"
 
 namespace rdam::score {
 
@@ -94,5 +96,11 @@ double lower_bound(double estimate, double variance, double errors);
 /// what other waits are made of (glibc's way to a futex), on the recorded function in which nearly all was
 /// lost.
 std::string waits_by_design(const RowContext& context, const FunctionRow& row);
+
+// A distribution as a histogram.
+
+/// `count` bars of equal width on a logarithmic scale, from the least duration (0 counts as one tick) to the
+/// greatest. Each edge is off by at most half a bucket of the distribution, 0.8 %. None without calls.
+std::vector<Bar> bars_of(const Distribution& durations, double ns_per_tick, std::size_t count);
 
 }  // namespace rdam::score

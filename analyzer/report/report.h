@@ -12,14 +12,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/report/path_tree.h"
-#include "analyzer/report/recording_cost.h"
 #include "analyzer/score/call_sample.h"
 #include "analyzer/settings/settings.h"
 #include "tools/trace/event.h"
@@ -318,6 +317,98 @@ struct PatternRow : Scored {
     std::string name = {};                ///< `(lock unlock)×64`
     std::uint64_t length = 0;             ///< in calls
 };
+
+// Where the time went: the paths by which functions were called, over all threads of a process.
+//
+// A path is a call with the calls that were open around it, as calls::Matcher sees them: a tail call is a
+// child of the call that opened its frame, a call behind a jump may be inside the calls that were jumped out
+// of, calls of ignored functions are not there. Functions that are sampled in windows are leaves: what they
+// call hangs where they hang, as only some of their calls are recorded.
+//
+// What adds up, for each function, over its nodes (the scores' own definitions, report.h):
+//
+//     Σ calls = FunctionRow::occurrences          Σ lost_ns = FunctionRow::lost_ns
+//     Σ lost_self_ns = FunctionRow::rdam_self × Report::threads_ns
+//
+// so that Σ lost_self_ns over the tree is what all calls lost outside of the calls in them: the sizes of an
+// icicle of lost time are those sums over subtrees. As lost_ns is that of whole calls, nested calls count one
+// loss several times: it adds up only over nodes that are not inside one another. Times are recorded ones
+// (net), of sampled call trees with the trees' weights, of calls in windows as many as they stand for; only
+// calls that were seen to begin and end at possible times have one.
+//
+// A function with one baseline for calls on several paths may have calls within a step of the clock below it.
+// A node is never below 0: the others are lowered instead, and the sums hold. With a percentile as the
+// baseline, what each of several paths lost is approximate.
+
+struct PathNode {
+    static constexpr std::uint32_t kRoot = UINT32_MAX;      ///< not a function: what threads begin with
+    static constexpr std::uint32_t kElsewhere = kRoot - 1;  ///< not a function: PathTree::left_out
+
+    std::uint32_t parent = 0;  ///< index into PathTree::nodes, below the node's own; of the root its own
+    std::uint32_t function = kRoot;  ///< index into TraceInfo::functions
+    double calls = 0;                ///< entered, recursive and unscored ones included
+    double time_ns = 0;              ///< Σ net durations, of the calls inside too
+    double self_ns = 0;       ///< … outside of the calls inside; without those where that is not known
+    double lost_ns = 0;       ///< of outermost calls: 0 in a node inside one of its own function
+    double lost_self_ns = 0;  ///< of self times, of all calls
+};
+
+struct PathTree {
+    std::vector<PathNode> nodes;  ///< the root first, parents before their children; none: not asked for
+    /// Calls (recorded ones) on paths for which there was no room (ResolvedSettings::most_paths). They are in
+    /// nodes of their function below an ancestor of the path, or below a child of the root, kElsewhere.
+    std::uint64_t left_out = 0;
+    /// Calls of which it was not kept, for the same reason, of which sequence how many were on which path:
+    /// the loss of their sequences is divided among their paths by their time and number.
+    std::uint64_t approximate = 0;
+};
+
+/// By node: the sum of `own` over it and all nodes below it.
+std::vector<double> subtree_sums(const PathTree& tree, std::vector<double> own);
+
+/// By node: whether it is one of the `most` heaviest, whose ancestors are, too. `weights`: of whole subtrees,
+/// finite, none heavier than the one around it.
+std::vector<bool> heaviest(const PathTree& tree, const std::vector<double>& weights, std::size_t most);
+
+// What recording cost the run that it recorded.
+
+/// Sums over all threads, in nanoseconds.
+struct RecordingCost {
+    double probes_ns =
+        0;  ///< calls × what one wrapped call costs in the flow of a program (trace::ClockInfo::flow_ticks)
+    double gates_ns = 0;     ///< calls that were not recorded × what a closed gate costs
+    double pauses_ns = 0;    ///< the recorder held a thread to work: packed its events, copied its stack
+    double waits_ns = 0;     ///< … because the buffers were full
+    double agent_ns = 0;     ///< its own process had their processors
+    double switches_ns = 0;  ///< context switches took longer because they were recorded
+    /// The run lasted about so many times as long as without the recorder, 1 to kMaxTold: by what probes cost
+    /// in a program, and at least and at most, which is all that can be known from inside.
+    double slowdown = 1;
+    double least_slowdown = 1;
+    double most_slowdown = 1;
+    bool idle_machine = false;  ///< … if no other program had the processors, which is not known
+};
+
+/// Above this the run was mostly recording, and the rest is less than the error of the cost.
+inline constexpr double kMaxTold = 10;
+
+/// What the recorder cost one thread.
+struct ThreadCost {
+    double probes_ns = 0;
+    double gates_ns = 0;
+    double pauses_ns = 0;
+    double waits_ns = 0;
+    double agent_ns = 0;
+    double switches_ns = 0;
+    double stretch = 1;  ///< how long it took to get a nanosecond of a processor, which others had as well
+};
+
+/// For a run of `duration_ns` in which so many threads on average were on a processor or waited for one at
+/// the same time (0: not known). Without the recorder, other programs would also have taken their share of
+/// the time. The run is taken to be longer by what its most burdened thread was held up, or, where that is
+/// more, by what all of them were, spread over as many: threads that wait for one another do one after the
+/// other what the recorder adds to each.
+RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time);
 
 struct Report {
     trace::ProcessInfo process;

@@ -10,7 +10,7 @@
 
 #include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/crowding.h"
-#include "analyzer/report/make_course.h"
+#include "analyzer/report/places.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/settings/settings.h"

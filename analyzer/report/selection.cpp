@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/report/make_paths.h"
+#include "analyzer/report/places.h"
 #include "analyzer/sequences/keys.h"
 #include "tools/base/glob.h"
 #include "tools/base/name_text.h"

@@ -110,7 +110,7 @@ struct PathCalls : PathSums {
     std::uint32_t path = 0;
 };
 
-/// A path is as in report/path_tree.h, and distinguished by more: whether its calls are outermost, and whether
+/// A path is as in report/report.h, and distinguished by more: whether its calls are outermost, and whether
 /// they were recorded in windows and stand for more. Path 0 is the root, 1 the one for those without room.
 struct Path {
     std::uint32_t parent = 0;

@@ -1,10 +1,15 @@
-// What every thread did around the calls that lost most: short windows of time, read again from the trace.
+// What every thread did around the calls that lost most, and who ran meanwhile: short windows of time, read again from
+// the trace.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "analyzer/calls/matcher.h"
 #include "analyzer/report/report.h"
 #include "tools/base/result.h"
 #include "tools/trace/event.h"
@@ -55,5 +60,48 @@ struct Limits {
 /// threads as read at a time beside the result. Errors: those of TraceReader.
 Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader, const score::Report& report,
                                                const Limits& limits);
+
+// One thread in a window of time.
+
+/// The calls that reach into `part`, as far as the chunks of events that do so tell: a call that began in an
+/// earlier chunk is not known. Slices shorter than the part / `columns` are merged with their neighbours of
+/// the same depth; beyond kMaxDepth they are left out. Takes memory for kMaxDepth × 2 × `columns` slices.
+inline constexpr std::uint32_t kMaxDepth = 10;
+Result<Lane> read_lane(const trace::TraceReader& reader, const calls::KnownEnds& ends, std::uint32_t thread,
+                       const trace::TimePart& part, std::size_t columns);
+
+/// A thread's times off the processor that reach into `part`, without those shorter than the part / `columns`.
+/// `intervals` are those of TraceReader::off_cpu().
+std::vector<trace::OffCpu> within(std::span<const trace::OffCpu> intervals, const trace::TimePart& part,
+                                  std::size_t columns);
+
+// Who ran while a call lost its time: for the largest losses of functions that seem to have been disturbed.
+
+/// A function whose calls that lose half of their time do so while another thread is inside `concurrent`.
+struct Suspect {
+    const score::FunctionRow& row;     ///< with its sample
+    const std::string& concurrent;     ///< the name of a function
+    std::optional<std::uint32_t> tid;  ///< of the thread that is nearly always inside it
+};
+
+/// From a call that lost much to the call of the concurrent function that covers most of it.
+struct Arrow {
+    struct End {
+        std::uint32_t thread = 0;    ///< index into TraceInfo::threads
+        std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    };
+    End from, to;
+    std::uint64_t at = 0;  ///< ticks: a moment inside both calls
+};
+
+struct ArrowLimits {
+    std::size_t most = 200;
+    std::uint64_t events = 20'000'000;  ///< read for all of them; what needs more is not looked at
+};
+
+/// For the largest losses of the suspects, which are about `report`, largest first. Calls shorter than a
+/// hundredth of the loss get no arrow. Errors: those of TraceReader.
+Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score::Report& report,
+                                  std::span<const Suspect> suspects, const ArrowLimits& limits = {});
 
 }  // namespace rdam::around

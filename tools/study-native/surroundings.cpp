@@ -302,7 +302,7 @@ class Noise : public Surrounding {
     void end(Json& /*answer*/) override { put(instance_ / "tracing_on", "0"); }
 
     /// `osnoise` of the answer: ns by source, on these processors (in ascending order), while it was started.
-    /// Those of the kernel's clocks, which tick while a processor is busy, are told as `timer`. `program` and
+    /// The kernel's clocks, which tick while a processor is busy, are reported as `timer`. `program` and
     /// all that it has started since are no noise. Null if the kernel had to drop events, so that nobody
     /// knows.
     void leave(Json& answer, pid_t program) override {

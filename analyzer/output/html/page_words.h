@@ -1,14 +1,20 @@
-// The texts for groups of functions and for marks in the ranking, with and without a script.
+// Text and figures as they enter the page, and what is said of groups of functions and of marks in the ranking, with
+// and without a script.
 #pragma once
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/output/fields.h"
 #include "analyzer/output/html/report_html.h"
+#include "analyzer/output/json_parts.h"
 #include "analyzer/report/ranking.h"
+#include "analyzer/report/report.h"
+#include "tools/base/name_text.h"
+#include "tools/base/printable.h"
 
 namespace rdam::output {
 
@@ -51,6 +57,71 @@ std::string marks_text(const std::vector<Row>& rows) {
         marks.push_back(score_mark(row));
     return marks_text(marks, std::ranges::any_of(rows, &score::Scored::estimated),
                       std::ranges::any_of(rows, &score::Scored::unknown));
+}
+
+// The figures of a row on the page, as data for its script (analyzer/output/fields.h).
+
+/// Figures that the page needs beside those of its columns.
+constexpr bool is_of_the_page(std::string_view key) {
+    return key == "rank" || key == "rdam_high" || key == "floor" || key == "rdam_all" || key == "max_ns";
+}
+
+/// By their keys, without those that are not known; `cells` has what a column says otherwise than by its
+/// unit.
+template <class Row>
+Json page_figures(Fields<Row> fields, const Row& row) {
+    Json out = Json::object();
+    for (const Field<Row>& field : fields) {
+        if (field.key.empty() || (field.title.empty() && !is_of_the_page(field.key))) continue;
+        if (field.needs != Needs::timed || has(row, field.needs))
+            out[field.key] = figure_json(field.unit, field.value(row));
+        const std::string text = field.title.empty() ? "" : cell(field, row);
+        if (!text.empty() && (field.unit == Unit::share || text != figure_text(field.unit, field.value(row))))
+            out["cells"][field.key] = text;
+    }
+    return out;
+}
+
+/// `[{title, key, unit}, …]`
+template <class Row>
+Json page_columns(Fields<Row> fields) {
+    constexpr const char* kUnits[] = {"name", "score", "share", "count", "time"};
+    Json out = Json::array();
+    for (const Field<Row>& field : fields) {
+        const bool name = field.unit == Unit::name;
+        if (field.title.empty() || (field.key.empty() && !name)) continue;
+        out.push_back({{"title", field.title},
+                       {"key", name ? "name" : field.key},
+                       {"unit", kUnits[static_cast<std::size_t>(field.unit)]}});
+    }
+    return out;
+}
+
+// Text of a trace as it enters the page: printable, and of a length that somebody may read. A trace may have
+// names of megabytes.
+
+/// Columns of a name.
+inline constexpr std::size_t kLongestPageName = 400;
+/// … of a sentence, which may hold several names, or a command.
+inline constexpr std::size_t kLongestPageText = 4000;
+
+/// Without its middle if it is longer.
+inline std::string page_text(std::string_view text, std::size_t longest = kLongestPageText) {
+    // What is cut off anyway must not cost the time of looking at it: no character takes more bytes than
+    // four.
+    const std::size_t most = 4 * longest;
+    if (text.size() <= 2 * most) return shortened_name(printable(text), longest);
+    const std::string ends = std::string{text.substr(0, most)}.append(text.substr(text.size() - most));
+    return shortened_name(printable(ends), longest);
+}
+
+inline std::string page_name(std::string_view name) {
+    return page_text(name, kLongestPageName);
+}
+
+/// `module:name`.
+inline std::string page_name(const std::string& module, const std::string& name) {
+    return score::qualified_name(page_name(module), page_name(name));
 }
 
 }  // namespace rdam::output

@@ -11,8 +11,6 @@
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
-#include "analyzer/output/html/page_figures.h"
-#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"

@@ -3,15 +3,20 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
 
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/html/function_data.h"
-#include "analyzer/output/html/page_text.h"
+#include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
-#include "analyzer/output/html/pictures.h"
-#include "analyzer/output/html/plots.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
@@ -33,6 +38,235 @@ bool has_weight(const score::Report& report, const score::FunctionRow& row, cons
     constexpr std::size_t kFirst = 10;
     const bool looked_into = row.rdam >= report.threshold || !row.sample.calls.empty();
     return row.rank <= limits.detailed && (row.rank <= kFirst || looked_into);
+}
+
+/// Names that are used often, by number.
+class Names {
+  public:
+    std::size_t of(const std::string& name) {
+        const auto [place, is_new] = numbers_.emplace(name, numbers_.size());
+        if (is_new) list_.push_back(name);
+        return place->second;
+    }
+    Json take() { return std::move(list_); }
+
+  private:
+    std::unordered_map<std::string, std::size_t> numbers_;
+    Json list_ = Json::array();
+};
+
+std::string function_name(const PageRun& run, std::uint32_t function) {
+    const trace::FunctionInfo& info = run.info.functions[function];
+    return page_name(info.module, info.name);
+}
+
+/// By index into Report::threads: its row; those that lost most have one of their own.
+std::vector<std::size_t> rows_of_threads(const score::Report& report, std::size_t most) {
+    std::vector<double> lost(report.threads.size());
+    for (const score::CourseCell& cell : report.course.cells)
+        lost[cell.thread] += cell.lost_ns;
+    std::vector<std::size_t> order(lost.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return lost[a] > lost[b]; });
+    const bool all = order.size() <= most;
+    std::vector<std::size_t> chosen(order.begin(),
+                                    order.begin() + static_cast<std::ptrdiff_t>(all ? order.size() : most));
+    // As the run shows them: in the order of the trace.
+    std::ranges::sort(chosen);
+    std::vector<std::size_t> rows(lost.size(), chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        rows[chosen[i]] = i;
+    return rows;
+}
+
+/// Lost time by thread and time: `{begin, bin, bins, rows: [name, …], cells: [[row, bin, function, lost_ns],
+/// …], approximate}`. Functions by their place in `shown` (-1: another one); the threads that lost most have
+/// rows, the last row is all the others together. Null: nothing is known of the course.
+Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const PageLimits& limits) {
+    const score::Report& report = run.analysis.report;
+    const score::Course& course = report.course;
+    if (!(course.bin_ns > 0)) return nullptr;
+    std::vector<std::int64_t> places(run.info.functions.size(), kOtherFunctions);
+    for (const score::FunctionRow& row : report.functions)
+        if (!row.by_design.empty()) places[row.function] = kOthersByDesign;
+    for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
+        places[shown[i]] = static_cast<std::int64_t>(i);
+    const std::vector<std::size_t> rows = rows_of_threads(report, limits.threads);
+    HeatMap map{course.begin_ns, course.bin_ns};
+    for (const score::CourseCell& cell : course.cells)
+        map.add(rows[cell.thread], cell.bin, places[cell.function], cell.lost_ns);
+    const std::size_t with_row = std::min(report.threads.size(), limits.threads);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+        if (rows[t] < with_row) map.add_row(thread_name(report.threads[t]));
+    const std::size_t others = report.threads.size() - with_row;
+    if (others > 0) map.add_others(counted(others, "other thread", "other threads"), others);
+    return map.json(course.approximate);
+}
+
+/// Of each node, as a share of the whole tree, what its subtree lost or took, whichever is more.
+std::vector<double> shares_of(const score::PathTree& tree) {
+    std::vector<double> lost, time;
+    for (const score::PathNode& node : tree.nodes) {
+        lost.push_back(std::max(finite(node.lost_self_ns), 0.0));
+        time.push_back(std::max(finite(node.self_ns), 0.0));
+    }
+    lost = score::subtree_sums(tree, std::move(lost));
+    time = score::subtree_sums(tree, std::move(time));
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < lost.size(); ++i)
+        shares.push_back(std::max(finite(lost[i] / lost.front()), finite(time[i] / time.front())));
+    return shares;
+}
+
+/// A tree of fewer nodes: the largest stay, with their ancestors.
+class SmallTree {
+  public:
+    SmallTree(const score::PathTree& tree, std::size_t most)
+        : nodes_(tree.nodes), kept_(score::heaviest(tree, shares_of(tree), most)) {}
+
+    /// `use(node, place of its parent, what is its own)`, parents first; of those that are not kept, one for
+    /// each parent that is, and null for a node.
+    template <class Use>
+    void for_each(const Use& use) const {
+        std::vector<std::size_t> places(nodes_.size());
+        std::map<std::size_t, score::PathNode> rests;  // by place of the parent
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const std::size_t parent = places[nodes_[i].parent];
+            if (kept_[i]) {
+                use(&nodes_[i], parent, nodes_[i]);
+                places[i] = next++;
+                continue;
+            }
+            places[i] = parent;
+            score::PathNode& rest = rests[parent];
+            rest.calls += nodes_[i].calls;
+            rest.self_ns += nodes_[i].self_ns;
+            rest.lost_self_ns += nodes_[i].lost_self_ns;
+        }
+        for (const auto& [parent, rest] : rests)
+            use(nullptr, parent, rest);
+    }
+
+  private:
+    const std::vector<score::PathNode>& nodes_;
+    std::vector<bool> kept_;
+};
+
+/// The tree of paths: `{names, parent: […], name: […], lost: […], time: […], calls: […], left_out}`, of each
+/// node what is its own, without the nodes below; parents come first. Small ones are added to their parent's
+/// child `(smaller ones)`. Null: not known.
+Json icicle_json(const PageRun& run, const PageLimits& limits) {
+    const score::PathTree& paths = run.analysis.report.paths;
+    if (paths.nodes.size() < 2) return nullptr;
+    Names names;
+    Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
+         calls = Json::array();
+    SmallTree{paths, limits.paths}.for_each(
+        [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
+            const std::string text = node == nullptr                            ? "(smaller ones)"
+                                     : node->function == score::PathNode::kRoot ? "all threads"
+                                     : node->function == score::PathNode::kElsewhere
+                                         ? "(other paths)"
+                                         : function_name(run, node->function);
+            parent.push_back(above);
+            name.push_back(names.of(text));
+            lost.push_back(std::round(finite(own.lost_self_ns)));
+            time.push_back(std::round(finite(own.self_ns)));
+            calls.push_back(std::round(finite(own.calls)));
+        });
+    return {{"names", names.take()},      {"parent", std::move(parent)},     {"name", std::move(name)},
+            {"lost", std::move(lost)},    {"time", std::move(time)},         {"calls", std::move(calls)},
+            {"left_out", paths.left_out}, {"approximate", paths.approximate}};
+}
+
+constexpr unsigned kMarked = 1, kOpen = 2;
+
+/// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
+/// others.
+std::size_t most_of_lane(const std::vector<around::Lane>& lanes, std::size_t room) {
+    std::vector<std::size_t> sizes;
+    for (const around::Lane& lane : lanes)
+        sizes.push_back(lane.slices.size());
+    std::ranges::sort(sizes);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const std::size_t share = room / (sizes.size() - i) + 1;
+        if (sizes[i] > share) return share;
+        room -= std::min(room, sizes[i]);
+    }
+    return room + (sizes.empty() ? 0 : sizes.back());
+}
+
+Json lane_json(const PageRun& run, const RunClock& clock, const around::Surroundings& window,
+               const around::Lane& lane, std::size_t most, Names& names) {
+    const auto since = [&](std::uint64_t tsc) {
+        const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
+        return std::round(static_cast<double>(inside - window.begin) * clock.ns_per_tick);
+    };
+    // The long ones, if there is no room for all.
+    std::vector<const around::Slice*> chosen;
+    for (const around::Slice& slice : lane.slices)
+        chosen.push_back(&slice);
+    if (chosen.size() > most) {
+        std::ranges::stable_sort(chosen, [](const around::Slice* a, const around::Slice* b) {
+            return std::tuple{b->marked, b->end - b->begin} < std::tuple{a->marked, a->end - a->begin};
+        });
+        chosen.resize(most);
+    }
+    const std::size_t left_out = lane.slices.size() - chosen.size();
+    Json slices = Json::array(), off = Json::array();
+    for (const around::Slice* slice : chosen)
+        slices.push_back({since(slice->begin), since(slice->end),
+                          names.of(function_name(run, slice->function)), slice->depth, slice->calls,
+                          (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
+    std::vector<trace::OffCpu> absences = lane.off;
+    if (absences.size() > most) {
+        std::ranges::stable_sort(absences, [](const trace::OffCpu& a, const trace::OffCpu& b) {
+            return a.in - a.out > b.in - b.out;
+        });
+        absences.resize(most);
+    }
+    for (const trace::OffCpu& each : absences)
+        off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
+    return {{"thread", thread_name(run.analysis.report.threads[lane.thread])},
+            {"slices", std::move(slices)},
+            {"off", std::move(off)},
+            {"left_out", left_out},
+            {"off_left_out", lane.off.size() - absences.size()}};
+}
+
+/// `[{function, thread, begin, end, call: [begin, end], duration, lost, lanes: [{thread, slices: [[begin,
+/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …], left_out, off_left_out}], names,
+/// left_out, shortened}]`: times in nanoseconds since the window's begin; `begin` since the run's start.
+/// Flags: 1 the call that it is about, 2 not seen to end.
+Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
+    Json out = Json::array();
+    for (const around::Surroundings& window : run.around) {
+        const score::FunctionRow& row = run.analysis.report.functions[window.row];
+        Names names;
+        Json lanes = Json::array();
+        const std::size_t each = most_of_lane(window.lanes, limits.slices);
+        for (const around::Lane& lane : window.lanes)
+            lanes.push_back(lane_json(run, clock, window, lane, each, names));
+        const auto since = [&](std::uint64_t tsc) {
+            return tsc > window.begin
+                       ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
+                       : 0;
+        };
+        out.push_back({{"function", page_name(row.module, row.name)},
+                       {"rank", row.rank},
+                       {"thread", thread_name(run.analysis.report.threads[window.thread])},
+                       {"begin", nanoseconds(clock.since_begin(window.begin))},
+                       {"length", since(window.end)},
+                       {"call", {since(window.call_begin), since(window.call_end)}},
+                       {"duration", nanoseconds(window.duration_ns)},
+                       {"lost", nanoseconds(window.lost_ns)},
+                       {"lanes", std::move(lanes)},
+                       {"names", names.take()},
+                       {"left_out", window.left_out},
+                       {"shortened", window.shortened}});
+    }
+    return out;
 }
 
 }  // namespace
@@ -107,5 +341,4 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
     out["notes"] = std::move(note_list);
     return out;
 }
-
 }  // namespace rdam::output

@@ -1,10 +1,13 @@
 // A recording: its header, the ranking, and the pictures of the whole run.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/limits.h"
 #include "analyzer/output/html/report_html.h"
 

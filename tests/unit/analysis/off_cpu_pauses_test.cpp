@@ -8,7 +8,7 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"
-#include "analyzer/report/recording_cost.h"
+#include "analyzer/report/report.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

@@ -1,12 +1,12 @@
 // Where and when time was lost: against the definitions, and what adds up whatever the bounds.
+#include "analyzer/report/places.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
 #include <vector>
 
-#include "analyzer/report/make_course.h"
-#include "analyzer/report/make_paths.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/reference_places.h"
 #include "tests/unit/catch.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "analyzer/report/make_course.h"
+#include "analyzer/report/places.h"
 #include "analyzer/report/selection.h"
 #include "analyzer/score/thread_analysis.h"
 #include "tests/unit/catch.h"

@@ -1,4 +1,4 @@
-// Where and when time was lost, by the definitions of report/path_tree.h and report/course.h.
+// Where and when time was lost, by the definitions of report/report.h.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
 // Which recorded functions a name, or a source line, of another tool means.
-#include "analyzer/causes/function_lines.h"
 #include "analyzer/causes/function_names.h"
 #include "tests/unit/catch.h"
 

@@ -1,5 +1,3 @@
-#include "tools/rdam/screen/rule_changes.h"
-
 #include <random>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "analyzer/report/score_trace.h"
 #include "analyzer/sequences/keys.h"
 #include "tests/unit/catch.h"
+#include "tools/rdam/screen/session.h"
 
 using namespace rdam;
 using Names = std::vector<std::string>;

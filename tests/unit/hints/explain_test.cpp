@@ -1,9 +1,8 @@
-#include "analyzer/hints/explain.h"
-
 #include <bit>
 #include <functional>
 #include <random>
 
+#include "analyzer/hints/variables.h"
 #include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"
 

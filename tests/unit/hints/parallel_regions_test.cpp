@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hints/side_by_side.h"
+#include "analyzer/hints/overlaps.h"
 #include "tests/unit/hints/made.h"
 
 using namespace rdam;

@@ -1,8 +1,7 @@
-#include "analyzer/hints/steps.h"
-
 #include <array>
 #include <random>
 
+#include "analyzer/hints/activities.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam::hints;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analyzer/report/score_trace.h"
-#include "analyzer/views/lane_reader.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 

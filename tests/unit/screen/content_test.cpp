@@ -2,7 +2,6 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/lists.h"
 
 namespace rdam::screen {
 namespace {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "tests/unit/catch.h"
-#include "tools/rdam/screen/prompt.h"
 
 namespace rdam::screen {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/distribution.h"
 
 namespace rdam::screen {
 namespace {

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -29,11 +30,12 @@
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/text.h"
 #include "analyzer/report/shared_settings.h"
-#include "tools/rdam/analyze/two_traces.h"
+#include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/screen/screen.h"
 #include "tools/trace/reader.h"
 
 namespace rdam {
@@ -114,6 +116,27 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
         check = causes::cross_check(std::move(*other_tools), analysis->report, reader->info(), lines);
     const std::string text = report_text(*analysis, *symbols, arguments, check);
     if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
+    return kExitDone;
+}
+
+screen::RulesPlace rules_place(const AnalyzeArguments& arguments) {
+    if (arguments.rules)
+        return {.file = arguments.rules->file, .in_force = true, .rules = arguments.rules->rules};
+    const std::filesystem::path trace{arguments.traces.front()};
+    return {.file = std::filesystem::path{trace}.replace_filename(rules::kFileName).string()};
+}
+
+/// One trace, on a screen.
+Result<int> analyze_interactively(const AnalyzeArguments& arguments) {
+    const auto reader = open_trace(arguments.traces.front());
+    if (!reader) return tl::unexpected{reader.error()};
+    score::SharedSettings shared{arguments.settings};
+    shared.look_at(reader->info());
+    say_unused_rules(arguments.rules, shared);
+    if (auto seen = check_window(*reader, arguments.settings.selection); !seen)
+        return tl::unexpected{seen.error()};
+    auto done = screen::run(*reader, arguments.settings, rules_place(arguments), wants_color(arguments));
+    if (!done) return tl::unexpected{done.error()};
     return kExitDone;
 }
 

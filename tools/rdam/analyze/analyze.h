@@ -60,9 +60,6 @@ Result<int> analyze_several(const AnalyzeArguments& arguments);
 /// Two traces.
 Result<int> analyze_difference(const AnalyzeArguments& arguments);
 
-/// One trace, on a screen.
-Result<int> analyze_interactively(const AnalyzeArguments& arguments);
-
 /// Whether --since and --until leave anything of one of the traces. Reads no events.
 class WindowCheck {
   public:

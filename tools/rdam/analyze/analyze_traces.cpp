@@ -8,7 +8,6 @@
 #include "tools/base/printable.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/several_traces.h"
-#include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
 

@@ -1,10 +1,14 @@
 #include "tools/rdam/analyze/several_traces.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analyzer/report/selection.h"
 #include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/terminal.h"
 
 namespace rdam {
@@ -70,6 +74,66 @@ score::Settings SeveralTraces::settings_for(const trace::TraceInfo& info) const 
 void SeveralTraces::give_up(const std::string& file, const Error& error) {
     say(error.message);
     unreadable_.push_back({file, error.message});
+}
+
+Result<TwoTraces> TwoTraces::look_at(const std::vector<std::string>& traces, const score::Settings& settings,
+                                     const std::optional<RulesInForce>& rules) {
+    score::Settings asked = settings;
+    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
+    score::SharedSettings shared{std::move(asked)};
+    std::vector<std::string> without_step;
+    std::optional<trace::TraceInfo> older;
+    for (const std::string& file : traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        if (older) say_if_same(file, reader->info(), *older);
+        older = reader->info();
+        shared.look_at(reader->info());
+        if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
+    }
+    if (auto found = shared.all_found(); !found) return tl::unexpected{found.error()};
+    say_unused_rules(rules, shared);
+    // Short functions would differ by what only one of the two can leave out.
+    const bool plainly = without_step.size() == 1 && settings.baseline == score::Baseline{};
+    if (plainly)
+        say(without_step.front() +
+            ": does not give the resolution of its clock; both traces are compared with --baseline minimum");
+    return TwoTraces{std::move(shared), plainly};
+}
+
+score::Settings TwoTraces::settings_for(const trace::TraceInfo& info) const {
+    score::Settings own = shared_.for_trace(info);
+    if (plainly_) own.baseline.kind = score::Baseline::Kind::minimum;
+    return own;
+}
+
+std::string recording_of(const trace::TraceInfo& info) {
+    if (info.clock.start_unix_ns == 0) return {};
+    return fmt::format("{} {} {} {} {}", info.process.pid, info.clock.start_tsc, info.clock.start_unix_ns,
+                       info.process.run, info.process.host);
+}
+
+void say_if_same(const std::string& file, const trace::TraceInfo& info, const trace::TraceInfo& other) {
+    const std::string recording = recording_of(info);
+    if (!recording.empty() && recording == recording_of(other)) say(file + ": is compared with itself");
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& files) {
+    std::map<std::pair<dev_t, ino_t>, std::string> seen;
+    std::vector<std::string> once;
+    for (const std::string& file : files) {
+        struct stat status = {};
+        // Whoever opens it says why.
+        const bool is_there = ::stat(file.c_str(), &status) == 0;
+        const auto [first, is_first] = seen.emplace(std::pair{status.st_dev, status.st_ino}, file);
+        if (!is_there || is_first)
+            once.push_back(file);
+        else
+            say(first->second == file
+                    ? file + ": is given more than once; counted once"
+                    : fmt::format("{}: is the same file as {}; counted once", file, first->second));
+    }
+    return once;
 }
 
 }  // namespace rdam

@@ -9,7 +9,6 @@
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/export.h"
-#include "tools/rdam/export/folder_beside.h"
 #include "tools/trace/reader.h"
 
 namespace rdam {

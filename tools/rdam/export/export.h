@@ -7,6 +7,7 @@
 
 #include "analyzer/export/format.h"
 #include "analyzer/settings/settings.h"
+#include "tools/base/files.h"
 #include "tools/base/result.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/trace/reader.h"
@@ -39,6 +40,15 @@ Result<void> check_archive_place(const ExportArguments& options, const formats::
 /// What was written, and is at its place.
 Result<formats::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
                                         const formats::Format& format);
+
+// A directory that is there as a whole or not at all: made beside its place, then renamed.
+
+/// Where a link leads, so that it stays one.
+std::string place_behind_links(const std::string& path);
+
+/// `fresh`, a directory in `beside`, becomes `place`, where there is nothing or a directory, which `beside`
+/// then takes with it. After an error `place` is unchanged.
+Result<void> put_in_place(const std::string& fresh, const std::string& place, const TemporaryFolder& beside);
 
 // `rdam export --columns`.
 

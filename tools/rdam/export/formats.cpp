@@ -9,7 +9,7 @@
 #include "analyzer/export/losses.h"
 #include "analyzer/hints/hints.h"
 #include "analyzer/report/score_trace.h"
-#include "analyzer/views/arrows.h"
+#include "analyzer/views/around.h"
 #include "analyzer/views/visit.h"
 #include "tools/base/interruption.h"
 #include "tools/base/units.h"

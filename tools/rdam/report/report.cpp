@@ -7,25 +7,33 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/html/report_html.h"
+#include "analyzer/output/symbols.h"
 #include "analyzer/report/compare_reports.h"
+#include "analyzer/report/merge_reports.h"
+#include "analyzer/report/run_course.h"
+#include "analyzer/report/score_trace.h"
 #include "analyzer/report/shared_settings.h"
+#include "analyzer/settings/settings.h"
+#include "analyzer/views/around.h"
 #include "tools/base/interruption.h"
+#include "tools/base/result.h"
 #include "tools/base/units.h"
 #include "tools/rdam/analyze/analyze.h"
-#include "tools/rdam/analyze/two_traces.h"
+#include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/report/processes.h"
-#include "tools/rdam/report/recording.h"
 #include "tools/trace/reader.h"
 
 namespace rdam {
@@ -42,6 +50,38 @@ struct Arguments {
     score::Settings settings;
     ScoringChoice scoring;
 };
+
+/// A trace with all that its part of the page refers to.
+struct Recording {
+    trace::TraceReader reader;
+    std::unique_ptr<output::Symbols> symbols;
+    hints::Analysis analysis;
+    std::vector<around::Surroundings> around;
+};
+
+constexpr std::size_t kSequencesOnPage = 100;
+
+/// Shows its progress. Throws std::runtime_error if it is interrupted.
+Result<Recording> analyze_recording(trace::TraceReader reader, const score::Settings& settings) {
+    Recording recording{.reader = std::move(reader), .symbols = {}, .analysis = {}, .around = {}};
+    recording.symbols = output::make_symbols(recording.reader.info());
+    ProgressLine progress{"analyzing", recording.reader.events()};
+    auto analysis =
+        hints::analyze(recording.reader, settings,
+                       {.most_sequences = kSequencesOnPage,
+                        .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
+    if (!analysis) return tl::unexpected{analysis.error()};
+    recording.analysis = std::move(*analysis);
+    auto around = around::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});
+    if (!around) return tl::unexpected{around.error()};
+    recording.around = std::move(*around);
+    return recording;
+}
+
+/// Refers to `recording`.
+output::PageRun page_run(const std::string& file, const Recording& recording) {
+    return {file, recording.analysis, recording.reader.info(), *recording.symbols, recording.around};
+}
 
 /// By the order of the traces.
 Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
@@ -75,6 +115,119 @@ Result<std::string> page_of(const Arguments& arguments, const std::vector<Record
         input.diff = diff;
     }
     return output::report_html(input);
+}
+
+/// Processes with a row in the heat map.
+constexpr std::size_t kMostRows = 64;
+/// Processes with a page of their own.
+constexpr std::size_t kMostPages = 3;
+
+struct ProcessesPage {
+    std::string html;
+    std::size_t processes = 0;
+    bool complete = true;  ///< all traces could be read; of the others, a line is on stderr
+};
+
+/// The page of a run of several processes.
+class ProcessesReport {
+  public:
+    ProcessesReport(const std::vector<std::string>& files, const score::Settings& settings)
+        : traces_(files, settings),
+          course_(traces_.span().begin_unix_ns, traces_.span().end_unix_ns, kMostRows) {}
+
+    const SeveralTraces& traces() const { return traces_; }
+
+    Result<ProcessesPage> page() {
+        for (const std::string& file : traces_.files())
+            analyze(file);
+        if (reports_.empty()) return fail("none of the traces can be read: nothing to report on");
+        if (auto seen = window_.result(); !seen) return tl::unexpected{seen.error()};
+        course_.finish();
+        if (auto analyzed = analyze_those_that_lost_most(); !analyzed)
+            return tl::unexpected{analyzed.error()};
+        const score::OverallReport overall = score::merge_reports(reports_);
+        output::PageProcesses processes{
+            .all = {overall, files_, reports_, traces_.unreadable()}, .course = course_, .with_page = paged_};
+        output::PageInput input{.runs = {}, .processes = &processes};
+        for (std::size_t i = 0; i < recordings_.size(); ++i)
+            input.runs.push_back(page_run(files_[paged_[i]], recordings_[i]));
+        auto html = output::report_html(input);
+        if (!html) return tl::unexpected{html.error()};
+        return ProcessesPage{
+            .html = std::move(*html), .processes = reports_.size(), .complete = traces_.unreadable().empty()};
+    }
+
+  private:
+    void analyze(const std::string& file) {
+        const auto reader = open_trace(file);
+        if (!reader) return traces_.give_up(file, reader.error());
+        score::Settings settings = traces_.settings_for(reader->info());
+        settings.bars = 0;
+        settings.paths = false;
+        if (auto seen = window_.look_at(*reader, settings.selection); !seen)
+            return traces_.give_up(file, {file + ": " + seen.error().message});
+        ProgressLine progress{"analyzing", reader->events()};
+        // Samples, though none is shown: intervals are those of the process's own page.
+        auto report = score::score_trace(
+            *reader, settings, {.most_sequences = 1, .samples = true, .progress = [&](std::uint64_t events) {
+                                    progress.update_or_stop(events);
+                                }});
+        if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
+        course_.add(*report, traces_.start_unix_ns(reader->info()));
+        files_.push_back(file);
+        reports_.push_back(score::without_details(std::move(*report)));
+    }
+
+    Result<void> analyze_those_that_lost_most() {
+        std::vector<score::RunCourseRow> rows = course_.rows();
+        std::ranges::stable_sort(rows, std::ranges::greater{}, &score::RunCourseRow::lost_ns);
+        for (std::size_t i = 0; i < std::min(rows.size(), kMostPages); ++i) {
+            const std::string& file = files_[rows[i].process];
+            auto reader = open_trace(file);
+            if (!reader) return tl::unexpected{reader.error()};
+            const score::Settings settings = traces_.settings_for(reader->info());
+            auto recording = analyze_recording(std::move(*reader), settings);
+            if (!recording) return fail("{}: {}", file, recording.error().message);
+            recordings_.push_back(std::move(*recording));
+            paged_.push_back(rows[i].process);
+        }
+        return {};
+    }
+
+    SeveralTraces traces_;
+    score::RunCourse course_;
+    WindowCheck window_;
+    std::vector<std::string> files_;  // of the reports
+    std::vector<score::Report> reports_;
+    std::vector<Recording> recordings_;
+    std::vector<std::size_t> paged_;  // their processes
+};
+
+/// Whether the traces are those of one run's processes: more than two, or two of which `rdam record` says so.
+/// What cannot be read is none.
+bool are_processes(const std::vector<std::string>& traces) {
+    if (traces.size() != 2) return traces.size() > 2;
+    std::string first;
+    for (const std::string& file : traces) {
+        const auto reader = trace::TraceReader::open(file);
+        if (!reader || reader->info().process.run.empty()) return false;
+        if (first.empty())
+            first = reader->info().process.run;
+        else
+            return reader->info().process.run == first;
+    }
+    return false;
+}
+
+/// One process after the other; those that lost most are analyzed again, with all that a page shows. Errors:
+/// none of the traces can be read; a name in `settings` that none has; --since and --until leave nothing.
+/// Throws std::runtime_error if it is interrupted.
+Result<ProcessesPage> processes_page(const std::vector<std::string>& traces, const score::Settings& settings,
+                                     const std::optional<RulesInForce>& rules) {
+    ProcessesReport report{traces, settings};
+    if (auto found = report.traces().shared().all_found(); !found) return tl::unexpected{found.error()};
+    say_unused_rules(rules, report.traces().shared());
+    return report.page();
 }
 
 /// With the program that the desktop has for pages. What that prints is no business of the user's.

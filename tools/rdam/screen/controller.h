@@ -1,4 +1,5 @@
-// What each key does to the session and the view of it. It knows no terminal: keys in, frames out.
+// What each key does to the session and the view of it, and the rules that are saved. It knows no terminal: keys in,
+// frames out.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +8,31 @@
 #include <vector>
 
 #include "analyzer/output/symbols.h"
+#include "analyzer/settings/rules.h"
+#include "tools/base/result.h"
 #include "tools/rdam/screen/content.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/page.h"
-#include "tools/rdam/screen/prompt.h"
 #include "tools/rdam/screen/ranking.h"
-#include "tools/rdam/screen/save.h"
 #include "tools/rdam/screen/session.h"
 
 namespace rdam::screen {
+
+/// Where rules are kept.
+struct RulesPlace {
+    std::string file;         ///< that is proposed
+    bool in_force = false;    ///< what it says is what the session began with
+    rules::Rules rules = {};  ///< that, if so
+};
+
+/// What a rules file has to say for the next analysis to give these scores.
+rules::Rules wanted_rules(const feedback::Session& session, const RulesPlace& place);
+
+/// Whether there is a file whose content has not been read.
+bool would_replace_unread(const RulesPlace& place, const std::string& file);
+
+/// From then on `file` is the one in force.
+Result<void> save_rules(feedback::Session& session, RulesPlace& place, const std::string& file);
 
 /// Thrown through the session by the progress display: the user does not want to wait any longer.
 struct Cancelled {};

@@ -3,7 +3,7 @@
 
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
-#include "tools/rdam/screen/save.h"
+#include "tools/rdam/screen/controller.h"
 #include "tools/trace/reader.h"
 
 namespace rdam::screen {
