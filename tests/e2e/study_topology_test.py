@@ -21,7 +21,7 @@ sys.path.insert(0, str(MODULE))
 sys.dont_write_bytecode = True
 
 from rdam import Error  # noqa: E402
-from rdam.study import pin, readback  # noqa: E402
+from rdam.study import native, readback  # noqa: E402
 from rdam.study.placements import STRATEGIES, Options, coinciding, place, place_co_runners, ranges  # noqa: E402
 from rdam.study.topology import SOURCES, Topology, bits, parse  # noqa: E402
 
@@ -217,7 +217,7 @@ class Placements(Machines):
         placement = place("none", 3, self.load(OPTERON), Options(spared_cores=2))
         self.assertEqual((placement.processors, placement.mask, placement.spared), ((), set(range(14)), (14, 15)))
         self.assertEqual(placement.environment, {"OMP_PROC_BIND": "false"})
-        self.assertEqual(pin.environment(placement), {})
+        self.assertEqual(native.pinned(placement), {})
 
     def test_random_takes_every_processor_before_one_again(self):
         topology = self.load(DARDEL)
@@ -349,7 +349,7 @@ class Threads(TwoProcessors):
 
     def run_all(self, *words, program=PROGRAMS / "pinned_threads"):
         """Processors by the threads' names, of a program that has all of its threads; and what /proc says of them, which agrees."""
-        process = self.start(*words, variables=pin.environment(self.placement), program=program)
+        process = self.start(*words, variables=native.pinned(self.placement), program=program)
         seen = readback.ReadBack(process.pid, self.placement)
         said = self.lines(process, "1")
         seen.poll()
@@ -401,7 +401,7 @@ class Threads(TwoProcessors):
                 self.assertEqual(seen.unplanned(), [])
 
     def test_the_read_back_looks_at_children(self):
-        process = self.start("-c", f"'{PROGRAMS}/pinned_threads'; true", program="/bin/sh", variables=pin.environment(self.placement))
+        process = self.start("-c", f"'{PROGRAMS}/pinned_threads'; true", program="/bin/sh", variables=native.pinned(self.placement))
         process.stdin.write(b"go\n")
         said = {name: list(map(int, processors)) for name, _, *processors in self.lines(process, "all")[:-1]}
         seen = readback.ReadBack(process.pid, self.placement)
@@ -418,14 +418,14 @@ class Threads(TwoProcessors):
 
     def test_a_program_that_is_recorded_is_pinned_as_without(self):
         done = self.run_in_folder(RDAM, "record", "-f", "run_once", "--", PROGRAMS / "pinned_threads", "forks", input=b"go\n", stdin=None,
-                                  env=pin.environment(self.placement), preexec_fn=lambda: os.sched_setaffinity(0, self.placement.mask))
+                                  env=native.pinned(self.placement), preexec_fn=lambda: os.sched_setaffinity(0, self.placement.mask))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn(b"unknown variable", done.stderr)
         said = {name: list(map(int, processors)) for name, _, *processors in map(str.split, done.stdout.decode().splitlines()[:-1])}
         self.assertEqual(said, {**self.expected(), "child": self.own[:2], "child's": self.own[:2]})
 
     def test_wrong_variables_pin_nothing_and_are_said_in_one_line(self):
-        right = pin.environment(self.placement)
+        right = native.pinned(self.placement)
         for wrong in ({"RDAM_PIN_PLACES": "0,one"}, {"RDAM_PIN_PLACES": "0,"}, {"RDAM_PIN_PLACES": "8192"}, {"RDAM_PIN_ROOT": ""}):
             with self.subTest(wrong):
                 process = self.start(variables={**right, **wrong})
@@ -450,7 +450,7 @@ class Threads(TwoProcessors):
         self.assertEqual(readback.ReadBack(seen.root, dataclasses.replace(free, mask=self.placement.mask)).is_planned(seen.unplanned()[0]), True)
 
     def test_threads_of_a_run_that_has_ended_stay_as_they_were_seen(self):
-        process = self.start(variables=pin.environment(place("none", 2, self.load())))
+        process = self.start(variables=native.pinned(place("none", 2, self.load())))
         process.stdin.write(b"go\n")
         self.lines(process, "all")
         seen = readback.ReadBack(process.pid, self.placement)
@@ -461,7 +461,7 @@ class Threads(TwoProcessors):
         self.assertEqual(len(seen.unplanned()), 5)
 
     def test_threads_that_share_a_processor_while_another_is_free_are_seen(self):
-        process = self.start(variables=pin.environment(place("compact", 1, self.load())))
+        process = self.start(variables=native.pinned(place("compact", 1, self.load())))
         process.stdin.write(b"go\n")
         self.lines(process, "all")
         seen = readback.ReadBack(process.pid, self.placement)
@@ -482,7 +482,7 @@ class OpenMP(TwoProcessors):
         for threads in (1, 2, 3, 4, 5):
             placement = place("file", threads, topology, Options(file=self.folder / "places"))
             # Beside the library that pins other programs, or without it.
-            for more in ({}, pin.environment(placement)):
+            for more in ({}, native.pinned(placement)):
                 with self.subTest(threads=threads, more=more):
                     done = self.run_in_folder("./program", env={**placement.environment, **more, "OMP_NUM_THREADS": str(threads)},
                                               preexec_fn=lambda mask=placement.mask: os.sched_setaffinity(0, mask))

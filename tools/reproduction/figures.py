@@ -1,5 +1,6 @@
 """The drawings, as SVG that is the same whenever the figures are."""
 
+import contextlib
 import pathlib
 import textwrap
 
@@ -24,15 +25,20 @@ def _unit(ns: float) -> tuple[float, str]:
     return next((size, unit) for size, unit in UNITS if ns >= size or unit == "ns")
 
 
-def _save(figure, caption: str, path: pathlib.Path) -> None:
-    lines = textwrap.wrap(caption, CAPTION_WIDTH)
-    height = figure.get_figheight()
-    room = 0.19 * len(lines) + 0.08
-    figure.set_figheight(height + room)
-    figure.tight_layout(rect=(0, room / (height + room), 1, 1))
-    figure.text(0.02, 0.06 / (height + room), "\n".join(lines), fontsize=8, verticalalignment="bottom")
-    figure.savefig(path, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
+@contextlib.contextmanager
+def _drawing(caption: str, path: pathlib.Path, *shape, **options):
+    """Gives the axes of a figure, and saves it with its caption below."""
+    with pyplot.rc_context(STYLE):
+        figure, axes = pyplot.subplots(*shape, **options)
+        yield axes
+        lines = textwrap.wrap(caption, CAPTION_WIDTH)
+        height = figure.get_figheight()
+        room = 0.19 * len(lines) + 0.08
+        figure.set_figheight(height + room)
+        figure.tight_layout(rect=(0, room / (height + room), 1, 1))
+        figure.text(0.02, 0.06 / (height + room), "\n".join(lines), fontsize=8, verticalalignment="bottom")
+        figure.savefig(path, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
 
 
 def _series(axes, xs: list[float], result: SweepResult, figure: str, size: float, color: str, **options) -> None:
@@ -53,8 +59,7 @@ def _draw_sweep(result: SweepResult, path: pathlib.Path) -> None:
     delay_size, delay_unit = _unit(result.sweep.delays_ns[-1])
     size, unit = _unit(max(result.series("mean_ns")))
     xs = [delay / delay_size for delay in result.sweep.delays_ns]
-    with pyplot.rc_context(STYLE):
-        figure, (times, scores) = pyplot.subplots(2, 1, sharex=True, figsize=(WIDTH, 4.4), height_ratios=(3, 2))
+    with _drawing(caption_of(result), path, 2, 1, sharex=True, figsize=(WIDTH, 4.4), height_ratios=(3, 2)) as (times, scores):
         _series(times, xs, result, "mean_ns", size, MEAN, marker="o", label="mean")
         _series(times, xs, result, "min_ns", size, LEAST, marker="s", label="minimum")
         times.set(ylabel=f"completion time ({unit})", ylim=(0, None))
@@ -62,14 +67,14 @@ def _draw_sweep(result: SweepResult, path: pathlib.Path) -> None:
         _series(scores, xs, result, "rdam", 1, SCORE, marker="o")
         scores.set(xlabel=f"delay between two operations ({delay_unit})", xscale="log", ylabel="score (RDAM)", ylim=(0, 1))
         scores.xaxis.set(major_locator=ticker.LogLocator(subs=(1, 2, 5)), major_formatter="%g", minor_formatter=ticker.NullFormatter())
-        _save(figure, caption_of(result), path)
 
 
 def _draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
     """Table 5.4: the scores of both ends of a connection."""
     measured = [result for result in results if not result.obstacle]
-    with pyplot.rc_context(STYLE):
-        figure, axes = pyplot.subplots(figsize=(WIDTH, 2.8))
+    missing = "".join(f" {result.link.name} was not measured." for result in results if result.obstacle)
+    caption = f"As the thesis's table 5.4: what the clients, two at a time, and their server lost over networks of different rates.{missing}"
+    with _drawing(caption, path, figsize=(WIDTH, 2.8)) as axes:
         for offset, role, color in ((-0.2, "client", SCORE), (0.2, "server", LEAST)):
             places = [index + offset for index in range(len(measured))]
             bars = axes.bar(places, [result.measured[0].of(role).score for result in measured], width=0.36, color=color, label=role)
@@ -78,15 +83,11 @@ def _draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
         axes.set(xlabel="network (rate)", ylabel="score (RDAM)", ylim=(0, 1))
         axes.grid(visible=False, axis="x")
         axes.legend()
-        missing = "".join(f" {result.link.name} was not measured." for result in results if result.obstacle)
-        _save(figure, "As the thesis's table 5.4: what the clients, two at a time, and their server lost over networks of different "
-              f"rates.{missing}", path)
 
 
 def _draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
     """The idea of figure 4.1: the repetitions of one sequence of a thread, and what each lost against the fastest."""
-    with pyplot.rc_context(STYLE):
-        figure, (whole, part) = pyplot.subplots(2, 1, figsize=(WIDTH, 4.6), height_ratios=(2, 2))
+    with _drawing(sequences.caption, path, 2, 1, figsize=(WIDTH, 4.6), height_ratios=(2, 2)) as (whole, part):
         size, unit = _unit(max(sequences.durations))
         span, span_unit = _unit(sequences.starts[-1])
         whole.plot(sequences.starts / span, sequences.durations / size, ".", color=MEAN, markersize=2)
@@ -101,7 +102,6 @@ def _draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
         part.bar(left + fastest, 1, durations / window - fastest, align="edge", color=LOST, label="lost")
         part.set(xlabel=f"time ({window_unit})", yticks=[], ylabel="the operation", ylim=(0, 2))
         part.legend(loc="upper right", ncols=2)
-        _save(figure, sequences.caption, path)
 
 
 def draw(results: Results, sequences: Sequences | None, folder: pathlib.Path) -> None:

@@ -81,6 +81,7 @@ void set_memory(const Json& memory) {
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
+    pointers.reserve(strings.size() + 1);
     for (std::string& each : strings)
         pointers.push_back(each.data());
     pointers.push_back(nullptr);

@@ -97,15 +97,6 @@ def on_another_machine(every: Sequence[settings.Setting], placed: Sequence[str])
     return "\n".join(present.table(["setting", "processors of its threads, in their order"], body, numbers=False)) + "\n"
 
 
-def record_every(request: dict) -> int | None:
-    """Of how many rounds one has recorded runs besides; None: none has. Raises Error."""
-    if "record" not in request:
-        if "record-every" in request:
-            raise Error("--record-every: says how often, but not what; give --record as well")
-        return None
-    return request.get("record-every", 1)
-
-
 def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place) -> dict:
     """What a study's file begins with. Raises Error for what is not understood."""
     with understood():
@@ -114,7 +105,9 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise Error(f"--metric {twice}=…: is there twice; give one of them another name")
         check_beside(request, every)
-        how_often = record_every(request)
+        for what in ("record", "frequencies"):
+            if f"{what}-every" in request and request.get(what) in (None, False):
+                raise Error(f"--{what}-every: says how often, but not what; give --{what} as well")
         watch.how_often(request)
     place.check(watch.Watch.of(request, every))
     equal = place.equal()
@@ -123,7 +116,8 @@ def new_head(request: dict, every: Sequence[settings.Setting], place: runs.Place
         with understood():
             check_duets(request, kept, [(every[later].label, every[earlier].label) for later, earlier in equal])
     rounds = request.get("runs") or (QUICK_RUNS if request.get("quick") else RUNS)
-    return {"request": request, "command": request["command"], "rounds": rounds, "record_every": how_often,
+    return {"request": request, "command": request["command"], "rounds": rounds,
+            "record_every": request.get("record-every", 1) if "record" in request else None,  # of how many rounds one has recorded runs besides
             "warm_ups": request.get("warmups", 1), "seed": request.get("seed", random.SystemRandom().randrange(2**32)),
             "processors": len(os.sched_getaffinity(0)),
             "labels": [setting.label for setting in kept], "levels": [setting.levels for setting in kept],

@@ -2,6 +2,7 @@
 are both or none."""
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -46,14 +47,12 @@ class Journal:
         text = (json.dumps(line, separators=(",", ":")) + "\n").encode()
         size = os.fstat(self._file).st_size
         try:
-            written = os.write(self._file, text)
+            if os.write(self._file, text) < len(text):
+                raise OSError(errno.ENOSPC, "no space is left")
             os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, size)
             raise Error(f"{self.path}: cannot be written: {error.strerror}; make room, then continue with --resume") from None
-        if written < len(text):
-            os.ftruncate(self._file, size)
-            raise Error(f"{self.path}: cannot be written: no space is left; make room, then continue with --resume")
 
     def _cut(self) -> None:
         text = self.path.read_bytes()

@@ -57,7 +57,7 @@ class ReadBack:
         within = thread.allowed <= self.placement.mask
         if not self.placement.processors or thread.process != self.root:
             return within
-        # rdam.study.pin binds a main thread when it starts another one; OpenMP's libomp, when the first parallel region begins.
+        # librdam-pin.so binds a main thread when it starts another one; OpenMP's libomp, when the first parallel region begins.
         waits = thread.is_alone and thread.allowed == self.placement.mask
         return within and (len(thread.allowed) == 1 or waits)
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import IO
 
-from rdam.study import native, pin, placements, readback, scratch
+from rdam.study import native, placements, readback, scratch
 from rdam.study.journal import DUET, Journal
 from rdam.study.settings import Setting, bytewise, environment_of, program_of
 from rdam.study.topology import Topology
@@ -346,7 +346,7 @@ class Runs:
             request["processors"] = sorted(placement.mask)
             if placement.processors:  # where threads are free, what the program does with them is its own
                 environment.update(placement.environment)
-            environment.update(pin.environment(placement, preloads=environment.get("LD_PRELOAD", "")))
+            environment.update(native.pinned(placement, environment.get("LD_PRELOAD", "")))
         if duet is not None:
             request.setdefault("processors", duet.half)
             request["go"] = duet.go

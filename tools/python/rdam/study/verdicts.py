@@ -252,16 +252,10 @@ class Power:
 
         self.demand = float(stats.norm.isf(level) + stats.norm.ppf(power))
         one, two = numpy.log(first / numpy.median(first)), numpy.log(second / numpy.median(second))
-        if signed:
-            apart = one - two - numpy.median(one - two)
-            chosen = numpy.triu_indices(len(apart), 1)
-            self.steps = numpy.sort(numpy.abs(apart[chosen[0]] + apart[chosen[1]]) / 2)
-            self.noether = 3
-        else:
-            pooled = numpy.concatenate([one, two])
-            chosen = numpy.triu_indices(len(pooled), 1)
-            self.steps = numpy.sort(numpy.abs(pooled[chosen[0]] - pooled[chosen[1]]))
-            self.noether = 6
+        values = one - two - numpy.median(one - two) if signed else numpy.concatenate([one, two])
+        sign, share, self.noether = (1, 2, 3) if signed else (-1, 1, 6)
+        chosen = numpy.triu_indices(len(values), 1)
+        self.steps = numpy.sort(numpy.abs(values[chosen[0]] + sign * values[chosen[1]]) / share)
         one, two = first / first.mean(), second / second.mean()
         self.deviation = float((one - two).std(ddof=1)) if paired else math.sqrt(one.var(ddof=1) + two.var(ddof=1))
 

@@ -141,8 +141,6 @@ class Frequencies:
 def how_often(request: Mapping) -> float | None:
     """Frequencies are read, in seconds; None: they are not. Raises Error for what is not understood."""
     if not request.get("frequencies"):
-        if "frequencies-every" in request:
-            raise Error("--frequencies-every: says how often, but not what; give --frequencies as well")
         return None
     if not LEAST_EVERY <= (every := request.get("frequencies-every", EVERY)) <= MOST_EVERY:
         raise Error(f"--frequencies-every: {every:g} s is not from {LEAST_EVERY:g} to {MOST_EVERY:g} s: give such a time")
