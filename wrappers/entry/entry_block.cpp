@@ -74,14 +74,7 @@ bool is_high_byte(ZydisRegister reg) {
            reg == ZYDIS_REGISTER_DH;
 }
 
-struct Decoded {
-    ZydisDecodedInstruction instruction;
-    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-
-    bool decode(std::span<const std::uint8_t> code) {
-        return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&relocation::decoder(), code.data(), code.size(),
-                                                   &instruction, operands.data()));
-    }
+struct Decoded : relocation::WithOperands {
     bool leaves() const {
         switch (instruction.meta.category) {
             case ZYDIS_CATEGORY_CALL:

@@ -14,19 +14,6 @@ namespace {
 
 constexpr std::uint64_t kWindow = plan::kMaxMoved;
 
-/// Lengths and kinds of branches, without operands.
-std::optional<ZydisDecodedInstruction> decode(std::span<const std::uint8_t> bytes) {
-    ZydisDecodedInstruction instruction;
-    const auto status = ZydisDecoderDecodeInstruction(&relocation::decoder(), nullptr, bytes.data(),
-                                                      bytes.size(), &instruction);
-    if (!ZYAN_SUCCESS(status)) return std::nullopt;
-    return instruction;
-}
-
-bool is_padding(const ZydisDecodedInstruction& instruction) {
-    return instruction.mnemonic == ZYDIS_MNEMONIC_NOP || instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
-}
-
 /// The bytes of a function that must not be entered from elsewhere: its first ones, and the padding before.
 struct Window {
     CodeRange function;
@@ -115,8 +102,8 @@ class BranchScanner {
         const auto bytes = file_.code(*start, address - *start + ZYDIS_MAX_INSTRUCTION_LENGTH);
         std::size_t offset = 0;
         while (offset < address - *start && offset < bytes.size()) {
-            const auto instruction = decode(bytes.subspan(offset));
-            offset += instruction ? instruction->length : 1;
+            const auto decoded = relocation::decode_at(bytes, static_cast<std::uint32_t>(offset));
+            offset += decoded.instruction ? decoded.instruction->decoded.length : 1U;
         }
         return offset == address - *start;
     }
@@ -173,9 +160,10 @@ std::span<const std::uint8_t> behind_spilled_patch(std::span<const std::uint8_t>
                                                    std::size_t needed) {
     std::size_t offset = 0;
     while (offset < needed && offset < padding.size()) {
-        const auto instruction = decode(padding.subspan(offset));
-        if (!instruction || !is_padding(*instruction)) return {};
-        offset += instruction->length;
+        const auto instruction =
+            relocation::decode_at(padding, static_cast<std::uint32_t>(offset)).instruction;
+        if (!instruction || !instruction->is_padding()) return {};
+        offset += instruction->decoded.length;
     }
     return padding.subspan(std::min(offset, padding.size()));
 }
@@ -237,9 +225,9 @@ std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) 
     const auto bytes = file.code(function.end, limit - function.end);
     std::size_t offset = 0;
     while (offset < bytes.size()) {
-        const auto instruction = decode(bytes.subspan(offset));
-        if (!instruction || !is_padding(*instruction)) break;
-        offset += instruction->length;
+        const auto instruction = relocation::decode_at(bytes, static_cast<std::uint32_t>(offset)).instruction;
+        if (!instruction || !instruction->is_padding()) break;
+        offset += instruction->decoded.length;
     }
     const ElfSection* section = file.code_section(function.begin);
     if (section != nullptr && function.end + offset == section->header.sh_addr + section->header.sh_size)
@@ -258,6 +246,31 @@ std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeR
     const auto bytes = file.code(preceding.end, function.begin - preceding.end);
     const std::uint64_t own_patch = preceding.begin + plan::kPatchSize;
     return own_patch <= preceding.end ? bytes : behind_spilled_patch(bytes, own_patch - preceding.end);
+}
+
+std::optional<std::uint8_t> room_for_jump(std::span<const std::uint8_t> padding, std::uint64_t address,
+                                          std::span<const std::uint64_t> entries) {
+    /// A short jump goes back by 128 bytes at most, its own two included.
+    constexpr std::size_t kMaxBefore = 124;
+    std::vector<std::uint32_t> starts;
+    std::optional<std::uint32_t> jump;
+    for (std::uint32_t offset = 0; offset < padding.size();) {
+        const auto decoded = relocation::decode_at(padding, offset);
+        if (!decoded.instruction || !decoded.instruction->is_padding()) return std::nullopt;
+        starts.push_back(offset);
+        const std::size_t before = padding.size() - offset;
+        if (before >= plan::kPatchSize && before <= kMaxBefore) jump = offset;
+        offset = decoded.instruction->end();
+    }
+    if (!jump) return std::nullopt;
+    const std::uint64_t begin = address - padding.size();
+    for (const std::uint64_t entry : entries) {
+        const std::uint64_t offset = entry - begin;
+        if (offset >= padding.size()) continue;
+        const bool runs_to_jump = offset <= *jump && std::ranges::binary_search(starts, offset);
+        if (!runs_to_jump) return std::nullopt;
+    }
+    return static_cast<std::uint8_t>(padding.size() - *jump);
 }
 
 }  // namespace rdam

@@ -2,6 +2,9 @@
 
 namespace rdam::relocation {
 
+namespace {
+
+/// For 64-bit code. Thread-safe.
 const ZydisDecoder& decoder() {
     static const ZydisDecoder kShared = [] {
         ZydisDecoder fresh;
@@ -10,8 +13,6 @@ const ZydisDecoder& decoder() {
     }();
     return kShared;
 }
-
-namespace {
 
 bool has_relative_operand(const ZydisDecodedInstruction& decoded) {
     return decoded.raw.imm[0].is_relative == ZYAN_TRUE;
@@ -80,6 +81,11 @@ bool Instruction::is_atomic() const {
 
 bool Instruction::is_nop() const {
     return decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
+}
+
+bool WithOperands::decode(std::span<const std::uint8_t> code) {
+    return ZYAN_SUCCESS(
+        ZydisDecoderDecodeFull(&decoder(), code.data(), code.size(), &instruction, operands.data()));
 }
 
 Decoded decode_at(std::span<const std::uint8_t> body, std::uint32_t offset) {

@@ -3,6 +3,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,6 +42,9 @@ struct Instruction {
     /// which is locked without saying so.
     bool is_atomic() const;
 
+    /// What compilers and linkers put between functions.
+    bool is_padding() const { return is_nop() || decoded.mnemonic == ZYDIS_MNEMONIC_INT3; }
+
     /// RIP-relative memory operand without effect on what the instruction does (a long nop).
     bool is_nop() const;
 };
@@ -55,8 +59,14 @@ struct Decoded {
     DecodeError error = DecodeError::undecodable;  ///< when there is no instruction
 };
 
-/// For 64-bit code. Thread-safe.
-const ZydisDecoder& decoder();
+/// An instruction with its operands, for who asks what it reads and writes.
+struct WithOperands {
+    ZydisDecodedInstruction instruction{};
+    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands{};
+
+    /// False: no instruction begins `code`, or not all of it is there. Thread-safe.
+    bool decode(std::span<const std::uint8_t> code);
+};
 
 /// Decodes the instruction at `offset`; never reads behind `body`. Thread-safe.
 Decoded decode_at(std::span<const std::uint8_t> body, std::uint32_t offset);

@@ -10,8 +10,8 @@
 
 #include "libprobe/format/plan.h"
 #include "tools/base/result.h"
+#include "wrappers/entry/entry_points.h"
 #include "wrappers/entry/instruction.h"
-#include "wrappers/entry/padding.h"
 
 namespace rdam::relocation {
 namespace {
@@ -144,14 +144,12 @@ class Emitter {
     }
 
     static Result<ZydisEncoderRequest> jump_through_operand(const Instruction& instruction) {
-        ZydisDecodedInstruction decoded;
-        std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+        WithOperands call;
         ZydisEncoderRequest request;
         const bool converted =
-            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), instruction.bytes.data(),
-                                                instruction.bytes.size(), &decoded, operands.data())) &&
+            call.decode(instruction.bytes) &&
             ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(
-                &decoded, operands.data(), decoded.operand_count_visible, &request));
+                &call.instruction, call.operands.data(), call.instruction.operand_count_visible, &request));
         if (!converted) return cannot_encode(instruction);
         request.mnemonic = ZYDIS_MNEMONIC_JMP;
         auto& operand = request.operands[0];
@@ -514,7 +512,7 @@ Result<MovedPrologue> move_prologue(std::span<const std::uint8_t> body, std::uin
     Task task{body, address, padding, other_entries};
     auto moved = move_for_patch(task);
     if (moved) return moved;
-    const auto before = relocation::room_for_jump(padding_before, address, other_entries);
+    const auto before = room_for_jump(padding_before, address, other_entries);
     if (!before) return moved;
     task.patch_size = kShortPatchSize;
     auto moved_less = move_for_patch(task);

@@ -58,8 +58,6 @@ bool repeats(const Instruction& instruction) {
            (instruction.decoded.attributes & kRepeated) != 0;
 }
 
-using Operands = std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>;
-
 /// eax, ax and al are one register.
 ZydisRegister whole(ZydisRegister part) {
     const ZydisRegister all = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, part);
@@ -74,11 +72,9 @@ bool is_no_state(ZydisRegister reg) {
 class Turn {
   public:
     void add(const Instruction& instruction) {
-        ZydisDecodedInstruction decoded{};
-        Operands operands{};
-        if (ZYAN_FAILED(ZydisDecoderDecodeFull(&relocation::decoder(), instruction.bytes.data(),
-                                               instruction.bytes.size(), &decoded, operands.data())))
-            return;
+        relocation::WithOperands whole_of;
+        if (!whole_of.decode(instruction.bytes)) return;
+        const auto& [decoded, operands] = whole_of;
         Load load;
         bool reads = false;
         for (unsigned i = 0; i < decoded.operand_count; ++i) {

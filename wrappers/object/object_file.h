@@ -12,7 +12,6 @@
 
 #include "tools/base/piece_filter.h"
 #include "tools/base/result.h"
-#include "wrappers/object/debug_file.h"
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/frame_table.h"
 #include "wrappers/object/symbol_reader.h"

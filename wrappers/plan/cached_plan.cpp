@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "wrappers/entry/moved_frames.h"
-#include "wrappers/object/debug_file.h"
+#include "wrappers/object/elf_image.h"
 #include "wrappers/plan/byte_archive.h"
 
 namespace rdam {

@@ -11,7 +11,6 @@
 #include "wrappers/entry/entry_block.h"
 #include "wrappers/entry/entry_hooks.h"
 #include "wrappers/entry/entry_points.h"
-#include "wrappers/entry/return_address.h"
 #include "wrappers/find/entry_resolver.h"
 #include "wrappers/find/object_set.h"
 #include "wrappers/object/managed_code.h"

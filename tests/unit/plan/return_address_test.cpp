@@ -1,9 +1,8 @@
 // Functions that look at their return address are skipped: it would be the recorder's.
-#include "wrappers/entry/return_address.h"
-
 #include <string>
 
 #include "tests/unit/catch.h"
+#include "wrappers/entry/callee_conduct.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 

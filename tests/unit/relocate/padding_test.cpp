@@ -1,7 +1,5 @@
 // Entries without room for the patch: the jump stands in the padding before, and a short one leads back to
 // it.
-#include "wrappers/entry/padding.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +9,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/relocate/patch.h"
+#include "wrappers/entry/entry_points.h"
 #include "wrappers/entry/relocate.h"
 
 namespace {
@@ -48,7 +47,7 @@ extern const Place kLongLoop;
 
 namespace {
 
-using rdam::relocation::room_for_jump;
+using rdam::room_for_jump;
 using rdam::test::Patch;
 
 Patch patched(const Place& place, const Entries& entries = {}) {
