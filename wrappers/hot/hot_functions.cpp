@@ -17,6 +17,7 @@
 #include "wrappers/catalogue/known_programs.h"
 #include "wrappers/find/function_list.h"
 #include "wrappers/object/elf_image.h"
+#include "wrappers/object/symbol_reader.h"
 
 namespace rdam {
 
@@ -190,35 +191,19 @@ namespace {
 
 constexpr std::string_view kInternal = "__GI_";  // in front of glibc's own names
 
-std::vector<std::string> symbols_of(const ElfSection& section, Elf* elf, bool defined) {
-    std::vector<std::string> names;
-    auto* data = elf_getdata(section.handle, nullptr);
-    if (data == nullptr || section.header.sh_entsize == 0) return names;
-    for (std::size_t i = 1; i < data->d_size / section.header.sh_entsize; ++i) {
-        GElf_Sym symbol;
-        if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-        const auto* name = elf_strptr(elf, section.header.sh_link, symbol.st_name);
-        if (name == nullptr || (symbol.st_shndx != SHN_UNDEF) != defined) continue;
-        const auto type = GELF_ST_TYPE(symbol.st_info);
-        if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
-        const std::string_view text(name);
-        names.emplace_back(text.substr(0, text.find('@')));
-    }
-    return names;
-}
-
 /// Names of the functions that an ELF file calls elsewhere (its undefined dynamic symbols, without version),
 /// or, if it is linked statically, of the functions that it contains.
 Result<std::vector<std::string>> callable_names(const std::string& path) {
     const auto image = ElfImage::open(path);
     if (!image) return tl::unexpected(image.error());
-    const auto sections = read_sections(*image);
-    for (const GElf_Word table : {SHT_DYNSYM, SHT_SYMTAB}) {
-        const auto found = std::ranges::find_if(
-            sections, [&](const ElfSection& section) { return section.header.sh_type == table; });
-        if (found != sections.end()) return symbols_of(*found, image->handle(), table == SHT_SYMTAB);
-    }
-    return std::vector<std::string>{};
+    const bool linked = std::ranges::any_of(read_sections(*image), [](const ElfSection& section) {
+        return section.header.sh_type == SHT_DYNSYM;
+    });
+    if (linked) return read_imports(*image);
+    std::vector<std::string> names;
+    for (const Symbol& symbol : read_symbols(*image, SHT_SYMTAB))
+        if (symbol.is_code()) names.emplace_back(symbol.name);
+    return names;
 }
 
 /// A name as programmers know it: without version (`@@GLIBC_2.3.2`), `__GI_` and leading underscores.
