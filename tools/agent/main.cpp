@@ -26,7 +26,6 @@
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/plan/planning.h"
-#include "tools/agent/process/agent_usage.h"
 #include "tools/agent/process/attendant.h"
 #include "tools/agent/process/machine_share.h"
 #include "tools/agent/process/numa_nodes.h"
@@ -34,7 +33,6 @@
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
-#include "tools/agent/process/spare_descriptors.h"
 #include "tools/agent/record_loop.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/starter.h"
@@ -122,10 +120,20 @@ trace::ProcessInfo describe(const ProcessDescription& process, const Configurati
     return info;
 }
 
+/// As many descriptors as the program's objects, the sources about the process, and the trace need at a time;
+/// fewer: of what cannot be opened nothing true could be said.
+constexpr std::size_t kSpareDescriptors = 8;
+std::vector<Descriptor> spare_descriptors() {
+    std::vector<Descriptor> taken;
+    while (taken.size() < kSpareDescriptors)
+        if (taken.emplace_back(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)).get() < 0) return {};
+    return taken;
+}
+
 /// What the machine withholds from the recorder; empty: nothing.
 std::string obstacle(const Watch& watch) {
     if (!watch.works()) return "rdam: rdam-agent cannot start a thread: raise ulimit -u\n";
-    if (!SpareDescriptors{}.enough())
+    if (spare_descriptors().empty())
         return "rdam: Too many open files: the recorder needs a few more descriptors (raise ulimit -n)\n";
     return {};
 }
@@ -215,9 +223,9 @@ bool let_begin(const Job& job) {
     const auto& [shared, births, chores, process, configuration, rate, info, watch, priorities, attendant,
                  planning, numbers, name, output, rationed] = job;
     // While the process waits, so that no thread it makes is missed.
-    std::optional<SpareDescriptors> spare(std::in_place);
+    std::vector<Descriptor> spare = spare_descriptors();
     SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
-    spare.reset();
+    spare.clear();
     const double spun = machine.result();
     info.process.machine_share = share_of_run(spun, {});
     const std::vector<std::uint32_t> processors = processors_of(process.pid);

@@ -10,7 +10,6 @@
 #include "tools/agent/chunks/trace_file.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/planning.h"
-#include "tools/agent/process/agent_usage.h"
 #include "tools/agent/process/attendant.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"

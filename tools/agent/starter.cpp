@@ -97,14 +97,6 @@ bool stands_where_we_do(int pid) {
            ours.st_ino == theirs.st_ino;
 }
 
-/// The number that `status` has behind `name`, in octal.
-std::optional<mode_t> mask_in(const std::string& status) {
-    constexpr std::string_view kMask = "\nUmask:";
-    const std::size_t at = status.find(kMask);
-    if (at == std::string::npos) return {};
-    return static_cast<mode_t>(std::strtoul(status.c_str() + at + kMask.size(), nullptr, 8));
-}
-
 struct Wanted {
     starter::Request request;
     int memory = -1;
@@ -181,7 +173,11 @@ Served become_agent(int connection, int sender, char** arguments) {
     if (!for_child && !calls_itself(status, pid, wanted->request.pid)) return {};
     auto block = receive_environment(connection, wanted->request.environment);
     if (!block) return {};
-    if (const auto mask = mask_in(status)) umask(*mask);
+    if (auto words = status_words(status, "Umask:")) {
+        mode_t mask = 0;
+        *words >> std::oct >> mask;
+        umask(mask);
+    }
     // The names of files may be relative; not those that a fork child has from its parent.
     if (!for_child && chdir(in_proc(pid, "cwd").c_str()) != 0) return {};
     const auto process = static_cast<std::uint32_t>(pid);

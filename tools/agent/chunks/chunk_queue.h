@@ -10,7 +10,7 @@
 #include "libprobe/format/shared.h"
 #include "tools/agent/chunks/event_translator.h"
 #include "tools/agent/chunks/thread_table.h"
-#include "tools/agent/memory/functions_left.h"
+#include "tools/agent/memory/chunk_parser.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/agent/memory/functions_left.h"
+#include "tools/agent/memory/chunk_parser.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
 #include "tools/agent/plan/inheritance.h"

@@ -1,5 +1,6 @@
 #include "tools/agent/process/machine_share.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,12 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <mutex>
@@ -22,8 +21,10 @@
 #include <system_error>
 #include <thread>
 
+#include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
 #include "tools/base/files.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::agent {
 
@@ -42,9 +43,7 @@ constexpr double kKeptSeconds = 3600;
 constexpr std::size_t kBootId = 64;  // bytes
 
 double seconds_since_boot() {
-    timespec now{};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    return static_cast<double>(now_ns(CLOCK_BOOTTIME)) * 1e-9;
 }
 
 std::int64_t between(Clock::time_point from, Clock::time_point to) {
@@ -123,10 +122,7 @@ ProcessorTimes processor_times(const std::string& proc_stat, const std::vector<s
 }
 
 ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors) {
-    std::ifstream file("/proc/stat");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return processor_times(text.str(), processors);
+    return processor_times(contents("/proc/stat"), processors);
 }
 
 double share_of_run(double spun, const ProcessorTimes& during) {
@@ -259,29 +255,12 @@ double MachineShare::result() {
 
 namespace {
 
-std::optional<double> microseconds_in(std::string_view text) {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return number;
-}
-
 /// Checks the group and those around it. A container may see only the last part of the path, at `mount`.
 bool any_up_from(std::string group, const std::function<bool(const std::string& folder)>& limited) {
     for (;;) {
         if (limited(group)) return true;
         if (group.empty()) return false;
         group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
-    }
-}
-
-bool names_cpu(std::string_view controllers) {
-    for (;;) {
-        const auto comma = controllers.find(',');
-        if (controllers.substr(0, comma) == "cpu") return true;
-        if (comma == std::string_view::npos) return false;
-        controllers.remove_prefix(comma + 1);
     }
 }
 
@@ -292,7 +271,7 @@ bool is_limited(std::string_view controllers, const std::string& group, const st
             return is_quota(first_line(mounts + folder + "/cpu.max"), processors) ||
                    is_quota(first_line(mounts + "/unified" + folder + "/cpu.max"), processors);
         });
-    if (!names_cpu(controllers)) return false;
+    if (fmt::format(",{},", controllers).find(",cpu,") == std::string::npos) return false;
     return any_up_from(group, [&](const std::string& folder) {
         for (const std::string& mount : {mounts + "/cpu", mounts + "/cpu,cpuacct"}) {
             const std::string place = mount + folder + "/cpu.cfs_";
@@ -308,17 +287,15 @@ bool is_limited(std::string_view controllers, const std::string& group, const st
 bool is_quota(std::string_view cpu_max, unsigned processors) {
     const auto blank = cpu_max.find(' ');
     if (blank == std::string_view::npos) return false;
-    const auto quota = microseconds_in(cpu_max.substr(0, blank));
-    const auto period = microseconds_in(cpu_max.substr(blank + 1));
+    const auto quota = number_in<double>(cpu_max.substr(0, blank));
+    const auto period = number_in<double>(cpu_max.substr(blank + 1));
     return quota && period && *quota > 0 && *quota < *period * processors;
 }
 
 bool has_cpu_quota(std::string_view cgroups, const std::string& mounts, unsigned processors) {
-    while (!cgroups.empty()) {
-        // number:controllers:path; version 2 names no controllers.
-        const auto end = std::min(cgroups.find('\n'), cgroups.size());
-        const std::string_view line = cgroups.substr(0, end);
-        cgroups.remove_prefix(std::min(end + 1, cgroups.size()));
+    TextLines lines(cgroups);
+    // number:controllers:path; version 2 names no controllers.
+    for (std::string_view line; lines.next(line);) {
         const auto first = line.find(':');
         const auto second = line.find(':', first + 1);
         if (first == std::string_view::npos || second == std::string_view::npos) continue;

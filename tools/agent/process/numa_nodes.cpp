@@ -4,49 +4,30 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <system_error>
 
+#include "tools/agent/process/process_numbers.h"
 #include "tools/base/printable.h"
+#include "tools/base/text_lines.h"
 
 namespace rdam::agent {
 
 namespace {
 
-/// All of `text` is a number.
-std::optional<std::uint32_t> number_in(std::string_view text) {
-    std::uint32_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return number;
-}
-
 /// `3` or `0-3`.
 bool add_range(std::string_view text, std::vector<std::uint32_t>& to) {
     const auto dash = text.find('-');
-    const auto first = number_in(text.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : number_in(text.substr(dash + 1));
+    const auto first = number_in<std::uint32_t>(text.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : number_in<std::uint32_t>(text.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= trace::kNoCpu) return false;
     for (std::uint32_t cpu = *first; cpu <= *last; ++cpu)
         to.push_back(cpu);
     return true;
-}
-
-/// Nothing of a file that is longer than those of sysfs, which are a page at most.
-std::string whole(const std::filesystem::path& path) {
-    constexpr std::size_t kMax = 4097;
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMax, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(kMax));
-    const auto got = static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0));
-    text.resize(got < kMax ? got : 0);
-    return text;
 }
 
 }  // namespace
@@ -72,9 +53,9 @@ std::vector<trace::NodeInfo> read_nodes(const std::string& folder) {
     for (Walk entry{folder, error}; !error && entry != Walk{}; entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         if (!name.starts_with(kPrefix)) continue;
-        const auto number = number_in(std::string_view{name}.substr(kPrefix.size()));
+        const auto number = number_in<std::uint32_t>(std::string_view{name}.substr(kPrefix.size()));
         if (!number) continue;
-        auto cpus = parse_cpu_list(whole(entry->path() / "cpulist"));
+        auto cpus = parse_cpu_list(contents(entry->path() / "cpulist"));
         if (!cpus.empty()) nodes.push_back({*number, std::move(cpus)});
     }
     std::ranges::sort(nodes, {}, &trace::NodeInfo::number);
@@ -82,13 +63,6 @@ std::vector<trace::NodeInfo> read_nodes(const std::string& folder) {
 }
 
 namespace {
-
-std::vector<std::uint32_t> online_processors() {
-    std::ifstream file("/sys/devices/system/cpu/online");
-    std::string line;
-    std::getline(file, line);
-    return parse_cpu_list(line);
-}
 
 bool bind_to(const std::vector<std::uint32_t>& cpus) {
     cpu_set_t set;
@@ -131,7 +105,9 @@ Result<std::vector<std::uint32_t>> read_agent_cpus(std::string_view text) {
 Result<void> place_agent(const std::vector<std::uint32_t>& wanted, unsigned program) {
     if (wanted.empty()) {
         // A cpuset may forbid it: then nothing can be done.
-        if (const auto left = others(online_processors(), processors_of(program)); !left.empty())
+        if (const auto left =
+                others(parse_cpu_list(first_line("/sys/devices/system/cpu/online")), processors_of(program));
+            !left.empty())
             bind_to(left);
         return {};
     }

@@ -76,13 +76,10 @@ void ask_for_short_turns() {
 }
 
 ThreadPriorities::ThreadPriorities(pid_t program) : policy_(sched_getscheduler(0)) {
-    if (getsid(0) != getsid(program)) autogroup_ = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (getsid(0) != getsid(program))
+        autogroup_ = Descriptor(open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC));
     if (policy_ < 0 || sched_getparam(0, &parameter_) != 0) policy_ = SCHED_OTHER;
     reversible_ = is_reversible(policy_, parameter_);
-}
-
-ThreadPriorities::~ThreadPriorities() {
-    if (autogroup_ >= 0) close(autogroup_);
 }
 
 void ThreadPriorities::enlist() {
@@ -92,10 +89,10 @@ void ThreadPriorities::enlist() {
 
 /// False: the kernel has put it off.
 bool ThreadPriorities::write_share() {
-    if (autogroup_ < 0 || share_ == wanted_share_) return true;
+    if (autogroup_.get() < 0 || share_ == wanted_share_) return true;
     char text[8];
     const int size = std::snprintf(text, sizeof text, "%d", wanted_share_);
-    if (write(autogroup_, text, static_cast<std::size_t>(size)) < 0 && errno == EAGAIN) return false;
+    if (write(autogroup_.get(), text, static_cast<std::size_t>(size)) < 0 && errno == EAGAIN) return false;
     // What is refused for another reason is refused for good.
     share_ = wanted_share_;
     return true;

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "tools/base/files.h"
+
 namespace rdam::agent {
 
 /// For a thread that has little to do and has to do it soon: it asks for short turns on the processors (a
@@ -38,9 +40,6 @@ class ThreadPriorities final : public Priorities {
   public:
     /// `program`: its session must not be ours, or its threads would be lowered as well.
     explicit ThreadPriorities(pid_t program);
-    ~ThreadPriorities() override;
-    ThreadPriorities(const ThreadPriorities&) = delete;
-    ThreadPriorities& operator=(const ThreadPriorities&) = delete;
 
     /// The calling thread is one that works for the file.
     void enlist();
@@ -58,8 +57,8 @@ class ThreadPriorities final : public Priorities {
   private:
     bool write_share();
 
-    int autogroup_ = -1;  ///< of our own session; open, as it cannot be opened again without root's rights
-    int policy_;          ///< that we have been started with
+    Descriptor autogroup_;  ///< of our own session; open, as it cannot be opened again without root's rights
+    int policy_;            ///< that we have been started with
     sched_param parameter_{};
     bool reversible_;
     std::mutex mutex_;

@@ -7,24 +7,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <utility>
+
+#include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {
 
 namespace {
 
 constexpr std::size_t kStatusSize = 1U << 16U;
-
-/// The words behind `name` in the line that it begins.
-std::optional<std::istringstream> words_of(const std::string& status, const std::string& name) {
-    const std::size_t at = status.find("\n" + name);
-    if (at == std::string::npos) return {};
-    const std::size_t begin = at + 1 + name.size();
-    return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
-}
 
 template <typename Ids>
 bool has(const Ids& ids, std::uint32_t id) {
@@ -40,15 +33,22 @@ bool proc_is_of_our_namespace() {
 
 }  // namespace
 
-int open_status(std::uint32_t pid) {
-    if (!proc_is_of_our_namespace()) return -1;
-    return open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC);
+StatusFile::StatusFile(std::uint32_t pid) {
+    if (proc_is_of_our_namespace())
+        file_ = Descriptor(open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::string StatusFile::text() const {
+    std::string text(kStatusSize, '\0');
+    const ssize_t size = pread(file_.get(), text.data(), text.size(), 0);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return text;
 }
 
 std::optional<Credentials> parse_credentials(const std::string& status) {
-    auto users = words_of(status, "Uid:");
-    auto groups = words_of(status, "Gid:");
-    auto others = words_of(status, "Groups:");
+    auto users = status_words(status, "Uid:");
+    auto groups = status_words(status, "Gid:");
+    auto others = status_words(status, "Groups:");
     if (!users || !groups || !others) return {};
     Credentials found;
     for (uid_t& user : found.users)
@@ -61,19 +61,10 @@ std::optional<Credentials> parse_credentials(const std::string& status) {
 }
 
 Privileges::Privileges(std::uint32_t program, std::function<void()> before)
-    : status_(open_status(program)), user_(geteuid()), group_(getegid()), before_(std::move(before)) {}
-
-Privileges::~Privileges() {
-    if (status_ >= 0) close(status_);
-}
+    : status_(program), user_(geteuid()), group_(getegid()), before_(std::move(before)) {}
 
 bool Privileges::follow() {
-    if (status_ < 0) return true;
-    std::string text(kStatusSize, '\0');
-    const ssize_t size = pread(status_, text.data(), text.size(), 0);
-    if (size <= 0) return true;
-    text.resize(static_cast<std::size_t>(size));
-    const auto program = parse_credentials(text);
+    const auto program = parse_credentials(status_.text());
     if (!program || (has(program->users, user_) && has(program->groups, group_))) return true;
     return become(*program);
 }
@@ -90,48 +81,23 @@ bool Privileges::become(const Credentials& wanted) {
     return true;
 }
 
-namespace {
-
-constexpr std::size_t kStatusBytes = 1U << 16U;
-
-std::optional<std::uint32_t> number_of(const std::string& status, const std::string& name) {
-    const std::size_t at = status.find("\n" + name + ":");
-    if (at == std::string::npos) return {};
-    std::istringstream line(status.substr(at + name.size() + 2));
-    std::uint32_t number = 0;
-    if (!(line >> number)) return {};
-    return number;
-}
-
-}  // namespace
-
 std::optional<std::uint32_t> parse_filters(const std::string& status) {
-    const auto mode = number_of(status, "Seccomp");
+    const auto number = [&](const char* name) -> std::optional<std::uint32_t> {
+        auto words = status_words(status, name);
+        std::uint32_t value = 0;
+        if (!words || !(*words >> value)) return {};
+        return value;
+    };
+    const auto mode = number("Seccomp:");
     if (!mode) return {};
-    const auto filters = number_of(status, "Seccomp_filters");
+    const auto filters = number("Seccomp_filters:");
     if (*mode == 0) return 0;
     return filters && *filters > 0 ? *filters : 1;
 }
 
-FilterWatch::FilterWatch(std::uint32_t program) : status_(open_status(program)), first_(count()) {}
-
-FilterWatch::~FilterWatch() {
-    if (status_ >= 0) close(status_);
-}
-
 bool FilterWatch::more() const {
-    if (!first_) return false;
-    const auto now = count();
-    return now && *now > *first_;
-}
-
-std::optional<std::uint32_t> FilterWatch::count() const {
-    if (status_ < 0) return {};
-    std::string text(kStatusBytes, '\0');
-    const ssize_t size = pread(status_, text.data(), text.size(), 0);
-    if (size <= 0) return {};
-    text.resize(static_cast<std::size_t>(size));
-    return parse_filters(text);
+    const auto now = parse_filters(status_.text());
+    return first_ && now && *now > *first_;
 }
 
 std::string who_forbids_perf(std::string_view paranoid) {
@@ -152,10 +118,7 @@ std::string who_forbids_perf(std::string_view paranoid) {
 }
 
 std::string who_forbids_perf() {
-    std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
-    std::string paranoid;
-    std::getline(file, paranoid);
-    return who_forbids_perf(paranoid);
+    return who_forbids_perf(first_line("/proc/sys/kernel/perf_event_paranoid"));
 }
 
 }  // namespace rdam::agent

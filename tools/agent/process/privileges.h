@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/files.h"
+
 namespace rdam::agent {
 
 /// Whom a process acts for.
@@ -24,17 +26,22 @@ struct Credentials {
 /// From /proc/PID/status; nothing if that does not contain users and groups.
 std::optional<Credentials> parse_credentials(const std::string& status);
 
-/// A descriptor of /proc/PID/status; negative: it cannot be read, or is another process's.
-int open_status(std::uint32_t pid);
+/// /proc/PID/status, which stays open: another user could not open it again.
+class StatusFile {
+  public:
+    explicit StatusFile(std::uint32_t pid);
+    /// Empty: it cannot be read, is another process's, or the process is gone.
+    std::string text() const;
+
+  private:
+    Descriptor file_;
+};
 
 /// Not thread-safe; changes the rights of all threads of the agent.
 class Privileges {
   public:
     /// `before` is called before each change, with the old rights.
     Privileges(std::uint32_t program, std::function<void()> before);
-    ~Privileges();
-    Privileges(const Privileges&) = delete;
-    Privileges& operator=(const Privileges&) = delete;
 
     /// Looks at the program, and becomes the user that it is if it cannot come back to ours (a change of the
     /// effective user alone is no loss). Of a program that is gone nothing is known any more. False: the
@@ -44,7 +51,7 @@ class Privileges {
   private:
     bool become(const Credentials& wanted);
 
-    int status_;  ///< /proc/PID/status; negative: not readable
+    StatusFile status_;
     uid_t user_;
     gid_t group_;
     std::function<void()> before_;
@@ -60,18 +67,13 @@ std::optional<std::uint32_t> parse_filters(const std::string& status);
 class FilterWatch {
   public:
     /// What there is then does not count.
-    explicit FilterWatch(std::uint32_t program);
-    ~FilterWatch();
-    FilterWatch(const FilterWatch&) = delete;
-    FilterWatch& operator=(const FilterWatch&) = delete;
+    explicit FilterWatch(std::uint32_t program) : status_(program), first_(parse_filters(status_.text())) {}
 
     /// Whether the first thread has more than it had.
     bool more() const;
 
   private:
-    std::optional<std::uint32_t> count() const;
-
-    int status_;  ///< /proc/PID/status; negative: not readable
+    StatusFile status_;
     std::optional<std::uint32_t> first_;
 };
 

@@ -17,21 +17,21 @@
 #include <iterator>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "tools/agent/process/numa_nodes.h"
 #include "tools/agent/process/process_numbers.h"
 
 namespace rdam::agent {
 
-namespace {
-
-constexpr std::uint64_t kSecond = 1000000000;
-
 std::uint64_t now_ns(clockid_t clock) {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
     timespec time{};
     clock_gettime(clock, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
 }
+
+namespace {
 
 std::string read_processor_model() {
     std::ifstream file("/proc/cpuinfo");
@@ -278,10 +278,7 @@ ProcessTitle::ProcessTitle(std::uint32_t pid, const std::vector<std::string>& co
 }
 
 void ProcessTitle::look(bool at_once) {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    const std::uint64_t now =
-        static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+    const std::uint64_t now = now_ns(CLOCK_MONOTONIC);
     if (!at_once && now - looked_ns_ < kLookNs) return;
     looked_ns_ = now;
     const std::string seen = title_text(read_cmdline(pid_));
@@ -289,6 +286,26 @@ void ProcessTitle::look(bool at_once) {
     const bool same_program = stat && (stat->stack_start == 0 || stat->stack_start == stack_start_);
     if (!same_program || seen.empty() || seen == command_) return;
     text_ = text_.empty() ? seen : common_title(text_, seen);
+}
+
+AgentUsage::AgentUsage(trace::AgentInfo& info, std::function<double()> others)
+    : info_(info), others_(std::move(others)), before_(used()) {
+    info_.told = true;
+    note();
+}
+
+double AgentUsage::used() const {
+    return static_cast<double>(now_ns(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9 + others_();
+}
+
+void AgentUsage::note() {
+    info_.cpu_seconds = used();
+    if (running_) info_.running_cpu_seconds = info_.cpu_seconds - before_;
+}
+
+void AgentUsage::program_ended() {
+    note();
+    running_ = false;
 }
 
 }  // namespace rdam::agent

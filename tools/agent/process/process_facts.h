@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,9 @@ std::string way_to(std::uint32_t pid, const std::string& path, std::uint64_t add
 
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
+
+/// What a clock of the kernel's says, in nanoseconds.
+std::uint64_t now_ns(clockid_t clock);
 
 /// One moment by the time-stamp counter and by a clock of the kernel's.
 struct Moment {
@@ -112,6 +116,28 @@ class ProcessTitle {
     std::uint64_t stack_start_ = 0;
     std::uint64_t looked_ns_ = 0;
     std::string text_;
+};
+
+// The processor time that the agent itself takes.
+
+/// Keeps `info` up to date from the moment at which the program begins to run. Not thread-safe.
+class AgentUsage {
+  public:
+    /// `others`: the seconds that processes of its have used so far.
+    AgentUsage(trace::AgentInfo& info, std::function<double()> others);
+
+    /// Cheap enough for every look at the program's work.
+    void note();
+    /// From now on the agent disturbs nobody.
+    void program_ended();
+
+  private:
+    double used() const;
+
+    trace::AgentInfo& info_;
+    std::function<double()> others_;
+    double before_;  ///< seconds that were used while the program waited for its plan
+    bool running_ = true;
 };
 
 }  // namespace rdam::agent

@@ -30,14 +30,17 @@ std::vector<std::uint32_t> numbers_in(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<std::uint32_t> parse_numbers(const std::string& status) {
-    constexpr std::string_view kNumbers = "\nNSpid:";
-    const std::size_t at = status.find(kNumbers);
+std::optional<std::istringstream> status_words(const std::string& status, const std::string& name) {
+    const std::size_t at = status.find("\n" + name);
     if (at == std::string::npos) return {};
-    const std::size_t begin = at + kNumbers.size();
-    std::istringstream line(status.substr(begin, status.find('\n', begin) - begin));
+    const std::size_t begin = at + 1 + name.size();
+    return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
+}
+
+std::vector<std::uint32_t> parse_numbers(const std::string& status) {
     std::vector<std::uint32_t> numbers;
-    for (std::uint32_t number = 0; line >> number;)
+    auto words = status_words(status, "NSpid:");
+    for (std::uint32_t number = 0; words && *words >> number;)
         numbers.push_back(number);
     return numbers;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,10 @@
 #include <vector>
 
 namespace rdam::agent {
+
+/// The words behind `name` in the line of `status`, the text of a status file, that it begins; nothing: no
+/// line does.
+std::optional<std::istringstream> status_words(const std::string& status, const std::string& name);
 
 /// The numbers of a task, in the namespace of the /proc here first, in its own last (NSpid). `status` is the
 /// text of its status file; empty: it does not say.

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "tools/base/files.h"
+
 namespace rdam::agent {
 namespace {
 
@@ -38,36 +40,32 @@ class SaidFile {
     explicit SaidFile(const std::string& path)
         : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)) {
         struct stat status {};
-        usable_ = fd_ >= 0 && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
-                  status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && lock();
+        usable_ = fd_.get() >= 0 && fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                  status.st_nlink == 1 && status.st_uid == geteuid() &&
+                  (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && lock();
     }
-    ~SaidFile() {
-        if (fd_ >= 0) close(fd_);
-    }
-    SaidFile(const SaidFile&) = delete;
-    SaidFile& operator=(const SaidFile&) = delete;
 
     bool usable() const { return usable_; }
     SaidRing read() const {
         SaidRing ring;
-        if (pread(fd_, &ring, sizeof ring, 0) != sizeof ring) return {};
+        if (pread(fd_.get(), &ring, sizeof ring, 0) != sizeof ring) return {};
         return ring;
     }
     void write(const SaidRing& ring) const {
-        if (pwrite(fd_, &ring, sizeof ring, 0) != sizeof ring) (void)!ftruncate(fd_, 0);
+        if (pwrite(fd_.get(), &ring, sizeof ring, 0) != sizeof ring) (void)!ftruncate(fd_.get(), 0);
     }
 
   private:
     bool lock() const {
         constexpr int kLockTries = 50;
         for (int i = 0; i < kLockTries; ++i) {
-            if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return true;
+            if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds{1});
         }
         return false;
     }
 
-    int fd_;
+    Descriptor fd_;
     bool usable_ = false;
 };
 

@@ -25,13 +25,6 @@ std::chrono::steady_clock::duration nanoseconds(double ns) {
 /// it.
 constexpr double kBeforeTimer = 5e3;
 
-std::uint64_t used_nanoseconds() {
-    timespec used{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    return static_cast<std::uint64_t>(used.tv_sec) * kSecond + static_cast<std::uint64_t>(used.tv_nsec);
-}
-
 }  // namespace
 
 WindowKeeper::WindowKeeper(const SharedMemory& shared, const TickRate& rate, WindowExchange& exchange)
@@ -210,7 +203,7 @@ void WindowKeeper::close_window() {
         exchange_.tail.store(tail + 1);
     }
     group.open_ticks += now - std::max(opened_, started_);
-    exchange_.used_ns.store(used_nanoseconds());
+    exchange_.used_ns.store(now_ns(CLOCK_PROCESS_CPUTIME_ID));
     plan_next(group);
 }
 

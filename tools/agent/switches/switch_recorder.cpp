@@ -187,10 +187,7 @@ clockid_t SwitchClock::source() const {
 }
 
 std::uint64_t SwitchClock::now_ns() const {
-    timespec time{};
-    clock_gettime(source(), &time);
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
+    return rdam::agent::now_ns(source());
 }
 
 void SwitchClock::look() {
