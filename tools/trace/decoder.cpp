@@ -203,34 +203,35 @@ class ChunkDecoder::Run {
         return true;
     }
 
-    bool read_stacks(std::uint32_t count) {
-        ColumnReader& in = column(Column::stacks);
+    /// Calls `set(event, value)` for the entered calls that a column has a value for, by their distances.
+    template <class Set>
+    bool read_marks(Column which, std::uint32_t count, const Set& set) {
+        ColumnReader& in = column(which);
         std::uint64_t at = 0;
         while (in.left() != 0) {
             const std::uint64_t distance = in.next();
-            const std::uint64_t stack = in.next();
+            const std::uint64_t value = in.next();
             if (distance >= count - at) return false;
             at += distance;
             Event& event = d_.events_[at];
             if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
-            event.stack = stack <= info_.stacks.size() ? static_cast<std::uint32_t>(stack) : 0;
+            if (!set(event, value)) return false;
         }
         return true;
     }
 
+    bool read_stacks(std::uint32_t count) {
+        return read_marks(Column::stacks, count, [&](Event& event, std::uint64_t stack) {
+            event.stack = stack <= info_.stacks.size() ? static_cast<std::uint32_t>(stack) : 0;
+            return true;
+        });
+    }
+
     bool read_sampling(std::uint32_t count) {
-        ColumnReader& in = column(Column::sampling);
-        std::uint64_t at = 0;
-        while (in.left() != 0) {
-            const std::uint64_t distance = in.next();
-            const std::uint64_t sampling = in.next();
-            if (distance >= count - at || sampling == 0 || sampling > 1U + kMaxSampling) return false;
-            at += distance;
-            Event& event = d_.events_[at];
-            if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
+        return read_marks(Column::sampling, count, [](Event& event, std::uint64_t sampling) {
             event.sampling = static_cast<std::uint8_t>(sampling);
-        }
-        return true;
+            return sampling != 0 && sampling <= 1U + kMaxSampling;
+        });
     }
 
     /// One for each enter and leave, or none at all.

@@ -71,19 +71,6 @@ constexpr Stranger kStrangers[] = {
 
 }  // namespace
 
-FileInput::~FileInput() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
-FileInput::FileInput(FileInput&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
-
-FileInput& FileInput::operator=(FileInput&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    std::swap(size_, other.size_);
-    return *this;
-}
-
 Result<FileInput> FileInput::open(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
@@ -97,19 +84,19 @@ Result<FileInput> FileInput::open(const std::string& path) {
 
 Result<FileInput> FileInput::take_over(int fd, const std::string& path) {
     FileInput file;
-    file.fd_ = fd;
+    file.fd_ = Descriptor(fd);
     struct stat status {};
-    if (fstat(file.fd_, &status) != 0)
-        return fail("cannot read {}: {}; check the file", path, text_of(errno));
+    if (fstat(fd, &status) != 0) return fail("cannot read {}: {}; check the file", path, text_of(errno));
     if (!S_ISREG(status.st_mode)) return fail("{} is {}", path, kind_of(status.st_mode));
     file.size_ = static_cast<std::uint64_t>(status.st_size);
     return file;
 }
 
 Result<void> FileInput::wait_for_recorder(const std::string& path, const std::function<void()>& waiting) {
-    wait_for_lock(fd_, waiting);
+    wait_for_lock(fd_.get(), waiting);
     struct stat status {};
-    if (fstat(fd_, &status) != 0) return fail("cannot read {}: {}; check the file", path, text_of(errno));
+    if (fstat(fd_.get(), &status) != 0)
+        return fail("cannot read {}: {}; check the file", path, text_of(errno));
     size_ = static_cast<std::uint64_t>(status.st_size);
     return {};
 }
@@ -118,7 +105,7 @@ std::size_t FileInput::read(std::uint64_t offset, std::span<std::uint8_t> into) 
     std::size_t done = 0;
     while (done < into.size()) {
         const ssize_t got =
-            pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+            pread(fd_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         done += static_cast<std::size_t>(got);

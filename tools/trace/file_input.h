@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "tools/base/files.h"
 #include "tools/base/result.h"
 #include "tools/trace/format.h"
 
@@ -15,11 +16,6 @@ namespace rdam::trace {
 class FileInput {
   public:
     FileInput() = default;
-    ~FileInput();
-    FileInput(FileInput&& other) noexcept;
-    FileInput& operator=(FileInput&& other) noexcept;
-    FileInput(const FileInput&) = delete;
-    FileInput& operator=(const FileInput&) = delete;
 
     /// Opens a regular file without ever blocking on it.
     static Result<FileInput> open(const std::string& path);
@@ -44,7 +40,7 @@ class FileInput {
     std::uint64_t size() const { return size_; }  ///< when it was opened, or had been waited for
 
   private:
-    int fd_ = -1;
+    Descriptor fd_;
     std::uint64_t size_ = 0;
 };
 

@@ -44,6 +44,10 @@ Result<void> check_header(const FileInput& file, const std::string& path, Damage
     return tl::unexpected(not_a_trace(path, {bytes, got}));
 }
 
+tl::unexpected<Error> too_large(const std::string& path) {
+    return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
+}
+
 /// Names the function of leaves that end whichever call is the innermost open one.
 class OpenFrames {
   public:
@@ -130,6 +134,12 @@ struct TraceReader::State {
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
+    /// From first_tsc to last_tsc; a chunk that is bad reaches nowhere.
+    TimePart time_of(const Chunk& chunk) const {
+        const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+        return format::is_sound(header) ? TimePart{header.first_tsc, header.last_tsc}
+                                        : TimePart{UINT64_MAX, 0};
+    }
     std::uint64_t begin_of(std::uint32_t thread) const;
     std::uint64_t end_of(std::uint32_t thread) const;
     std::vector<std::size_t> chunks_of_part(std::uint32_t thread, const TimePart& part);
@@ -264,7 +274,7 @@ Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
     try {
         return loader.load(file, chunk.place) && decoder.decode(loader.header(), loader.payload(), info);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
+        return too_large(path);
     }
 }
 
@@ -278,9 +288,7 @@ std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
     if (info.threads[thread].end != 0) return info.threads[thread].end;
     std::uint64_t last = 0;
     for (const Chunk& chunk : threads[thread].chunks)
-        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
-            format::is_sound(header))
-            last = std::max(last, header.last_tsc);
+        last = std::max(last, time_of(chunk).end);
     return last;
 }
 
@@ -289,9 +297,7 @@ std::uint64_t TraceReader::State::begin_of(std::uint32_t thread) const {
     if (info.threads[thread].start != 0) return info.threads[thread].start;
     std::uint64_t first = UINT64_MAX;
     for (const Chunk& chunk : threads[thread].chunks)
-        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
-            format::is_sound(header))
-            first = std::min(first, header.first_tsc);
+        first = std::min(first, time_of(chunk).begin);
     return first == UINT64_MAX ? 0 : first;
 }
 
@@ -301,12 +307,8 @@ std::vector<std::size_t> TraceReader::State::chunks_of_part(std::uint32_t thread
     const std::lock_guard guard(lock);
     if (of.times.size() != of.chunks.size()) {
         of.times.clear();
-        for (const Chunk& chunk : of.chunks) {
-            const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
-            // A chunk that is bad reaches nowhere.
-            of.times.push_back(format::is_sound(header) ? TimePart{header.first_tsc, header.last_tsc}
-                                                        : TimePart{UINT64_MAX, 0});
-        }
+        for (const Chunk& chunk : of.chunks)
+            of.times.push_back(time_of(chunk));
     }
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < of.times.size(); ++i)
@@ -447,7 +449,7 @@ Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
                 path);
         state.add_chunks(places);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
+        return too_large(path);
     }
     return reader;
 }
@@ -505,7 +507,7 @@ Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
     try {
         return state_->read_off_cpu(thread);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than this machine has: analyze it on a larger one", state_->path);
+        return too_large(state_->path);
     }
 }
 

@@ -260,13 +260,14 @@ void NameLock::give_up(int error) {
     error_ = error;
 }
 
+void NameLock::tell(std::size_t place) {
+    constexpr std::array<char, sizeof Content::events> kYes{'1'};
+    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), place);
+}
+
 void NameLock::tell_loaded(std::string_view launcher) {
     if (state_ != State::held) return;
-    if (launcher.empty()) {
-        constexpr std::array<char, sizeof Content::programs> kYes{'1'};
-        write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, programs));
-        return;
-    }
+    if (launcher.empty()) return tell(offsetof(Content, programs));
     const std::string before = loaded().launchers;
     if ((", " + before + ",").find(fmt::format(", {},", launcher)) != std::string::npos) return;
     const std::string all = before.empty() ? std::string{launcher} : fmt::format("{}, {}", before, launcher);
@@ -275,13 +276,11 @@ void NameLock::tell_loaded(std::string_view launcher) {
 }
 
 void NameLock::tell_planned() {
-    constexpr std::array<char, sizeof Content::planned> kYes{'1'};
-    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, planned));
+    tell(offsetof(Content, planned));
 }
 
 void NameLock::tell_events() {
-    constexpr std::array<char, sizeof Content::events> kYes{'1'};
-    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, events));
+    tell(offsetof(Content, events));
 }
 
 bool NameLock::tell_failure(std::string_view reason) {

@@ -96,6 +96,7 @@ class NameLock {
     Step join(std::string_view run);
     bool is_current() const;
     bool is_of(std::string_view run) const;
+    void tell(std::size_t place);
     void close();
     void give_up(int error);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "tools/base/files.h"
 #include "tools/base/result.h"
 #include "tools/trace/encoder.h"
 #include "tools/trace/event.h"
@@ -24,9 +25,6 @@ class FileOutput {
   public:
     /// Closes `fd` on destruction.
     FileOutput(int fd, std::string name, Purpose purpose = Purpose::recording);
-    ~FileOutput();
-    FileOutput(const FileOutput&) = delete;
-    FileOutput& operator=(const FileOutput&) = delete;
 
     /// The file must be regular and empty, and no other process may hold it.
     Result<void> check_and_lock();
@@ -43,7 +41,7 @@ class FileOutput {
   private:
     [[nodiscard]] tl::unexpected<Error> cannot_write(int error) const;
 
-    int fd_;
+    Descriptor fd_;
     std::string name_;
     Purpose purpose_;
     std::uint64_t size_ = 0;
