@@ -76,7 +76,7 @@ void analyze_events(benchmark::State& state) {
     const Thread thread =
         make_thread(static_cast<std::uint64_t>(state.range(0)), static_cast<std::uint64_t>(state.range(1)));
     const trace::TraceInfo info = make_info();
-    const auto keys = mining::make_keys(info, {});
+    const auto keys = sequences::make_keys(info, {});
     if (!keys) return state.SkipWithError(keys.error().message.c_str());
     const score::ResolvedSettings settings{.sequences = {},
                                            .keys = *keys,

@@ -19,23 +19,23 @@ double timed_ms(const std::function<void()>& work) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-std::string result_text(const Result<feedback::Effect>& effect) {
+std::string result_text(const Result<screen::Effect>& effect) {
     if (!effect) return effect.error().message;
-    return *effect == feedback::Effect::reread     ? "read the trace again"
-           : *effect == feedback::Effect::rescored ? "from memory"
-                                                   : "no change";
+    return *effect == screen::Effect::reread     ? "read the trace again"
+           : *effect == screen::Effect::rescored ? "from memory"
+                                                 : "no change";
 }
 
-void measure(feedback::Session& session, const std::string& what,
-             const std::function<Result<feedback::Effect>()>& change) {
-    Result<feedback::Effect> effect = feedback::Effect::nothing;
+void measure(screen::Session& session, const std::string& what,
+             const std::function<Result<screen::Effect>()>& change) {
+    Result<screen::Effect> effect = screen::Effect::nothing;
     const double there = timed_ms([&] { effect = change(); });
     double back = 0;
-    if (effect && *effect != feedback::Effect::nothing) back = timed_ms([&] { effect = session.undo(); });
+    if (effect && *effect != screen::Effect::nothing) back = timed_ms([&] { effect = session.undo(); });
     fmt::print("{:28}{:10.1f}{:10.1f}  {}\n", what, there, back, result_text(effect));
 }
 
-void measure_all(feedback::Session& session) {
+void measure_all(screen::Session& session) {
     fmt::print("{:28}{:>10}{:>10}\n", "", "ms", "undo, ms");
     measure(session, "fold loops", [&] { return session.set_fold_loops(true); });
     measure(session, "baseline process",
@@ -51,9 +51,9 @@ void measure_all(feedback::Session& session) {
                         return session.set_key(f, static_cast<std::uint16_t>(p), !function.parameters[p].key);
                     });
         measure(session, "split by context " + function.name,
-                [&] { return session.set_key(f, mining::kCallerKey, true); });
+                [&] { return session.set_key(f, sequences::kCallerKey, true); });
         measure(session, "ignore " + function.name, [&] { return session.set_ignored(f, true); });
-        Result<feedback::FunctionPage> page = feedback::FunctionPage{};
+        Result<screen::FunctionPage> page = screen::FunctionPage{};
         const double ms = timed_ms([&] { page = session.page(f, 60); });
         fmt::print("{:28}{:10.1f}\n", "page of " + function.name, ms);
     }
@@ -71,8 +71,8 @@ int main(int count, char** words) {
         fmt::print(stderr, "rescore: {}\n", reader.error().message);
         return 1;
     }
-    Result<std::unique_ptr<feedback::Session>> session = nullptr;
-    const double ms = timed_ms([&] { session = feedback::Session::open(*reader, {}, nullptr); });
+    Result<std::unique_ptr<screen::Session>> session = nullptr;
+    const double ms = timed_ms([&] { session = screen::Session::open(*reader, {}, nullptr); });
     if (!session) {
         fmt::print(stderr, "rescore: {}\n", session.error().message);
         return 1;

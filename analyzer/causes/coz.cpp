@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include "analyzer/causes/readers.h"
 #include "tools/base/text_lines.h"

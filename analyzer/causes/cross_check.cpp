@@ -1,12 +1,9 @@
 #include "analyzer/causes/cross_check.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
-
-#include "analyzer/causes/function_names.h"
 
 namespace rdam::causes {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "analyzer/causes/cause_report.h"

@@ -1,6 +1,5 @@
 #include "analyzer/causes/thread_errors.h"
 
-#include <algorithm>
 #include <set>
 
 #include "tools/base/text_lines.h"

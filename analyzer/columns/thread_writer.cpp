@@ -58,7 +58,7 @@ ValueTable* ThreadWriter::values_of(std::uint32_t function) {
 }
 
 /// Its place in sequences_, behind those before it if it is new.
-std::size_t ThreadWriter::place_of(mining::GroupId group) {
+std::size_t ThreadWriter::place_of(sequences::GroupId group) {
     if (group >= places_.size()) places_.resize(group + std::size_t{1}, kNone);
     if (places_[group] == kNone) {
         places_[group] = static_cast<std::uint32_t>(sequences_.size());
@@ -89,7 +89,7 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
 }
 
 void ThreadWriter::closed(const calls::Call& call) {
-    const mining::GroupId group = end(call);
+    const sequences::GroupId group = end(call);
     const Open open = open_.back();
     open_.pop_back();
     if (!shown_[call.function]) return;
@@ -129,7 +129,7 @@ void ThreadWriter::finish() {
              .function = store().shape(store().group(each.group).shape).function,
              .id = ids[each.group],
              .calls = each.calls,
-             .name = printable(mining::sequence_name(store(), each.group, info(), settings().keys))});
+             .name = printable(sequences::sequence_name(store(), each.group, info(), settings().keys))});
     }
 }
 

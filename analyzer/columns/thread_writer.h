@@ -94,7 +94,7 @@ class ValueTable {
 struct SequenceRow {
     std::uint32_t thread = 0;
     std::uint32_t function = 0;
-    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::uint64_t id = 0;  ///< sequences::lasting_ids
     std::uint64_t calls = 0;
     std::string name;
 };
@@ -167,7 +167,7 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter>, private
     static constexpr std::uint32_t kNone = UINT32_MAX;
     /// A sequence in the table.
     struct Sequence {
-        mining::GroupId group = 0;
+        sequences::GroupId group = 0;
         std::uint64_t calls = 0;
     };
 
@@ -176,7 +176,7 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter>, private
     void abandoned(std::size_t count);
 
     ValueTable* values_of(std::uint32_t function);
-    std::size_t place_of(mining::GroupId group);
+    std::size_t place_of(sequences::GroupId group);
 
     std::uint32_t thread_;
     trace::TimeScale time_;
@@ -185,7 +185,7 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter>, private
     std::vector<bool> known_ends_;     // by function; empty: all
     std::vector<Sequence> sequences_;  // in the order of their rows
     std::vector<std::uint32_t>
-        places_;  // in sequences_, by mining::GroupId; kNone: its function is not shown
+        places_;  // in sequences_, by sequences::GroupId; kNone: its function is not shown
     std::vector<Open> open_;
 };
 

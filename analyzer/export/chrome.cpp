@@ -11,7 +11,7 @@
 #include "tools/base/printable.h"
 #include "tools/trace/event.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 /// The first tid of each kind of rows. Viewers show the slices of one row nested, so what is not nested with
@@ -209,4 +209,4 @@ Result<Written> write_json(const views::Visit& visit, const Options& options, Si
     return write_slices(visit, options, writer, sink);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

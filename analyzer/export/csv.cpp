@@ -9,7 +9,7 @@
 #include "analyzer/export/format.h"
 #include "tools/base/printable.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 constexpr std::string_view kHeadLine =
@@ -97,4 +97,4 @@ Result<Written> write_csv(const views::Visit& visit, const Options& /*options*/,
     return out.finish(written);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -25,7 +25,7 @@
 #include "tools/base/printable.h"
 #include "tools/trace/event.h"
 
-namespace rdam::formats::firefox {
+namespace rdam::exports::firefox {
 namespace {
 
 // The tables of a profile of the Firefox Profiler, in version 61 of its processed format: objects of columns.
@@ -235,9 +235,9 @@ void Shared::write(Buffer& out) {
 }
 
 }  // namespace
-}  // namespace rdam::formats::firefox
+}  // namespace rdam::exports::firefox
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace firefox {
 namespace {
 
@@ -507,4 +507,4 @@ Result<Written> write_firefox(const views::Visit& visit, const Options& options,
     return write_slices(visit, options, writer, sink);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -7,7 +7,7 @@
 #include "analyzer/export/stacks.h"
 #include "tools/base/printable.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 /// What separates frames is in none.
@@ -43,4 +43,4 @@ Result<Written> write_folded(const score::Report& report, const trace::TraceInfo
     return out.finish(written);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -12,7 +12,7 @@
 #include "analyzer/views/visit.h"
 #include "tools/base/result.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 /// Where the bytes go. Not thread-safe.
 class Sink {
@@ -76,7 +76,7 @@ struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
     PathWeight weight = PathWeight::lost;
     unsigned jobs = 0;  ///< threads; 0: one per processor
-    std::span<const around::Arrow> arrows = {};
+    std::span<const views::Arrow> arrows = {};
     const EarlyLosses* early = nullptr;  ///< with a budget: what Visit::prepare() showed it; null: nothing
 };
 
@@ -128,4 +128,4 @@ Result<Written> write_paje(const views::Visit& visit, const Options& options, Si
 Result<Written> write_otf2(const views::Visit& visit, const Options& options, const Place& place);
 Result<void> check_only_otf2(const std::string& folder);
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

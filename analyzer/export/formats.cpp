@@ -1,6 +1,6 @@
 #include "analyzer/export/format.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 /// The Firefox Profiler makes an object of each marker and sorts them, several times over: with some hundred
@@ -53,4 +53,4 @@ std::string_view why_left_out([[maybe_unused]] std::string_view name) {
     return {};
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

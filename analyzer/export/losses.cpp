@@ -5,7 +5,7 @@
 
 #include "tools/base/in_parallel.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 namespace {
 
@@ -245,4 +245,4 @@ bool Kept::lasted_for_a_part(const views::Closed& call, std::size_t begun) const
     return false;
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

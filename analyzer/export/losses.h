@@ -14,7 +14,7 @@
 
 #include "analyzer/views/visit.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 /// Counts values by their size, in steps of some percent.
 class SizeCounts {
@@ -197,4 +197,4 @@ class Kept {
     std::vector<Span> around_;  // the largest losses: by time, not overlapping
 };
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -26,7 +26,7 @@
 #include "tools/trace/event.h"
 #include "wrappers/catalogue/catalogue.h"
 
-namespace rdam::formats::otf2 {
+namespace rdam::exports::otf2 {
 namespace {
 
 // What the events of an archive refer to by number: strings, attributes and regions.
@@ -270,9 +270,9 @@ void Definitions::write(Archive& archive, OTF2_GlobalDefWriter* writer) const {
 }
 
 }  // namespace
-}  // namespace rdam::formats::otf2
+}  // namespace rdam::exports::otf2
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 using otf2::Archive;
@@ -534,4 +534,4 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     return Written{.calls = totals.calls};
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -8,7 +8,7 @@
 
 #include "analyzer/export/format.h"
 
-namespace rdam::formats::otf2 {
+namespace rdam::exports::otf2 {
 namespace {
 
 /// An archive of ours is traces.otf2, traces.def, and traces/ with a .def and an .evt for each location.
@@ -84,9 +84,9 @@ Result<void> Archive::close() {
     return state();
 }
 
-}  // namespace rdam::formats::otf2
+}  // namespace rdam::exports::otf2
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ Result<void> check_only_otf2(const std::string& folder) {
     return {};
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -11,7 +11,7 @@
 #include "tools/base/result.h"
 #include "tools/base/unmovable.h"
 
-namespace rdam::formats::otf2 {
+namespace rdam::exports::otf2 {
 
 /// Nothing is buffered beyond some chunks of each writer. Not thread-safe, and one at a time: the library has
 /// one error callback.
@@ -51,4 +51,4 @@ class Archive : private Unmovable {
     rdam::otf2::LibraryErrors errors_;
 };
 
-}  // namespace rdam::formats::otf2
+}  // namespace rdam::exports::otf2

@@ -20,7 +20,7 @@
 #include "tools/base/printable.h"
 #include "tools/trace/event.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 constexpr std::string_view kDefinitions = R"(%EventDef PajeDefineContainerType 0
@@ -273,4 +273,4 @@ Result<Written> write_paje(const views::Visit& visit, const Options& /*options*/
     return out.finish({.calls = spool.calls()});
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

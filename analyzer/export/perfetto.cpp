@@ -13,7 +13,7 @@
 #include "analyzer/export/slices.h"
 #include "tools/base/printable.h"
 
-namespace rdam::formats::perfetto {
+namespace rdam::exports::perfetto {
 namespace {
 
 // The fields of Perfetto's protobuf messages that we write, by their numbers: protos/perfetto/trace/*.proto
@@ -56,9 +56,9 @@ inline constexpr Tag kId = 1, kText = 2;
 }  // namespace interned
 
 }  // namespace
-}  // namespace rdam::formats::perfetto
+}  // namespace rdam::exports::perfetto
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 using protozero::pbf_writer;
@@ -319,4 +319,4 @@ Result<Written> write_perfetto(const views::Visit& visit, const Options& options
     return write_slices(visit, options, writer, sink);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

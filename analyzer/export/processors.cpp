@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 bool is_longer(const OnProcessor& a, const OnProcessor& b) {
@@ -60,4 +60,4 @@ std::vector<OnProcessor> Processors::by_processor() const {
     return all;
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -8,7 +8,7 @@
 
 #include "tools/trace/event.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 /// A stretch in which a thread was on a processor, inside an outermost call. Ticks.
 struct OnProcessor {
@@ -39,4 +39,4 @@ class Processors {
     std::vector<OnProcessor> stretches_;
 };
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -7,7 +7,7 @@
 #include "analyzer/export/losses.h"
 #include "tools/base/in_parallel.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 namespace {
 
@@ -33,9 +33,9 @@ struct MergedBin {
 /// The ends of arrows, by thread, then by time.
 class ArrowEnds {
   public:
-    ArrowEnds(std::span<const around::Arrow> arrows, const trace::TimeScale& clock) {
+    ArrowEnds(std::span<const views::Arrow> arrows, const trace::TimeScale& clock) {
         std::uint64_t id = 0;
-        for (const around::Arrow& arrow : arrows) {
+        for (const views::Arrow& arrow : arrows) {
             const std::int64_t at = clock.since_origin(arrow.at);
             ++id;
             ends_[arrow.from.thread].push_back({id, true, arrow.from.function, arrow.at, at});
@@ -410,4 +410,4 @@ void InOrder::end(std::size_t part) {
     moved_.notify_all();
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -23,7 +23,7 @@
 #include "analyzer/views/visit.h"
 #include "tools/base/unmovable.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 /// An end of an arrow, in the slice that it is given with.
 struct ArrowEnd {
@@ -208,4 +208,4 @@ class InOrder {
     std::optional<Error> error_;
 };
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

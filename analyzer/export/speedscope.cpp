@@ -9,7 +9,7 @@
 #include "analyzer/export/stacks.h"
 #include "tools/base/printable.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 using SpeedscopeJson = nlohmann::ordered_json;
@@ -128,4 +128,4 @@ Result<Written> write_speedscope(const score::Report& report, const trace::Trace
     return out.finish(written);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 double weight_of(const score::PathNode& node, PathWeight weight) {
@@ -62,9 +62,9 @@ std::string frame_name(const trace::TraceInfo& info, const score::PathNode& node
     return name.empty() ? "(no name)" : name;
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports
 
-namespace rdam::formats::firefox {
+namespace rdam::exports::firefox {
 
 void WholeWeights::make_whole(std::vector<Sample>& samples, std::size_t stacks) {
     owed_.resize(stacks);
@@ -103,4 +103,4 @@ void WholeWeights::lower(std::vector<Sample>& samples) {
     }
 }
 
-}  // namespace rdam::formats::firefox
+}  // namespace rdam::exports::firefox

@@ -10,7 +10,7 @@
 #include "analyzer/report/report.h"
 #include "tools/trace/event.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 
 /// More paths than this are drawn by no viewer: the lightest are merged.
 inline constexpr std::size_t kMostStacks = 50'000;
@@ -36,11 +36,11 @@ std::string frame_name(const trace::TraceInfo& info, const score::PathNode& node
 /// The name of the frame that stands for several paths.
 inline constexpr const char* kMergedName = "(other calls)";
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports
 
 // Samples whose weights a viewer can draw.
 
-namespace rdam::formats::firefox {
+namespace rdam::exports::firefox {
 
 struct Sample {
     std::uint32_t stack = 0;  ///< of Shared
@@ -67,4 +67,4 @@ class WholeWeights {
     double debt_ = 0;           // that no path made up for
 };
 
-}  // namespace rdam::formats::firefox
+}  // namespace rdam::exports::firefox

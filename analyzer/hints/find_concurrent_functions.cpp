@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/overlaps.h"

@@ -198,7 +198,7 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
          .text = fmt::format(
              "calls that return {} take {} (median), the others {}: this explains {:.0f} % of the variation; "
              "{}",
-             mining::shown_value(loss.info, loss.function.result.front(), best.value),
+             sequences::shown_value(loss.info, loss.function.result.front(), best.value),
              output::human_time(with), output::human_time(without), 100 * explains,
              best.found.or_time
                  ? "it also follows the time in the run: the two cannot be distinguished here"

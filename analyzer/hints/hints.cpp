@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "analyzer/hints/finders.h"

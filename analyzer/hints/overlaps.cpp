@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
-#include "analyzer/hints/activities.h"
 #include "analyzer/hints/finders.h"
 
 namespace rdam::hints {

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "analyzer/settings/settings.h"
-
 namespace rdam::output {
 namespace {
 

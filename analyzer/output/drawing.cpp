@@ -1,8 +1,5 @@
 #include "analyzer/output/drawing.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "tools/base/printable.h"
 
 namespace rdam::output {

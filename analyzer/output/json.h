@@ -10,6 +10,7 @@
 #include "analyzer/output/processes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::output {
 
@@ -32,14 +33,10 @@ std::string diff_json(const Diff& diff, std::size_t top);
 // Several traces at once, for programs.
 
 /// One JSON object (docs/json.md). Each process is added while what `symbols` needs of its trace is there.
-class ProcessesJson {
+class ProcessesJson : private Unmovable {
   public:
     explicit ProcessesJson(JsonOptions options);
     ~ProcessesJson();
-    ProcessesJson(const ProcessesJson&) = delete;
-    ProcessesJson& operator=(const ProcessesJson&) = delete;
-    ProcessesJson(ProcessesJson&&) = delete;
-    ProcessesJson& operator=(ProcessesJson&&) = delete;
 
     void add(const hints::Analysis& analysis, Symbols& symbols);
     /// `processes.reports` are those that were added.

@@ -1,7 +1,5 @@
 #include "analyzer/output/notes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,8 +1,6 @@
 // What a reader of the scores must know about the recording, in plain words.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <string>
 #include <vector>

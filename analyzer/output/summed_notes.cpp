@@ -6,7 +6,6 @@
 #include <iterator>
 #include <set>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "analyzer/output/notes.h"

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "tools/base/files.h"
-#include "tools/trace/event.h"
 #include "wrappers/object/symbolizer.h"
 
 namespace rdam::output {

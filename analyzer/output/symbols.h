@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 
 namespace rdam::output {
@@ -64,15 +65,11 @@ std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
 
 /// From construction to destruction a thread looks up the frames of the first call stacks of the trace; no
 /// other thread may use `symbols` meanwhile.
-class SymbolsAhead {
+class SymbolsAhead : private Unmovable {
   public:
     SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info);
     /// Waits for the address that is being looked up, not for all.
     ~SymbolsAhead();
-    SymbolsAhead(const SymbolsAhead&) = delete;
-    SymbolsAhead& operator=(const SymbolsAhead&) = delete;
-    SymbolsAhead(SymbolsAhead&&) = delete;
-    SymbolsAhead& operator=(SymbolsAhead&&) = delete;
 
   private:
     void run();

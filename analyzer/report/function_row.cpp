@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "analyzer/calls/matcher.h"
@@ -323,7 +321,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
-    context.merged.for_each_group(function, [&](mining::GroupId group) {
+    context.merged.for_each_group(function, [&](sequences::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
             threads[part.thread].add_group(context.settings.baseline, process, part);

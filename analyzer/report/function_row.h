@@ -22,7 +22,7 @@ struct RowContext {
     const ResolvedSettings& settings;
     std::span<const std::unique_ptr<ThreadTimes>> threads;
     const MergedGroups& merged;
-    const std::vector<std::uint64_t>& ids;       ///< mining::lasting_ids of the merged groups
+    const std::vector<std::uint64_t>& ids;       ///< sequences::lasting_ids of the merged groups
     const std::vector<std::uint64_t>& lives;     ///< T of each thread, ticks
     const std::vector<trace::TickRange>& spans;  ///< from its begin to its end
     const std::vector<bool>& short_lived;        ///< by thread

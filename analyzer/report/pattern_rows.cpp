@@ -21,11 +21,11 @@ struct ContentHash {
 
 using PatternLeast = tsl::robin_map<Content, Least, ContentHash>;
 
-std::vector<Content> contents_of(const mining::PatternStore& store,
-                                 const std::vector<mining::ShapeId>& numbers) {
+std::vector<Content> contents_of(const sequences::PatternStore& store,
+                                 const std::vector<sequences::ShapeId>& numbers) {
     std::vector<Content> contents;
     for (const std::uint64_t hash : store.hashes(numbers))
-        contents.push_back({hash, store[static_cast<mining::PatternId>(contents.size())].length});
+        contents.push_back({hash, store[static_cast<sequences::PatternId>(contents.size())].length});
     return contents;
 }
 
@@ -45,7 +45,7 @@ PatternLeast process_least(const RowContext& context) {
 
 struct PatternCandidate {
     std::size_t thread = 0;
-    mining::PatternId pattern = 0;
+    sequences::PatternId pattern = 0;
     Base base = {};
     double lost = 0;
 };
@@ -57,7 +57,7 @@ std::vector<PatternCandidate> candidates(const RowContext& context) {
         const PatternTimes& patterns = *context.threads[t]->patterns;
         std::vector<Content> contents;
         if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
-        for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
+        for (sequences::PatternId id = 0; id < patterns.calls().size(); ++id) {
             // There may be millions of patterns, of which hardly one has pauses.
             const PatternCalls& calls = patterns.calls()[id];
             const Distribution merged =
@@ -72,8 +72,8 @@ std::vector<PatternCandidate> candidates(const RowContext& context) {
     return all;
 }
 
-const std::string& function_name(const RowContext& context, const mining::SequenceStore& store,
-                                 mining::ShapeId shape) {
+const std::string& function_name(const RowContext& context, const sequences::SequenceStore& store,
+                                 sequences::ShapeId shape) {
     return context.info.functions[store.shape(shape).function].name;
 }
 
@@ -98,18 +98,18 @@ PatternRow describe(const RowContext& context, const PatternCandidate& candidate
     row.lost_ns = ns(loss.lost());
     row.lower_bound = times.count() < kFewOccurrences;
     row.minimum_alone = loss.minimum_stands_alone();
-    for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMaxPatternCalls))
+    for (const sequences::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMaxPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences, shape));
-    const auto name_of = [&](mining::PatternId id) {
-        return mining::pattern_name(patterns.patterns(), id, [&](mining::ShapeId shape) {
-            return mining::shape_name(thread.sequences, shape, context.info, context.settings.keys);
+    const auto name_of = [&](sequences::PatternId id) {
+        return sequences::pattern_name(patterns.patterns(), id, [&](sequences::ShapeId shape) {
+            return sequences::shape_name(thread.sequences, shape, context.info, context.settings.keys);
         });
     };
     row.name = name_of(candidate.pattern);
-    const mining::Symbol unit = patterns.patterns()[candidate.pattern].unit;
-    row.unit = unit >= mining::kFirstMeta
-                   ? name_of(unit - mining::kFirstMeta)
-                   : mining::shape_name(thread.sequences, unit, context.info, context.settings.keys);
+    const sequences::Symbol unit = patterns.patterns()[candidate.pattern].unit;
+    row.unit = unit >= sequences::kFirstMeta
+                   ? name_of(unit - sequences::kFirstMeta)
+                   : sequences::shape_name(thread.sequences, unit, context.info, context.settings.keys);
     return row;
 }
 

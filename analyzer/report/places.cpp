@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/report/report.h"
 #include "analyzer/report/windowed_part.h"
 #include "analyzer/score/tallies.h"
 #include "analyzer/statistics/as_double.h"
@@ -35,7 +34,7 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
     const Base base = calls.empty() ? Base{} : calls.base(baseline, process.outermost);
     GroupLoss loss{
         .thread = part.thread,
-        .group = static_cast<mining::GroupId>(part.times - context.threads[part.thread]->groups.data()),
+        .group = static_cast<sequences::GroupId>(part.times - context.threads[part.thread]->groups.data()),
         .usual = {.outermost = recorded_loss(calls.own(), base), .self = {}},
         .in_windows = {.outermost = recorded_loss(calls.sample(), base), .self = {}}};
     const WindowedTimes* const windowed = part.times->windowed();
@@ -74,7 +73,7 @@ std::vector<double> reported(const RowContext& context, const FunctionRow& row,
 
 std::vector<GroupLoss> group_losses(const RowContext& context, const FunctionRow& row) {
     std::vector<GroupLoss> losses;
-    context.merged.for_each_group(row.function, [&](mining::GroupId group) {
+    context.merged.for_each_group(row.function, [&](sequences::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
             losses.push_back(loss_of(context, row.function, process, part));

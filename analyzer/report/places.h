@@ -34,10 +34,10 @@ struct GroupPart {
 
 /// A group in one thread.
 struct GroupLoss {
-    std::size_t thread = 0;     ///< of RowContext::threads
-    mining::GroupId group = 0;  ///< in ThreadTimes::groups
-    GroupPart usual;            ///< calls that were all recorded, or as trees
-    GroupPart in_windows;       ///< of a function that is sampled in windows
+    std::size_t thread = 0;        ///< of RowContext::threads
+    sequences::GroupId group = 0;  ///< in ThreadTimes::groups
+    GroupPart usual;               ///< calls that were all recorded, or as trees
+    GroupPart in_windows;          ///< of a function that is sampled in windows
 };
 
 /// `row` is the function's. Over all of them, Σ said × outermost.lost of both parts is row.lost_ns.

@@ -12,15 +12,15 @@ namespace {
 using Positions =
     std::vector<std::vector<std::size_t>>;  // by function: of its wanted keys, in the candidates
 
-std::size_t position_of(const std::vector<mining::KeyWord>& candidates, const mining::KeyWord& key) {
-    const auto found = std::ranges::find(candidates, key.parameter, &mining::KeyWord::parameter);
+std::size_t position_of(const std::vector<sequences::KeyWord>& candidates, const sequences::KeyWord& key) {
+    const auto found = std::ranges::find(candidates, key.parameter, &sequences::KeyWord::parameter);
     return static_cast<std::size_t>(found - candidates.begin());
 }
 
 Positions positions_of(const ResolvedSettings& kept, const ResolvedSettings& wanted) {
     Positions positions(wanted.keys.size());
     for (std::size_t f = 0; f < wanted.keys.size(); ++f)
-        for (const mining::KeyWord& key : wanted.keys[f])
+        for (const sequences::KeyWord& key : wanted.keys[f])
             positions[f].push_back(position_of(kept.candidates[f], key));
     return positions;
 }
@@ -41,8 +41,8 @@ bool has_keys(const AnalyzedTrace& trace, const ResolvedSettings& kept, const Re
 /// A function can be taken out if no call's children, own time or end had anything to do with it.
 bool is_always_outside(const ThreadTimes& thread, std::uint32_t function) {
     if (thread.per_function[function].abandoned > 0) return false;
-    for (mining::ShapeId id = 0; id < thread.sequences.shapes(); ++id)
-        for (const mining::Run& run : thread.sequences.runs(thread.sequences.shape(id)))
+    for (sequences::ShapeId id = 0; id < thread.sequences.shapes(); ++id)
+        for (const sequences::Run& run : thread.sequences.runs(thread.sequences.shape(id)))
             if (thread.sequences.shape(run.child).function == function) return false;
     return true;
 }
@@ -83,10 +83,10 @@ class Regrouping {
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
     void translate_shapes() {
-        const mining::SequenceStore& store = from_.sequences;
-        std::vector<mining::Run> runs;
-        for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
-            const mining::Shape& shape = store.shape(id);
+        const sequences::SequenceStore& store = from_.sequences;
+        std::vector<sequences::Run> runs;
+        for (sequences::ShapeId id = 0; id < store.shapes(); ++id) {
+            const sequences::Shape& shape = store.shape(id);
             shapes_.push_back(wanted_.ignored[shape.function]
                                   ? kNone
                                   : translate_shape(store, shape, shapes_, wanted_.sequences.fold_loops,
@@ -94,7 +94,7 @@ class Regrouping {
         }
     }
 
-    mining::GroupId group(const mining::Group& group) {
+    sequences::GroupId group(const sequences::Group& group) {
         const std::uint32_t function = from_.sequences.shape(group.shape).function;
         const std::span<const std::uint64_t> candidates = from_.sequences.keys(group);
         keys_.clear();
@@ -104,13 +104,13 @@ class Regrouping {
     }
 
     void add_groups() {
-        for (mining::GroupId id = 0; id < from_.groups.size(); ++id) {
-            const mining::Group& kept = from_.sequences.group(id);
+        for (sequences::GroupId id = 0; id < from_.groups.size(); ++id) {
+            const sequences::Group& kept = from_.sequences.group(id);
             if (shapes_[kept.shape] == kNone) {
                 groups_.push_back(kNone);
                 continue;
             }
-            const mining::GroupId number = group(kept);
+            const sequences::GroupId number = group(kept);
             groups_.push_back(number);
             if (number >= out_->groups.size()) out_->groups.resize(number + std::size_t{1});
             out_->groups[number].add(from_.groups[id]);
@@ -155,14 +155,14 @@ class Regrouping {
     const Positions& positions_;
     const ThreadTimes& from_;
     std::unique_ptr<ThreadTimes> out_;
-    std::vector<mining::ShapeId> shapes_;  // by the old ones; kNone: of an ignored function
-    std::vector<mining::GroupId> groups_;  // by the old ones; kNone: of an ignored function
-    std::vector<std::uint64_t> keys_;      // scratch
+    std::vector<sequences::ShapeId> shapes_;  // by the old ones; kNone: of an ignored function
+    std::vector<sequences::GroupId> groups_;  // by the old ones; kNone: of an ignored function
+    std::vector<std::uint64_t> keys_;         // scratch
 };
 
-bool same_keys(const mining::KeyTable& a, const mining::KeyTable& b) {
+bool same_keys(const sequences::KeyTable& a, const sequences::KeyTable& b) {
     return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-        return std::ranges::equal(x, y, {}, &mining::KeyWord::parameter, &mining::KeyWord::parameter);
+        return std::ranges::equal(x, y, {}, &sequences::KeyWord::parameter, &sequences::KeyWord::parameter);
     });
 }
 
@@ -173,7 +173,7 @@ ResolvedSettings with_candidates(const trace::TraceInfo& info, ResolvedSettings 
     constexpr std::size_t kMax = std::size_t{1} << 14;
     settings.any_baseline = true;
     if (settings.sequences.deep_keys || info.samples_trees()) return settings;
-    settings.candidates = mining::all_candidates(info);
+    settings.candidates = sequences::all_candidates(info);
     settings.most_candidate_groups = kMax;
     settings.candidate_groups_of_thread = kInAll / std::max<std::size_t>(info.threads.size(), 1);
     settings.sequences.fold_loops = false;

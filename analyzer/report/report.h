@@ -136,7 +136,7 @@ struct ThreadShare : Scored {
 /// thread are listed: the others have no score. `rdam` is the highest over the threads that are not
 /// short-lived; `lost_ns` sums up the threads, each against its own baseline.
 struct SequenceRow : Scored {
-    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::uint64_t id = 0;  ///< sequences::lasting_ids
     std::string name;
     std::uint64_t caller = 0;  ///< CallerRow::address, where that is what tells it apart; else 0
     std::uint32_t group = 0;   ///< ScoredCall::group of its calls

@@ -1,7 +1,6 @@
 #include "analyzer/report/run_course.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rdam::score {
 namespace {

@@ -15,7 +15,7 @@ struct GroupBase {
 /// By thread and its own number of the group.
 std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uint32_t function) {
     std::vector<std::vector<GroupBase>> bases(context.threads.size());
-    context.merged.for_each_group(function, [&](mining::GroupId group) {
+    context.merged.for_each_group(function, [&](sequences::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
             const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost,

@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
-#include "analyzer/calls/crowding.h"
 #include "analyzer/report/places.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/score/thread_times.h"
-#include "analyzer/settings/settings.h"
 #include "tools/base/in_parallel.h"
 #include "tools/trace/event.h"
 #include "tools/trace/expansion_lock.h"
@@ -193,7 +191,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .sequences = settings.sequences,
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
-        .loop_rests = mining::LoopRests{info},
+        .loop_rests = sequences::LoopRests{info},
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
         .ends = calls::KnownEnds::of(info),
         .probe_instructions = calls::probe_instructions(info.counters),
@@ -222,7 +220,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     note_windows(info, resolved);
     note_waits(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
-    auto keys = mining::make_keys(
+    auto keys = sequences::make_keys(
         info, {{rules.keys, rules.no_keys, rules.split_by_context},
                {settings.given.keys, settings.given.no_keys, settings.given.split_by_context}});
     if (!keys) return tl::unexpected{keys.error()};
@@ -231,7 +229,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     std::vector<std::string> ignore = rules.ignore;
     ignore.insert(ignore.end(), settings.given.ignore.begin(), settings.given.ignore.end());
     for (const std::string& name : ignore) {
-        const auto functions = mining::find_functions(info, name);
+        const auto functions = sequences::find_functions(info, name);
         if (!functions) return tl::unexpected{functions.error()};
         for (const std::uint32_t function : *functions)
             resolved.ignored[function] = true;

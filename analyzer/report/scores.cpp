@@ -7,7 +7,6 @@
 
 #include "analyzer/report/places.h"
 #include "analyzer/report/ranking.h"
-#include "analyzer/report/report.h"
 #include "analyzer/report/windowed_part.h"
 #include "analyzer/sequences/sequence_names.h"
 #include "tools/base/in_parallel.h"
@@ -277,7 +276,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       lives_(measure_lives(facts.info, threads)),
       estimates_(estimate_windows(facts.info, settings, lives_, threads)),
       merged_(merge_groups(facts.info.functions.size(), threads)),
-      ids_(mining::lasting_ids(merged_->store, facts.info, settings.keys)),
+      ids_(sequences::lasting_ids(merged_->store, facts.info, settings.keys)),
       context_{.info = facts_.info,
                .settings = settings_,
                .threads = threads_,
@@ -396,7 +395,7 @@ Report Scores::report_on(std::uint32_t function) const {
 
 Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
-    for (const mining::GroupId group : merged_->of_function[function])
+    for (const sequences::GroupId group : merged_->of_function[function])
         for (const ThreadGroup& part : merged_->threads[group]) {
             const PartCalls calls{part, context_.estimate(function, part.thread), PartCalls::Which::outermost,
                                   context_.settings.baseline.step};

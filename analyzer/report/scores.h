@@ -13,6 +13,7 @@
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/statistics/distribution.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::score {
 
@@ -35,17 +36,13 @@ struct Lives {
 };
 
 /// Not movable: parts refer to each other. May be asked by several threads at once.
-class Scores {
+class Scores : private Unmovable {
   public:
     /// `threads` has one for each of facts.info.threads; all must outlive it. Lists at most `most_sequences`
     /// for each function.
     Scores(const TraceFacts& facts, const ResolvedSettings& settings,
            std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences);
     ~Scores() = default;
-    Scores(const Scores&) = delete;
-    Scores& operator=(const Scores&) = delete;
-    Scores(Scores&&) = delete;
-    Scores& operator=(Scores&&) = delete;
 
     /// For all functions. Rows that score at least the threshold have a sample, if `samples` is true and
     /// samples were kept. `jobs` threads compute the rows.

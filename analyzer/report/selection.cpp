@@ -1,7 +1,6 @@
 #include "analyzer/report/selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string>
@@ -30,7 +29,7 @@ Result<void> show_functions(const trace::TraceInfo& info, const Selection& selec
                             std::vector<bool>& shown) {
     for (const std::string& pattern : selection.functions) {
         // The literal name first, here as in a list: `operator*` is one.
-        const auto named = mining::find_functions(info, pattern);
+        const auto named = sequences::find_functions(info, pattern);
         bool found = named.has_value();
         if (named) {
             for (const std::uint32_t function : *named)

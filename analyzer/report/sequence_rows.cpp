@@ -9,7 +9,7 @@ namespace {
 
 /// A group before it is known whether it will be listed: no percentiles yet, they cost.
 struct SequenceCandidate {
-    mining::GroupId group = 0;
+    sequences::GroupId group = 0;
     std::uint64_t id = 0;
     double rdam = 0;
     std::size_t thread = SIZE_MAX;  ///< that has set it
@@ -18,7 +18,7 @@ struct SequenceCandidate {
     bool scored = false;
 };
 
-SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t function,
+SequenceCandidate weigh(const RowContext& context, sequences::GroupId group, std::uint32_t function,
                         std::span<const ThreadLoss> losses) {
     SequenceCandidate candidate{.group = group, .id = context.ids[group]};
     const Baseline& baseline = context.settings.baseline;
@@ -69,10 +69,10 @@ void fill_interval(const RowContext& context, const SequenceCandidate& candidate
 }
 
 /// Where a call of the group returns to, if that is a key of its function; else 0.
-std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
-    const mining::SequenceStore& store = context.merged.store;
-    const mining::Group& group = store.group(id);
-    const mining::Shape& shape = store.shape(group.shape);
+std::uint64_t caller_of(const RowContext& context, sequences::GroupId id) {
+    const sequences::SequenceStore& store = context.merged.store;
+    const sequences::Group& group = store.group(id);
+    const sequences::Shape& shape = store.shape(group.shape);
     const auto& words = context.settings.keys[shape.function];
     const auto values = group.keys > 0 ? store.keys(group) : store.keys(shape);  // those of the shape: deep
     if (words.empty() || !words.back().is_caller() || values.size() != words.size()) return 0;
@@ -94,7 +94,7 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
     SequenceRow row;
     row.id = candidate.id;
     row.name =
-        mining::sequence_name(context.merged.store, candidate.group, context.info, context.settings.keys);
+        sequences::sequence_name(context.merged.store, candidate.group, context.info, context.settings.keys);
     row.caller = caller_of(context, candidate.group);
     row.group = candidate.group;
     row.rdam = candidate.rdam;
@@ -115,7 +115,7 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
 
 void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row) {
     std::vector<SequenceCandidate> scored;
-    context.merged.for_each_group(row.function, [&](mining::GroupId group) {
+    context.merged.for_each_group(row.function, [&](sequences::GroupId group) {
         const SequenceCandidate candidate = weigh(context, group, row.function, losses);
         if (candidate.scored) {
             scored.push_back(candidate);

@@ -8,22 +8,19 @@
 #include "analyzer/score/sampling_windows.h"
 #include "analyzer/statistics/distribution.h"
 #include "analyzer/statistics/loss.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::score {
 
 /// Calls in two parts: those that count for themselves and, if the function is sampled in windows, those in
 /// windows, each of which represents several (WindowEstimate). Refers to the group, which must outlive it.
-class PartCalls {
+class PartCalls : private Unmovable {
   public:
     enum class Which : std::uint8_t { outermost, all };
 
     /// `estimate` is null if the function is not sampled in windows. `step`: of the baseline.
     PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which, std::uint64_t step);
     ~PartCalls() = default;
-    PartCalls(const PartCalls&) = delete;
-    PartCalls& operator=(const PartCalls&) = delete;
-    PartCalls(PartCalls&&) = delete;
-    PartCalls& operator=(PartCalls&&) = delete;
 
     bool empty() const { return own().count() + sample().count() == 0; }
     /// Recorded calls, at most: of sampled call trees as many as there were.

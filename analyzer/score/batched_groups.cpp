@@ -16,15 +16,15 @@ BatchedGroups::BatchedGroups(ThreadTimes& out, const ResolvedSettings& settings)
 }
 
 void BatchedGroups::add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                        std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
+                        std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
     if (closed.keys.empty() && add_at_once(call, caller, sampled, path, closed.shape)) return;
     put_off(call, caller, sampled, path, closed);
 }
 
 /// If its group is an old one, which are few, so that it is found and added to in a cache.
 bool BatchedGroups::add_at_once(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                                std::uint32_t path, mining::ShapeId shape) {
-    const mining::GroupId group = out_.sequences.shape(shape).plain_group;
+                                std::uint32_t path, sequences::ShapeId shape) {
+    const sequences::GroupId group = out_.sequences.shape(shape).plain_group;
     if (group >= first_) return false;
     ask(call, sampled, group);
     if (!call.timed) return true;
@@ -33,7 +33,7 @@ bool BatchedGroups::add_at_once(const calls::Call& call, std::uint32_t caller, s
     return true;
 }
 
-void BatchedGroups::add_place(mining::GroupId group, const calls::Call& call, const Place& place) {
+void BatchedGroups::add_place(sequences::GroupId group, const calls::Call& call, const Place& place) {
     if (out_.paths) out_.paths->add(group, place.path, call);
     if (!out_.course || !call.outermost) return;
     out_.course->add(
@@ -42,8 +42,8 @@ void BatchedGroups::add_place(mining::GroupId group, const calls::Call& call, co
 }
 
 void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                            std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
-    const std::uint64_t hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
+                            std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
+    const std::uint64_t hash = sequences::SequenceStore::group_hash(closed.shape, closed.keys);
     if (batch_.full(hash)) work_off();
     std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
                           (call.timed ? BatchedCall::kTimed : 0) |
@@ -63,7 +63,7 @@ void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::
 }
 
 /// Whether a sample has the call now, with this for a group.
-bool BatchedGroups::ask(const calls::Call& call, std::uint32_t sampled, mining::GroupId group) {
+bool BatchedGroups::ask(const calls::Call& call, std::uint32_t sampled, sequences::GroupId group) {
     if (sampled > 0) out_.samples[call.function].set_group(sampled - 1, group);
     const bool in_window = call.timed && out_.windows.offer({.begin = call.begin,
                                                              .end = call.last->tsc,
@@ -121,7 +121,7 @@ void BatchedGroups::prefetch_place(const BatchedCall& call) const {
 }
 
 void BatchedGroups::find_group(BatchedCall& call) {
-    const mining::GroupId group = out_.sequences.group(call.shape, batch_.keys(call));
+    const sequences::GroupId group = out_.sequences.group(call.shape, batch_.keys(call));
     if (out_.make_group(group, settings_.all_self_times())) made_by_.push_back(before_ + call.order);
     if (call.asked() > 0) answers_[call.asked() - 1] = group;
     call.shape = group;
@@ -144,16 +144,17 @@ void BatchedGroups::finish() {
 }
 
 void BatchedGroups::renumber() {
-    std::vector<mining::GroupId> order(out_.groups.size());
-    std::iota(order.begin(), order.end(), mining::GroupId{0});
-    std::sort(
-        order.begin() + static_cast<std::ptrdiff_t>(first_), order.end(),
-        [this](mining::GroupId a, mining::GroupId b) { return made_by_[a - first_] < made_by_[b - first_]; });
+    std::vector<sequences::GroupId> order(out_.groups.size());
+    std::iota(order.begin(), order.end(), sequences::GroupId{0});
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(first_), order.end(),
+              [this](sequences::GroupId a, sequences::GroupId b) {
+                  return made_by_[a - first_] < made_by_[b - first_];
+              });
     std::vector<GroupTimes> groups;
     groups.reserve(order.size());
-    std::vector<mining::GroupId> numbers(order.size());
-    for (const mining::GroupId group : order) {
-        numbers[group] = static_cast<mining::GroupId>(groups.size());
+    std::vector<sequences::GroupId> numbers(order.size());
+    for (const sequences::GroupId group : order) {
+        numbers[group] = static_cast<sequences::GroupId>(groups.size());
         groups.push_back(std::move(out_.groups[group]));
     }
     out_.groups = std::move(groups);

@@ -28,7 +28,7 @@ struct BatchedCall {
     std::uint64_t duration = 0;  ///< calls::Call
     std::uint64_t self = 0;      ///< calls::Call
     std::uint64_t held = 0;      ///< calls::Call
-    std::uint32_t shape = 0;     ///< mining::ShapeId; of a call that found its group mining::GroupId
+    std::uint32_t shape = 0;     ///< sequences::ShapeId; of a call that found its group sequences::GroupId
     std::uint32_t caller = 0;    ///< CallerNumbers
     std::uint32_t order = 0;     ///< calls of the batch that came before it
     std::uint32_t marks = 0;     ///< of these:
@@ -140,7 +140,7 @@ class BatchedGroups {
     /// `sampled`: 1 + its place in the sample of its function; 0: it is in none.
     /// `path`: PathTally, if paths are wanted.
     void add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
-             const mining::SequenceBuilder::Closed& closed);
+             const sequences::SequenceBuilder::Closed& closed);
 
     /// As if every call had been added when it came: groups are numbered in the order of first use.
     void finish();
@@ -157,12 +157,12 @@ class BatchedGroups {
     };
 
     bool add_at_once(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
-                     mining::ShapeId shape);
+                     sequences::ShapeId shape);
     bool places_wanted() const { return out_.paths != nullptr || out_.course != nullptr; }
-    void add_place(mining::GroupId group, const calls::Call& call, const Place& place);
+    void add_place(sequences::GroupId group, const calls::Call& call, const Place& place);
     void put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
-                 const mining::SequenceBuilder::Closed& closed);
-    bool ask(const calls::Call& call, std::uint32_t sampled, mining::GroupId group);
+                 const sequences::SequenceBuilder::Closed& closed);
+    bool ask(const calls::Call& call, std::uint32_t sampled, sequences::GroupId group);
     void work_off();
     void work_off(std::span<BatchedCall> calls);
     void prefetch_place(const BatchedCall& call) const;
@@ -173,11 +173,11 @@ class BatchedGroups {
     ThreadTimes& out_;
     const ResolvedSettings& settings_;
     CallBatch batch_;
-    std::size_t first_;                     // group that was made here
-    std::uint64_t before_ = 0;              // calls of earlier batches
-    std::vector<std::uint64_t> made_by_;    // calls that came before its first one, by group from first_ on
-    std::vector<Place> places_;             // by BatchedCall::order; empty: not wanted
-    std::vector<mining::GroupId> answers_;  // by number under which a call's group was asked for
+    std::size_t first_;                   // group that was made here
+    std::uint64_t before_ = 0;            // calls of earlier batches
+    std::vector<std::uint64_t> made_by_;  // calls that came before its first one, by group from first_ on
+    std::vector<Place> places_;           // by BatchedCall::order; empty: not wanted
+    std::vector<sequences::GroupId> answers_;  // by number under which a call's group was asked for
 };
 
 // Calls on their way to their groups. With hundreds of thousands of groups, none of the next call's data is
@@ -187,9 +187,9 @@ class BatchedGroups {
 struct QueuedCall {
     calls::Call call;              ///< without `last`
     std::uint64_t end = 0;         ///< its timestamp
-    std::uint64_t group_hash = 0;  ///< mining::SequenceStore::group_hash
-    mining::ShapeId shape = 0;
-    mining::GroupId group = 0;             ///< from the first step on
+    std::uint64_t group_hash = 0;  ///< sequences::SequenceStore::group_hash
+    sequences::ShapeId shape = 0;
+    sequences::GroupId group = 0;          ///< from the first step on
     std::uint32_t caller = 0;              ///< CallerNumbers
     std::uint32_t cluster = 0;             ///< of a function that is sampled in windows
     std::uint32_t path = 0;                ///< PathTally, if paths are wanted

@@ -30,7 +30,7 @@ struct SampledCall {
     std::uint64_t blocked = 0;      ///< of end - begin, off the processor by its own doing
     std::uint64_t preempted = 0;    ///< … because another thread was to run
     std::uint32_t inside = 0;       ///< calls directly inside it
-    std::uint32_t group = 0;        ///< mining::GroupId in its thread
+    std::uint32_t group = 0;        ///< sequences::GroupId in its thread
     std::uint16_t enter_cpu = 0;
     std::uint16_t leave_cpu = 0;
     bool returned = false;
@@ -167,7 +167,7 @@ struct WindowCall {
     std::uint64_t end = 0;
     std::uint64_t duration = 0;  ///< net (calls::Call)
     std::uint32_t function = 0;
-    std::uint32_t group = 0;  ///< mining::GroupId in its thread
+    std::uint32_t group = 0;  ///< sequences::GroupId in its thread
     bool outermost = true;
 };
 

@@ -20,7 +20,8 @@ void CandidateKeys::values(const trace::Event& enter, std::vector<std::uint64_t>
         values.push_back(given_up[i] ? 0 : candidates[i].value(enter));
 }
 
-void CandidateKeys::added(std::uint32_t function, mining::GroupId group, const mining::SequenceStore& store) {
+void CandidateKeys::added(std::uint32_t function, sequences::GroupId group,
+                          const sequences::SequenceStore& store) {
     PerFunction& mine = functions_[function];
     mine.groups.push_back(group);
     ++groups_;
@@ -40,20 +41,20 @@ void CandidateKeys::added(std::uint32_t function, mining::GroupId group, const m
     mine.room = most - std::min(most / 2, left);
 }
 
-bool CandidateKeys::is_key(std::uint32_t function, const mining::KeyWord& candidate) const {
-    return std::ranges::any_of(settings_.keys[function], [&](const mining::KeyWord& key) {
+bool CandidateKeys::is_key(std::uint32_t function, const sequences::KeyWord& candidate) const {
+    return std::ranges::any_of(settings_.keys[function], [&](const sequences::KeyWord& key) {
         return key.parameter == candidate.parameter;
     });
 }
 
-bool CandidateKeys::give_up_one(std::uint32_t function, const mining::SequenceStore& store) {
+bool CandidateKeys::give_up_one(std::uint32_t function, const sequences::SequenceStore& store) {
     std::vector<bool>& given_up = given_up_[function];
     std::size_t worst = given_up.size();
     std::size_t most_values = 0;
     for (std::size_t i = 0; i < given_up.size(); ++i) {
         if (given_up[i] || is_key(function, settings_.candidates[function][i])) continue;
         std::set<std::uint64_t> values;
-        for (const mining::GroupId group : functions_[function].groups)
+        for (const sequences::GroupId group : functions_[function].groups)
             values.insert(store.keys(store.group(group))[i]);
         if (values.size() <= most_values) continue;
         most_values = values.size();
@@ -64,12 +65,12 @@ bool CandidateKeys::give_up_one(std::uint32_t function, const mining::SequenceSt
     return true;
 }
 
-std::size_t CandidateKeys::different(std::uint32_t function, const mining::SequenceStore& store) const {
+std::size_t CandidateKeys::different(std::uint32_t function, const sequences::SequenceStore& store) const {
     const std::vector<bool>& given_up = given_up_[function];
     std::set<std::vector<std::uint64_t>> all;
     std::vector<std::uint64_t> kept;
-    for (const mining::GroupId id : functions_[function].groups) {
-        const mining::Group& group = store.group(id);
+    for (const sequences::GroupId id : functions_[function].groups) {
+        const sequences::Group& group = store.group(id);
         const std::span<const std::uint64_t> values = store.keys(group);
         kept.assign(1, group.shape);
         for (std::size_t i = 0; i < given_up.size(); ++i)

@@ -35,19 +35,19 @@ class CandidateKeys {
 
     /// A group of this function is new. Time is linear in the function's groups when something is given up,
     /// which happens once for each half of the most groups.
-    void added(std::uint32_t function, mining::GroupId group, const mining::SequenceStore& store);
+    void added(std::uint32_t function, sequences::GroupId group, const sequences::SequenceStore& store);
 
     GivenUp take() { return std::move(given_up_); }
 
   private:
     struct PerFunction {
-        std::vector<mining::GroupId> groups;
+        std::vector<sequences::GroupId> groups;
         std::size_t room = 0;  ///< so many more groups, then something is given up
     };
 
-    bool give_up_one(std::uint32_t function, const mining::SequenceStore& store);
-    std::size_t different(std::uint32_t function, const mining::SequenceStore& store) const;
-    bool is_key(std::uint32_t function, const mining::KeyWord& candidate) const;
+    bool give_up_one(std::uint32_t function, const sequences::SequenceStore& store);
+    std::size_t different(std::uint32_t function, const sequences::SequenceStore& store) const;
+    bool is_key(std::uint32_t function, const sequences::KeyWord& candidate) const;
 
     const ResolvedSettings& settings_;
     GivenUp given_up_;

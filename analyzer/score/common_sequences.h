@@ -20,16 +20,16 @@ struct ThreadGroup {
 struct MergedGroups {
     explicit MergedGroups(std::size_t functions) : store(functions), of_function(functions) {}
 
-    mining::SequenceStore store;
+    sequences::SequenceStore store;
     std::vector<std::vector<ThreadGroup>> threads;  ///< by group; in the order of the threads
-    std::vector<std::vector<mining::GroupId>> of_function;
+    std::vector<std::vector<sequences::GroupId>> of_function;
 
     /// Group by group of a function, in the order of their numbers. Their data is usually in no cache: it is
     /// prefetched some groups ahead.
     template <class Use>
     void for_each_group(std::uint32_t function, const Use& use) const {
         constexpr std::size_t kAhead = 8;
-        const std::vector<mining::GroupId>& groups = of_function[function];
+        const std::vector<sequences::GroupId>& groups = of_function[function];
         for (std::size_t i = 0; i < groups.size(); ++i) {
             if (i + 2 * kAhead < groups.size())
                 for (const ThreadGroup& part : threads[groups[i + 2 * kAhead]])
@@ -41,14 +41,14 @@ struct MergedGroups {
         }
     }
 
-    std::vector<std::vector<mining::ShapeId>> shape_numbers;  ///< by thread and its own number
+    std::vector<std::vector<sequences::ShapeId>> shape_numbers;  ///< by thread and its own number
 };
 
 /// The number that a shape of one store has in another; `numbers` are the numbers of its children. With
 /// `fold_loops`, equal neighbours count once. `runs`: scratch.
-mining::ShapeId translate_shape(const mining::SequenceStore& from, const mining::Shape& shape,
-                                std::span<const mining::ShapeId> numbers, bool fold_loops,
-                                mining::SequenceStore& into, std::vector<mining::Run>& runs);
+sequences::ShapeId translate_shape(const sequences::SequenceStore& from, const sequences::Shape& shape,
+                                   std::span<const sequences::ShapeId> numbers, bool fold_loops,
+                                   sequences::SequenceStore& into, std::vector<sequences::Run>& runs);
 
 /// The numbers depend on the order of `threads` alone. Refers to the analyses, which must outlive the result.
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,

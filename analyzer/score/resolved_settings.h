@@ -19,14 +19,14 @@ namespace rdam::score {
 
 /// Shared by the threads' analyses.
 struct ResolvedSettings {
-    mining::SequenceOptions sequences;
-    mining::KeyTable keys;
+    sequences::SequenceOptions sequences;
+    sequences::KeyTable keys;
     std::vector<bool> ignored;        ///< by function
     std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
     std::vector<bool> waits = {};     ///< by function: the waits of another one
     std::vector<std::uint32_t> wait_of = {};          ///< trace::waiters(). Empty: there are none
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
-    mining::LoopRests loop_rests{trace::TraceInfo{}};
+    sequences::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
     calls::KnownEnds ends = {};
     calls::ProbeInstructions probe_instructions = {};
@@ -34,7 +34,7 @@ struct ResolvedSettings {
     Comparison comparison = {};  ///< what the report says of all this
     /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
     /// grouped by the keys alone.
-    mining::KeyTable candidates = {};
+    sequences::KeyTable candidates = {};
     std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
     std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
     bool any_baseline = false;                   ///< keeps what another baseline needs

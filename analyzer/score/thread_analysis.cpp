@@ -93,7 +93,7 @@ void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
 
 void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     key_values_.clear();
-    for (const mining::KeyWord& key : settings_.keys[enter.function])
+    for (const sequences::KeyWord& key : settings_.keys[enter.function])
         key_values_.push_back(key.value(enter));
     if (candidates_.wanted()) {
         candidates_.values(enter, group_values_);
@@ -176,13 +176,13 @@ void ThreadAnalysis::note_inside(std::uint32_t function) {
 void ThreadAnalysis::note_inside(OpenCall& parent) const {
     ++parent.inside;
     if (key_values_.empty()) return;
-    std::uint64_t keys = mining::kHashSeed;
+    std::uint64_t keys = sequences::kHashSeed;
     for (const std::uint64_t value : key_values_)
-        keys = mining::hash_mix(keys, value);
+        keys = sequences::hash_mix(keys, value);
     // The number of calls in a loop is not a key, and deep keys would not show it.
     if (settings_.sequences.fold_loops && keys == parent.last_keys) return;
     parent.last_keys = keys;
-    parent.inside_keys = mining::hash_mix(parent.inside_keys, keys);
+    parent.inside_keys = sequences::hash_mix(parent.inside_keys, keys);
 }
 
 void ThreadAnalysis::closed(const calls::Call& call) {
@@ -191,7 +191,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
                          out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
     set_result(call);
-    const mining::SequenceBuilder::Closed closed = builder_.close_shape();
+    const sequences::SequenceBuilder::Closed closed = builder_.close_shape();
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function)) close_in_patterns(call, closed.shape);
     if (counts && open.cluster != kComplete) note_off_cpu(call, open);
@@ -203,9 +203,9 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     open_.pop_back();
 }
 
-void ThreadAnalysis::close_in_patterns(const calls::Call& call, mining::ShapeId shape) {
+void ThreadAnalysis::close_in_patterns(const calls::Call& call, sequences::ShapeId shape) {
     const std::uint64_t end = matcher_.net_end();
-    mining::SiblingTime time;
+    sequences::SiblingTime time;
     if (call.timed) time = {.begin = end - std::min(end, call.duration), .end = end};
     out_->patterns->miner().close(shape, time,
                                   {.begin = matcher_.paused_at_begin(), .end = matcher_.paused_at_end()});
@@ -261,7 +261,7 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
 
 /// The result of the innermost open call becomes a key, if it is to be one.
 void ThreadAnalysis::set_result(const calls::Call& call) {
-    const mining::ResultKeys& results = candidates_.wanted() ? result_candidates_ : results_;
+    const sequences::ResultKeys& results = candidates_.wanted() ? result_candidates_ : results_;
     if (!results.any(call.function)) return;
     const std::size_t place = results.place(call.function);
     const auto& keys = candidates_.wanted() ? settings_.candidates : settings_.keys;
@@ -271,7 +271,7 @@ void ThreadAnalysis::set_result(const calls::Call& call) {
 }
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
-                             std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
+                             std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
     if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
         batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
     if (call.weight > 1) end_batches();
@@ -279,7 +279,7 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     QueuedCall& queued = queue_.push();
     queued.call = call;
     queued.end = call.last->tsc;
-    queued.group_hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
+    queued.group_hash = sequences::SequenceStore::group_hash(closed.shape, closed.keys);
     queued.shape = closed.shape;
     queued.caller = out_->callers.of(open.caller);
     queued.cluster = open.cluster;
@@ -362,7 +362,7 @@ void ThreadAnalysis::add_place(const QueuedCall& queued) {
 
 void ThreadAnalysis::note_repeats() {
     repeats_.clear();
-    for (const mining::Run& run : builder_.children()) {
+    for (const sequences::Run& run : builder_.children()) {
         if (run.count == 1) continue;
         const std::uint32_t function = out_->sequences.shape(run.child).function;
         const auto known = std::ranges::find(repeats_, function, &samples::Repeats::function);

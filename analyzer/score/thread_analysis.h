@@ -68,7 +68,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
     void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled, std::uint32_t path,
-                 const mining::SequenceBuilder::Closed& closed);
+                 const sequences::SequenceBuilder::Closed& closed);
     void step(std::size_t number, QueuedCall& queued);
     void find_group(QueuedCall& queued);
     void add(const QueuedCall& queued);
@@ -82,7 +82,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
         return function < settings_.windowed.size() && settings_.windowed[function];
     }
     void note_overhead(std::span<const trace::Event> events);
-    void close_in_patterns(const calls::Call& call, mining::ShapeId shape);
+    void close_in_patterns(const calls::Call& call, sequences::ShapeId shape);
     void note_off_cpu(const calls::Call& call, const OpenCall& open);
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
@@ -97,9 +97,9 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     const ResolvedSettings& settings_;
     const OffTimes* off_ = nullptr;
     std::unique_ptr<ThreadTimes> out_;
-    mining::ResultKeys results_;            // among the keys
-    mining::ResultKeys result_candidates_;  // among the candidates
-    mining::SequenceBuilder builder_;
+    sequences::ResultKeys results_;            // among the keys
+    sequences::ResultKeys result_candidates_;  // among the candidates
+    sequences::SequenceBuilder builder_;
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     CandidateKeys candidates_;
     bool batches_wanted_;  // as long as nothing depends on the order of calls of several groups

@@ -222,7 +222,7 @@ void GroupTimes::seal() {
     if (rare_->windowed) rare_->windowed->before.seal();
 }
 
-bool ThreadTimes::make_group(mining::GroupId id, bool all_self_times) {
+bool ThreadTimes::make_group(sequences::GroupId id, bool all_self_times) {
     if (id < groups.size()) return false;
     groups.resize(id + std::size_t{1});
     if (all_self_times) groups.back().keep_all_self_times();

@@ -85,15 +85,15 @@ struct PatternCalls {
 };
 
 /// Not thread-safe.
-class PatternTimes : private mining::PatternTimesSink, private Unmovable {
+class PatternTimes : private sequences::PatternTimesSink, private Unmovable {
   public:
-    PatternTimes(const mining::SequenceStore& sequences, bool fold_loops)
+    PatternTimes(const sequences::SequenceStore& sequences, bool fold_loops)
         : miner_{sequences, fold_loops, *this} {}
     ~PatternTimes() override = default;
 
-    mining::PatternMiner& miner() { return miner_; }
-    const mining::PatternStore& patterns() const { return miner_.patterns(); }
-    /// By mining::PatternId.
+    sequences::PatternMiner& miner() { return miner_; }
+    const sequences::PatternStore& patterns() const { return miner_.patterns(); }
+    /// By sequences::PatternId.
     std::span<const PatternCalls> calls() const { return calls_; }
 
   private:
@@ -107,7 +107,7 @@ class PatternTimes : private mining::PatternTimesSink, private Unmovable {
         calls.held->add(occurrence.duration);
     }
 
-    mining::PatternMiner miner_;
+    sequences::PatternMiner miner_;
     std::vector<PatternCalls> calls_;
 };
 
@@ -282,11 +282,11 @@ struct ThreadTimes {
 
     calls::MatchCounts counts;
     std::vector<calls::FunctionCounts> per_function;
-    mining::SequenceStore sequences;
+    sequences::SequenceStore sequences;
     CallerNumbers callers;
-    std::vector<GroupTimes> groups;  ///< by mining::GroupId
+    std::vector<GroupTimes> groups;  ///< by sequences::GroupId
     /// Whether `id`, of a group of `sequences`, is a new one, which has times from now on.
-    bool make_group(mining::GroupId id, bool all_self_times);
+    bool make_group(sequences::GroupId id, bool all_self_times);
     /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
     GivenUp given_up;
     std::vector<CallerTable>

@@ -14,7 +14,7 @@
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/catalogue/signature.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 namespace {
 
 /// Functions that an error names.
@@ -357,4 +357,4 @@ std::string size_class_text(const trace::ParameterInfo& parameter, std::uint64_t
     return first == last ? whole(first) : whole(first) + "…" + whole(last);
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

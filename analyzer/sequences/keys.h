@@ -12,7 +12,7 @@
 #include "tools/base/result.h"
 #include "tools/trace/event.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 // Values that say how much a call has to do: calls that have about the same to do are compared.
 //
@@ -121,4 +121,4 @@ KeyTable all_candidates(const trace::TraceInfo& info);
 /// Whether `text` is of the form `function:parameter`, whatever the trace. The error shows the form.
 Result<void> check_key(std::string_view text);
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 namespace {
 
@@ -218,4 +218,4 @@ SiblingTime SiblingTimes::beyond_cells(std::size_t at) const {
     return std::ranges::lower_bound(far_, at, {}, &Far::at)->time;
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

@@ -9,7 +9,7 @@
 
 #include "analyzer/sequences/pattern_store.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 // When each of many siblings began and ended, in some 8.5 bytes each.
 
@@ -179,4 +179,4 @@ class PatternMiner {
     std::vector<Kept> of_shape_;
 };
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

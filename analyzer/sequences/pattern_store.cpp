@@ -2,7 +2,7 @@
 
 #include <tsl/robin_map.h>
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 namespace {
 
@@ -341,4 +341,4 @@ std::vector<MetaEvent> replace_pairs(std::span<std::uint32_t> symbols, Replaceme
     return Replacement{symbols, sink}.run();
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

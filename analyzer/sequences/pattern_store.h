@@ -17,7 +17,7 @@
 #include "analyzer/sequences/sequence_store.h"
 #include "tools/base/unmovable.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 // Patterns among siblings: pair replacement as in M. S. Mosli Bouksiaa's thesis, §4.2.5.
 //
@@ -146,4 +146,4 @@ class Unwritten : public std::allocator<T> {
 template <class T>
 using LargeVector = std::vector<T, Unwritten<T>>;
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

@@ -1,6 +1,6 @@
 #include "analyzer/sequences/sequence_builder.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs)
     : store_(store), options_(options), most_runs_(most_runs) {}
@@ -90,4 +90,4 @@ void SequenceBuilder::abandon(std::size_t count) {
     }
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

@@ -11,7 +11,7 @@
 #include "analyzer/sequences/sequence_store.h"
 #include "tools/trace/event.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 struct SequenceOptions {
     bool deep_keys = false;   ///< the keys of the children count for the parent
@@ -133,4 +133,4 @@ class LoopRests {
     bool any_ = false;
 };
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

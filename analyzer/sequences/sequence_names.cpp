@@ -10,7 +10,7 @@
 #include "tools/base/printable.h"
 #include "wrappers/catalogue/signature.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
@@ -224,4 +224,4 @@ std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::
     return ids;
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

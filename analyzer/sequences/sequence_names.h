@@ -9,7 +9,7 @@
 #include "analyzer/sequences/sequence_store.h"
 #include "tools/trace/event.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 /// The value of a parameter as its type says: `-1`, `0x7f00`, `true`, `2.5`. `kind` is an rdam::ValueKind.
 std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value);
@@ -39,4 +39,4 @@ std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::T
 std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info,
                                        const KeyTable& keys);
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

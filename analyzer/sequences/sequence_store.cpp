@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rdam::mining {
+namespace rdam::sequences {
 namespace {
 
 std::uint64_t mix_all(std::uint64_t hash, std::span<const std::uint64_t> words) {
@@ -106,4 +106,4 @@ GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys,
     return id;
 }
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

@@ -17,7 +17,7 @@
 
 #include "tools/base/unmovable.h"
 
-namespace rdam::mining {
+namespace rdam::sequences {
 
 // Finds groups by their hash: open addressing with linear probing. The hashes are adjacent in memory, so a
 // lookup does not touch the groups.
@@ -243,4 +243,4 @@ class SequenceStore : private Unmovable {
     GroupIndex group_index_;
 };
 
-}  // namespace rdam::mining
+}  // namespace rdam::sequences

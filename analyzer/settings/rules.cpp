@@ -430,7 +430,7 @@ class Reader {
             if (!node.is_string() || !text || text->empty())
                 return wrong(node.source(), "{} holds something other than names; write {} = [\"{}\"]",
                              list.title, list.title, example);
-            if (const auto sound = mining::check_key(*text); keys && !sound)
+            if (const auto sound = sequences::check_key(*text); keys && !sound)
                 return wrong(node.source(), "{}: {}", list.title, sound.error().message);
             (rules_.named.*list.names).push_back(*text);
         }

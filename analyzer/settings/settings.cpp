@@ -65,10 +65,10 @@ Comparison comparison(const Settings& settings, NamedRules known) {
 Result<void> find_named(const trace::TraceInfo& info, const RuleList& list, const std::string& text) {
     const bool of_parameters = list.names == &NamedRules::keys || list.names == &NamedRules::no_keys;
     if (of_parameters) {
-        const auto keys = mining::make_keys(info, {{.add = {&text, 1}}});
+        const auto keys = sequences::make_keys(info, {{.add = {&text, 1}}});
         if (!keys) return tl::unexpected{keys.error()};
     } else {
-        const auto functions = mining::find_functions(info, text);
+        const auto functions = sequences::find_functions(info, text);
         if (!functions) return tl::unexpected{functions.error()};
     }
     return {};

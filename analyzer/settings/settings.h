@@ -43,7 +43,7 @@ struct NamedRules {
 };
 
 struct Settings {
-    mining::SequenceOptions sequences = {};
+    sequences::SequenceOptions sequences = {};
     NamedRules rules = {};           ///< a rules file's; a name that the trace lacks is passed over
     NamedRules given = {};           ///< for this analysis, and wins; such a name is an error
     double threshold = kWorthALook;  ///< functions that score at least this are highlighted

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
-#include "analyzer/calls/matcher.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/in_parallel.h"
 
-namespace rdam::around {
+namespace rdam::views {
 namespace {
 
 struct Chosen {
@@ -366,4 +364,4 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
     return found;
 }
 
-}  // namespace rdam::around
+}  // namespace rdam::views

@@ -15,7 +15,7 @@
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 
-namespace rdam::around {
+namespace rdam::views {
 
 /// A call, or several short ones of the same depth that came right after one another. Ticks.
 struct Slice {
@@ -104,4 +104,4 @@ struct ArrowLimits {
 Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score::Report& report,
                                   std::span<const Suspect> suspects, const ArrowLimits& limits = {});
 
-}  // namespace rdam::around
+}  // namespace rdam::views

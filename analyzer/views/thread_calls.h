@@ -27,7 +27,7 @@ class ThreadSequences {
     }
     void gap() { matcher_.gap(); }
     std::vector<std::uint64_t> lasting_ids() const {
-        return mining::lasting_ids(store_, info_, settings_.keys);
+        return sequences::lasting_ids(store_, info_, settings_.keys);
     }
 
   protected:
@@ -52,14 +52,14 @@ class ThreadSequences {
     void look_away() { event_ = nullptr; }
     void begin(const trace::Event& enter) {
         builder_.open(enter.function);
-        for (const mining::KeyWord& key : settings_.keys[enter.function])
+        for (const sequences::KeyWord& key : settings_.keys[enter.function])
             builder_.add_key(key.value(enter));
         builder_.set_repeats(settings_.loop_rests.repeats(enter));
     }
     std::uint32_t end(const calls::Call& call) {
         if (results_.any(call.function)) {
             std::uint64_t& value = builder_.key(results_.place(call.function));
-            const mining::KeyWord& key = settings_.keys[call.function][results_.place(call.function)];
+            const sequences::KeyWord& key = settings_.keys[call.function][results_.place(call.function)];
             value = key.with_result(value, call.own_leave ? call.last : nullptr);
         }
         return builder_.close();
@@ -68,7 +68,7 @@ class ThreadSequences {
     void finish_matching() { matcher_.finish(); }
     const trace::TraceInfo& info() const { return info_; }
     const score::ResolvedSettings& settings() const { return settings_; }
-    const mining::SequenceStore& store() const { return store_; }
+    const sequences::SequenceStore& store() const { return store_; }
     /// That the matcher looks at; null: the last is over.
     const trace::Event* event() const { return event_; }
     /// During closed(), whether the event has the result of `function`. The leave of a frame has that of the
@@ -89,9 +89,9 @@ class ThreadSequences {
   private:
     const trace::TraceInfo& info_;
     const score::ResolvedSettings& settings_;
-    mining::ResultKeys results_;
-    mining::SequenceStore store_;
-    mining::SequenceBuilder builder_;
+    sequences::ResultKeys results_;
+    sequences::SequenceStore store_;
+    sequences::SequenceBuilder builder_;
     calls::BasicMatcher<Sink> matcher_;
     const trace::Event* event_ = nullptr;
 };

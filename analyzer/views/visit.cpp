@@ -2,13 +2,10 @@
 
 #include <tsl/robin_map.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
@@ -395,7 +392,7 @@ std::string parameters_text(const trace::TraceInfo& info, std::uint32_t function
         if (parameter.word >= words.size()) continue;
         if (!text.empty()) text += ", ";
         text +=
-            parameter.name + "=" + mining::shown_value(info, parameter, words[parameter.word], kWholeText);
+            parameter.name + "=" + sequences::shown_value(info, parameter, words[parameter.word], kWholeText);
     }
     return text;
 }
@@ -403,7 +400,7 @@ std::string parameters_text(const trace::TraceInfo& info, std::uint32_t function
 std::string result_text(const trace::TraceInfo& info, std::uint32_t function, const std::uint64_t* result) {
     const trace::FunctionInfo& called = info.functions[function];
     if (result == nullptr || called.result.empty()) return {};
-    return mining::shown_value(info, called.result.front(), *result, kWholeText);
+    return sequences::shown_value(info, called.result.front(), *result, kWholeText);
 }
 
 }  // namespace rdam::views

@@ -6,17 +6,16 @@
 #include <cstdint>
 
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::agent {
 
 /// Shows, as long as it lives, that the process is served: by the thread that makes it, which must live as
 /// long. `shared` must outlive it.
-class Births {
+class Births : private Unmovable {
   public:
     explicit Births(const SharedMemory& shared);
     ~Births() { end(); }
-    Births(const Births&) = delete;
-    Births& operator=(const Births&) = delete;
 
     /// Answers the children that ask, with the starter's help; each takes some milliseconds. For one thread
     /// at a time.

@@ -33,6 +33,7 @@
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
 #include "tools/base/child_process.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/trace_name.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/catalogue/known_programs.h"
@@ -64,14 +65,12 @@ std::string target(const std::string& link) {
 std::uint32_t run_token = 0;
 
 /// The file of a socket, which goes with the starter.
-class SocketFile {
+class SocketFile : private Unmovable {
   public:
     explicit SocketFile(std::uint32_t token) : name_(token) {}
     ~SocketFile() {
         if (maker_ == getpid()) unlink(name_.text());
     }
-    SocketFile(const SocketFile&) = delete;
-    SocketFile& operator=(const SocketFile&) = delete;
 
   private:
     starter::Name name_;

@@ -9,6 +9,7 @@
 
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::agent {
 
@@ -17,13 +18,11 @@ enum class End : std::uint32_t { none, exited, replaced };
 /// Watches the process, which may die at any time or become another program. The thread waits for the process
 /// without a limit and may outlive this object, but touches the shared memory only as long as the object
 /// exists.
-class Watch {
+class Watch : private Unmovable {
   public:
     /// Begins at once, while the process waits for its agent. `shared` must outlive this.
     explicit Watch(const SharedMemory& shared);
     ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
 
     /// False: no thread could be created, so the process is not watched.
     bool works() const { return works_; }

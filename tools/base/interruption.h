@@ -1,17 +1,17 @@
 // Handles Ctrl-C and similar signals while files are being written.
 #pragma once
 
+#include "tools/base/unmovable.h"
+
 namespace rdam {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT are noted instead of ending the process; if one has
 /// come, it ends the process when this goes out of scope, after everything declared behind it has tidied up.
 /// One at a time.
-class Interruption {
+class Interruption : private Unmovable {
   public:
     Interruption();
     ~Interruption();
-    Interruption(const Interruption&) = delete;
-    Interruption& operator=(const Interruption&) = delete;
 
     static bool came();
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "libprobe/format/varint.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 
 namespace rdam::trace {
@@ -151,11 +152,9 @@ std::vector<ChunkPlace> list_chunks(const FileInput& file, Damage& damage) {
     return Scan(file, damage).run();
 }
 
-struct ChunkLoader::Decompressor {
+struct ChunkLoader::Decompressor : Unmovable {
     ZSTD_DCtx* context = ZSTD_createDCtx();
     Decompressor() = default;
-    Decompressor(const Decompressor&) = delete;
-    Decompressor& operator=(const Decompressor&) = delete;
     ~Decompressor() { ZSTD_freeDCtx(context); }
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tools/base/unmovable.h"
 #include "tools/trace/file_input.h"
 #include "tools/trace/format.h"
 #include "tools/trace/reader.h"
@@ -31,12 +32,10 @@ std::vector<ChunkPlace> list_chunks(const FileInput& file, Damage& damage);
 bool swells(const FileInput& file, const ChunkPlace& place);
 
 /// Reads chunks and undoes their compression. Keeps its buffers; one per thread.
-class ChunkLoader {
+class ChunkLoader : private Unmovable {
   public:
     ChunkLoader();
     ~ChunkLoader();
-    ChunkLoader(const ChunkLoader&) = delete;
-    ChunkLoader& operator=(const ChunkLoader&) = delete;
 
     /// False: the bytes at `place` are not the whole chunk that it names, or fail their checksums.
     bool load(const FileInput& file, const ChunkPlace& place);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/chunk_list.h"
 #include "tools/trace/decoder.h"
 #include "tools/trace/expansion_lock.h"
@@ -17,7 +18,7 @@
 namespace rdam::trace {
 
 /// To be used by one thread.
-class DecodedChunks {
+class DecodedChunks : private Unmovable {
   public:
     struct Chunk {
         ChunkDecoder decoder;
@@ -35,8 +36,6 @@ class DecodedChunks {
     /// chunks ahead; where none can be started, by the caller's. `turn` must outlive this object.
     DecodedChunks(Source source, Turn& turn, bool ahead);
     ~DecodedChunks();
-    DecodedChunks(const DecodedChunks&) = delete;
-    DecodedChunks& operator=(const DecodedChunks&) = delete;
 
     /// To be called `count` times. What it returned before is no longer valid.
     Chunk& next();

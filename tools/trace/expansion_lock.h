@@ -5,15 +5,15 @@
 #include <functional>
 #include <mutex>
 
+#include "tools/base/unmovable.h"
+
 namespace rdam::trace {
 
 /// The right to decode such chunks. Thread-safe. The destructor gives it back.
-class Turn {
+class Turn : private Unmovable {
   public:
     Turn() = default;
     ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
 
     /// Waits until nobody else in this process has the turn, or `stopped` returns true, which is checked now
     /// and then. False: `stopped` returned true. A thread that has the turn must end without waiting for

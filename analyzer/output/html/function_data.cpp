@@ -150,7 +150,7 @@ class Values {
     std::string text(std::uint64_t word) const {
         if (variable_.of == hints::Variable::Of::caller)
             return word == 0 ? "not known" : page_name(frame_text(run_->symbols.frames(word).front()));
-        return page_name(mining::shown_value(run_->info, type_, word));
+        return page_name(sequences::shown_value(run_->info, type_, word));
     }
 
   private:

@@ -1,9 +1,7 @@
 #include "analyzer/output/html/page_words.h"
 
-#include <algorithm>
 #include <array>
 
-#include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "tools/base/units.h"
 

@@ -31,7 +31,7 @@ struct PageRun {
     const hints::Analysis& analysis;
     const trace::TraceInfo& info;
     Symbols& symbols;
-    std::span<const around::Surroundings> around;
+    std::span<const views::Surroundings> around;
 };
 
 /// A run of several processes. What it refers to must outlive the call.

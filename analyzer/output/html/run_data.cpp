@@ -8,13 +8,10 @@
 #include <ctime>
 #include <map>
 #include <numeric>
-#include <string>
 #include <tuple>
 #include <unordered_map>
-#include <vector>
 
 #include "analyzer/output/comparison.h"
-#include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json_parts.h"
@@ -184,9 +181,9 @@ constexpr unsigned kMarked = 1, kOpen = 2;
 
 /// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
 /// others.
-std::size_t most_of_lane(const std::vector<around::Lane>& lanes, std::size_t room) {
+std::size_t most_of_lane(const std::vector<views::Lane>& lanes, std::size_t room) {
     std::vector<std::size_t> sizes;
-    for (const around::Lane& lane : lanes)
+    for (const views::Lane& lane : lanes)
         sizes.push_back(lane.slices.size());
     std::ranges::sort(sizes);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -197,25 +194,25 @@ std::size_t most_of_lane(const std::vector<around::Lane>& lanes, std::size_t roo
     return room + (sizes.empty() ? 0 : sizes.back());
 }
 
-Json lane_json(const PageRun& run, const RunClock& clock, const around::Surroundings& window,
-               const around::Lane& lane, std::size_t most, Names& names) {
+Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundings& window,
+               const views::Lane& lane, std::size_t most, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
         const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
         return std::round(static_cast<double>(inside - window.begin) * clock.ns_per_tick);
     };
     // The long ones, if there is no room for all.
-    std::vector<const around::Slice*> chosen;
-    for (const around::Slice& slice : lane.slices)
+    std::vector<const views::Slice*> chosen;
+    for (const views::Slice& slice : lane.slices)
         chosen.push_back(&slice);
     if (chosen.size() > most) {
-        std::ranges::stable_sort(chosen, [](const around::Slice* a, const around::Slice* b) {
+        std::ranges::stable_sort(chosen, [](const views::Slice* a, const views::Slice* b) {
             return std::tuple{b->marked, b->end - b->begin} < std::tuple{a->marked, a->end - a->begin};
         });
         chosen.resize(most);
     }
     const std::size_t left_out = lane.slices.size() - chosen.size();
     Json slices = Json::array(), off = Json::array();
-    for (const around::Slice* slice : chosen)
+    for (const views::Slice* slice : chosen)
         slices.push_back({since(slice->begin), since(slice->end),
                           names.of(function_name(run, slice->function)), slice->depth, slice->calls,
                           (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
@@ -241,12 +238,12 @@ Json lane_json(const PageRun& run, const RunClock& clock, const around::Surround
 /// Flags: 1 the call that it is about, 2 not seen to end.
 Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
     Json out = Json::array();
-    for (const around::Surroundings& window : run.around) {
+    for (const views::Surroundings& window : run.around) {
         const score::FunctionRow& row = run.analysis.report.functions[window.row];
         Names names;
         Json lanes = Json::array();
         const std::size_t each = most_of_lane(window.lanes, limits.slices);
-        for (const around::Lane& lane : window.lanes)
+        for (const views::Lane& lane : window.lanes)
             lanes.push_back(lane_json(run, clock, window, lane, each, names));
         const auto since = [&](std::uint64_t tsc) {
             return tsc > window.begin

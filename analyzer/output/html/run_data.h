@@ -1,9 +1,7 @@
 // A recording: its header, the ranking, and the pictures of the whole run.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -24,12 +24,12 @@ struct Occurrence {
 };
 
 struct Outcome {
-    std::vector<mining::MetaEvent> metas;
+    std::vector<sequences::MetaEvent> metas;
     std::vector<Occurrence> occurrences;
 };
 
 bool operator==(const Outcome& a, const Outcome& b) {
-    const auto fields = [](const mining::MetaEvent& m) {
+    const auto fields = [](const sequences::MetaEvent& m) {
         return std::tie(m.left, m.right, m.length, m.occurrences);
     };
     return a.occurrences == b.occurrences &&
@@ -37,7 +37,7 @@ bool operator==(const Outcome& a, const Outcome& b) {
                               [&](const auto& x, const auto& y) { return fields(x) == fields(y); });
 }
 
-class Collector : public mining::ReplacementSink {
+class Collector : public sequences::ReplacementSink {
   public:
     void made(std::uint32_t meta, std::uint32_t left, std::uint32_t right) override {
         if (meta != made_.size()) wrong = true;
@@ -57,7 +57,7 @@ class Collector : public mining::ReplacementSink {
 Outcome fast(Symbols symbols) {
     Collector collector;
     Outcome outcome;
-    outcome.metas = mining::replace_pairs(symbols, collector);
+    outcome.metas = sequences::replace_pairs(symbols, collector);
     if (!collector.wrong) outcome.occurrences = std::move(collector.occurrences);
     return outcome;
 }

@@ -262,15 +262,15 @@ TEST_CASE("patterns against the least of the process", "[patterns]") {
 }
 
 TEST_CASE("patterns with the same calls are one, whatever they were made from", "[patterns]") {
-    mining::PatternStore store;
-    const auto ab = mining::kFirstMeta + store.intern(0, 1);
-    const auto bc = mining::kFirstMeta + store.intern(1, 2);
+    sequences::PatternStore store;
+    const auto ab = sequences::kFirstMeta + store.intern(0, 1);
+    const auto bc = sequences::kFirstMeta + store.intern(1, 2);
     const auto abc = store.intern(ab, 2);
     CHECK(store.intern(0, bc) == abc);
-    CHECK(store.intern(0, 1) == ab - mining::kFirstMeta);
+    CHECK(store.intern(0, 1) == ab - sequences::kFirstMeta);
     CHECK(store.intern(0, ab) != abc);
-    CHECK(store.calls(abc, 10) == std::vector<mining::ShapeId>{0, 1, 2});
-    CHECK(store.calls(abc, 2) == std::vector<mining::ShapeId>{0, 1});
+    CHECK(store.calls(abc, 10) == std::vector<sequences::ShapeId>{0, 1, 2});
+    CHECK(store.calls(abc, 2) == std::vector<sequences::ShapeId>{0, 1});
     CHECK(store[abc].length == 3);
     CHECK(store.size() == 4);
 }

@@ -10,13 +10,13 @@
 namespace rdam::test {
 namespace {
 
-using mining::GroupId;
+using sequences::GroupId;
 
 /// Builds sequences from a word: a letter opens that function, `)` closes the innermost, `!` abandons it,
 /// digits behind a letter are its keys. "a(" reads well but the bracket is optional.
 class Speller {
   public:
-    explicit Speller(mining::SequenceOptions options = {}, std::size_t most_runs = mining::kMaxRuns)
+    explicit Speller(sequences::SequenceOptions options = {}, std::size_t most_runs = sequences::kMaxRuns)
         : builder_(store, options, most_runs) {}
 
     /// The group of the last call closed.
@@ -41,10 +41,10 @@ class Speller {
 
     std::uint64_t too_long() const { return builder_.too_long(); }
 
-    mining::SequenceStore store{26};
+    sequences::SequenceStore store{26};
 
   private:
-    mining::SequenceBuilder builder_;
+    sequences::SequenceBuilder builder_;
 };
 
 std::string repeated(const std::string& text, int times) {
@@ -80,15 +80,15 @@ TEST_CASE("how often a child is repeated is part of the sequence, unless loops a
 
 TEST_CASE("the children of an open call are counted even where loops are folded", "[sequences]") {
     for (const bool fold_loops : {false, true}) {
-        mining::SequenceStore store{26};
-        mining::SequenceBuilder builder{store, {.fold_loops = fold_loops}};
+        sequences::SequenceStore store{26};
+        sequences::SequenceBuilder builder{store, {.fold_loops = fold_loops}};
         builder.open(0, {});
         for (const std::uint32_t function : {1U, 1U, 1U, 2U, 1U}) {
             builder.open(function, {});
             builder.close();
         }
         std::vector<std::uint32_t> counts;
-        for (const mining::Run& run : builder.children())
+        for (const sequences::Run& run : builder.children())
             counts.push_back(run.count);
         CHECK(counts == std::vector<std::uint32_t>{3, 1, 1});
     }
@@ -120,8 +120,8 @@ TEST_CASE("what an abandoned call contained stands beside it", "[sequences]") {
 }
 
 TEST_CASE("several calls abandoned at once become a flat list", "[sequences]") {
-    mining::SequenceStore store{3};
-    mining::SequenceBuilder builder{store, {}};
+    sequences::SequenceStore store{3};
+    sequences::SequenceBuilder builder{store, {}};
     const auto run = [&] {
         builder.open(0, {});
         for (int i = 0; i < 50000; ++i)
@@ -134,14 +134,14 @@ TEST_CASE("several calls abandoned at once become a flat list", "[sequences]") {
 }
 
 TEST_CASE("a million equal children take the room of one", "[sequences]") {
-    mining::SequenceStore store{2};
-    mining::SequenceBuilder builder{store, {}};
+    sequences::SequenceStore store{2};
+    sequences::SequenceBuilder builder{store, {}};
     builder.open(0, {});
     for (int i = 0; i < 1000000; ++i) {
         builder.open(1, {});
         builder.close();
     }
-    const mining::Shape& shape = store.shape(store.group(builder.close()).shape);
+    const sequences::Shape& shape = store.shape(store.group(builder.close()).shape);
     REQUIRE(shape.runs == 1);
     CHECK(store.runs(shape)[0].count == 1000000);
 }
@@ -156,12 +156,12 @@ TEST_CASE("a call with too many different children equals nothing", "[sequences]
 }
 
 TEST_CASE("equal hashes do not make equal sequences", "[sequences]") {
-    mining::SequenceStore store{2};
-    const mining::ShapeId leaf = store.leaf(1);
-    const mining::Run once{leaf, 1}, twice{leaf, 2};
+    sequences::SequenceStore store{2};
+    const sequences::ShapeId leaf = store.leaf(1);
+    const sequences::Run once{leaf, 1}, twice{leaf, 2};
     constexpr std::uint64_t kSameHash = 42;
-    const mining::ShapeId a = store.intern(0, {}, {&once, 1}, kSameHash);
-    const mining::ShapeId b = store.intern(0, {}, {&twice, 1}, kSameHash);
+    const sequences::ShapeId a = store.intern(0, {}, {&once, 1}, kSameHash);
+    const sequences::ShapeId b = store.intern(0, {}, {&twice, 1}, kSameHash);
     CHECK(a != b);
     CHECK(store.intern(0, {}, {&once, 1}, kSameHash) == a);
     CHECK(store.intern(0, {}, {&twice, 1}, kSameHash) == b);
@@ -173,7 +173,7 @@ TEST_CASE("names show keys, children and repetitions", "[sequences]") {
     const auto names = resolved(recording, {.given = {.keys = {"b:k", "a:n"}}});
     Speller spell;
     const auto name = [&](const std::string& text) {
-        return mining::sequence_name(spell.store, spell(text), recording.info, names.keys);
+        return sequences::sequence_name(spell.store, spell(text), recording.info, names.keys);
     };
     CHECK(name("a5(b9()b8()c(d(a1())))") == "a(n=5)[b ×2, c[d[…]]]");
     CHECK(name("b9()") == "b(k=0x9)");
@@ -190,9 +190,9 @@ TEST_CASE("ids do not depend on the order in which sequences were met", "[sequen
     const GroupId second = other("a(b()c())");
     REQUIRE(first != second);
     const auto keys = resolved(recording).keys;
-    CHECK(mining::lasting_ids(one.store, recording.info, keys)[first] ==
-          mining::lasting_ids(other.store, recording.info, keys)[second]);
-    const auto ids = mining::lasting_ids(other.store, recording.info, keys);
+    CHECK(sequences::lasting_ids(one.store, recording.info, keys)[first] ==
+          sequences::lasting_ids(other.store, recording.info, keys)[second]);
+    const auto ids = sequences::lasting_ids(other.store, recording.info, keys);
     CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("sequences that differ in who calls whom have ids of their own", "[seq
     for (const char* text : {"a(b())", "b(a())", "a(a())", "b(b())", "a(b(c()))", "c(b(a()))", "b(c(a()))",
                              "a(b()b())", "a(b()a())", "b(a()b())", "d(a()b())", "d(b()a())"})
         spell(text);
-    const auto ids = mining::lasting_ids(spell.store, recording.info, resolved(recording).keys);
+    const auto ids = sequences::lasting_ids(spell.store, recording.info, resolved(recording).keys);
     CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
 }
 
@@ -267,8 +267,8 @@ TEST_CASE("ids of sequences are the same wherever the program was loaded", "[seq
 
 TEST_CASE("later changes of keys win, and a place is the last key", "[sequences]") {
     const Recording recording{2, 2};
-    const auto count = [&](std::initializer_list<mining::KeyChanges> changes) {
-        const auto keys = mining::make_keys(recording.info, changes);
+    const auto count = [&](std::initializer_list<sequences::KeyChanges> changes) {
+        const auto keys = sequences::make_keys(recording.info, changes);
         REQUIRE(keys.has_value());
         return (*keys)[0];
     };
@@ -281,7 +281,7 @@ TEST_CASE("later changes of keys win, and a place is the last key", "[sequences]
     REQUIRE(keys.size() == 3);
     CHECK_FALSE(keys[1].is_caller());
     CHECK(keys[2].is_caller());
-    const auto wrong = mining::make_keys(recording.info, {{.split_by_context = k}});
+    const auto wrong = sequences::make_keys(recording.info, {{.split_by_context = k}});
     REQUIRE_FALSE(wrong.has_value());
     CHECK(wrong.error().message.find("a:k: the trace has no such function") == 0);
 }
@@ -291,7 +291,7 @@ TEST_CASE("values are shown as their type says", "[sequences]") {
         trace::ParameterInfo parameter;
         parameter.kind = static_cast<std::uint8_t>(kind);
         parameter.size = size;
-        return mining::format_value(parameter, value);
+        return sequences::format_value(parameter, value);
     };
     CHECK(shown(ValueKind::signed_integer, 4, 0xffffffff) == "-1");
     CHECK(shown(ValueKind::signed_integer, 8, UINT64_MAX) == "-1");
@@ -309,18 +309,18 @@ TEST_CASE("texts are shown as they are, as far as the trace has them", "[sequenc
     info.texts = {"/etc/passwd", std::string("\x1b[31m") + std::string(500, 'y') + "end"};
     trace::ParameterInfo parameter;
     parameter.is_text = true;
-    CHECK(mining::shown_value(info, parameter, 1) == "\"/etc/passwd\"");
-    const std::string cut = mining::shown_value(info, parameter, 2);
+    CHECK(sequences::shown_value(info, parameter, 1) == "\"/etc/passwd\"");
+    const std::string cut = sequences::shown_value(info, parameter, 2);
     CHECK(cut.size() < 80);
     CHECK(cut.find('\x1b') == std::string::npos);
     CHECK(cut.ends_with("end\""));
     info.texts = {R"(two "quoted" \ words)", std::string(100, '"')};
-    CHECK(mining::shown_value(info, parameter, 1) == R"("two \"quoted\" \\ words")");
-    CHECK(mining::shown_value(info, parameter, 2).find(R"(\"\"…\"\")") != std::string::npos);
-    CHECK(mining::shown_value(info, parameter, 0) == "-");
-    CHECK(mining::shown_value(info, parameter, 3) == "text 3");
+    CHECK(sequences::shown_value(info, parameter, 1) == R"("two \"quoted\" \\ words")");
+    CHECK(sequences::shown_value(info, parameter, 2).find(R"(\"\"…\"\")") != std::string::npos);
+    CHECK(sequences::shown_value(info, parameter, 0) == "-");
+    CHECK(sequences::shown_value(info, parameter, 3) == "text 3");
     parameter.is_text = false;
-    CHECK(mining::shown_value(info, parameter, 1) == "1");
+    CHECK(sequences::shown_value(info, parameter, 1) == "1");
 }
 
 }  // namespace rdam::test

@@ -9,9 +9,9 @@
 
 namespace {
 
-using rdam::mining::SiblingPauses;
-using rdam::mining::SiblingTime;
-using rdam::mining::SiblingTimes;
+using rdam::sequences::SiblingPauses;
+using rdam::sequences::SiblingTime;
+using rdam::sequences::SiblingTimes;
 
 /// Mostly one shortly after the other; some far apart, some long, some before those to their left, some
 /// unknown.

@@ -29,7 +29,7 @@ trace::ParameterInfo parameter(std::uint8_t kind, std::uint8_t size) {
 }
 
 std::string text(std::uint8_t kind, std::uint8_t size, std::uint64_t word) {
-    return mining::size_class_text(parameter(kind, size), mining::size_class(word, kind, size));
+    return sequences::size_class_text(parameter(kind, size), sequences::size_class(word, kind, size));
 }
 
 /// `a(k, n)` takes a tick for each of n, and `disturbed` ticks more in every tenth call.
@@ -68,14 +68,14 @@ Recording scanning(std::uint8_t kind, std::uint64_t (*result)(std::uint64_t begi
 
 TEST_CASE("sizes of about the same amount are one, and small ones are what they are", "[sizes]") {
     for (std::uint64_t n = 0; n < 16; ++n)
-        CHECK(mining::size_class(n, kUnsigned, 8) == n);
+        CHECK(sequences::size_class(n, kUnsigned, 8) == n);
     for (const std::uint64_t n : {16UL, 100UL, 4095UL, 4096UL, 1UL << 40, UINT64_MAX}) {
-        const std::uint64_t low = mining::size_class(n, kUnsigned, 8);
+        const std::uint64_t low = sequences::size_class(n, kUnsigned, 8);
         CHECK(low <= n);
         CHECK(n - low <= low / 8);
-        CHECK(mining::size_class(low, kUnsigned, 8) == low);
+        CHECK(sequences::size_class(low, kUnsigned, 8) == low);
     }
-    CHECK(mining::size_class(4095, kUnsigned, 8) != mining::size_class(4096, kUnsigned, 8));
+    CHECK(sequences::size_class(4095, kUnsigned, 8) != sequences::size_class(4096, kUnsigned, 8));
     CHECK(text(kUnsigned, 8, 7) == "7");
     CHECK(text(kUnsigned, 8, 4200) == "4096…4607");
     CHECK(text(kUnsigned, 4, 0x100000010) == "16…17");
@@ -90,7 +90,7 @@ TEST_CASE("a negative number is no large one", "[sizes]") {
 
 TEST_CASE("numbers of one magnitude are one", "[sizes]") {
     const auto of = [](double x) {
-        return mining::size_class(std::bit_cast<std::uint64_t>(x), kFloating, 8);
+        return sequences::size_class(std::bit_cast<std::uint64_t>(x), kFloating, 8);
     };
     CHECK(of(1.0) == of(1.999));
     CHECK(of(1.0) != of(2.0));
@@ -169,7 +169,7 @@ TEST_CASE("any recorded result may be made a key, and only a recorded one", "[si
     CHECK(row(by_result, "a").rdam == 0);
     CHECK(row(by_result, "a").sequences[0].name.starts_with("a(return=40"));
     recording.info.functions[kA].leave_words = 0;
-    CHECK_FALSE(mining::make_keys(recording.info, {{.add = result}}).has_value());
+    CHECK_FALSE(sequences::make_keys(recording.info, {{.add = result}}).has_value());
 }
 
 }  // namespace rdam::test

@@ -40,7 +40,7 @@ bool is_key(const trace::TraceInfo& info, const score::NamedRules& rules, std::u
             std::uint16_t parameter) {
     const auto resolved = score::resolve(info, {.rules = rules});
     REQUIRE(resolved);
-    for (const mining::KeyWord& key : resolved->keys[function])
+    for (const sequences::KeyWord& key : resolved->keys[function])
         if (key.parameter == parameter) return true;
     return false;
 }
@@ -49,55 +49,55 @@ bool is_key(const trace::TraceInfo& info, const score::NamedRules& rules, std::u
 
 TEST_CASE("a rule has the shortest name that is the function's own", "[rules]") {
     const trace::TraceInfo info = made_info();
-    CHECK(feedback::rule_name(info, 0) == "lock");
-    CHECK(feedback::rule_name(info, 1) == "app:init");
-    CHECK(feedback::rule_name(info, 2) == "libx.so:init");
-    CHECK(feedback::rule_name(info, 3) == "app:helper");
+    CHECK(screen::rule_name(info, 0) == "lock");
+    CHECK(screen::rule_name(info, 1) == "app:init");
+    CHECK(screen::rule_name(info, 2) == "libx.so:init");
+    CHECK(screen::rule_name(info, 3) == "app:helper");
 }
 
 TEST_CASE("what is so by default needs no rule", "[rules]") {
     const trace::TraceInfo info = made_info();
     score::NamedRules rules;
-    feedback::set_key(info, 0, 0, false, rules);
+    screen::set_key(info, 0, 0, false, rules);
     CHECK(rules.no_keys == Names{"lock:mutex"});
-    feedback::set_key(info, 0, 0, true, rules);
+    screen::set_key(info, 0, 0, true, rules);
     CHECK(rules == score::NamedRules{});
-    feedback::set_key(info, 0, 1, true, rules);
+    screen::set_key(info, 0, 1, true, rules);
     CHECK(rules.keys == Names{"lock:flags"});
-    feedback::set_key(info, 0, 1, false, rules);
+    screen::set_key(info, 0, 1, false, rules);
     CHECK(rules == score::NamedRules{});
 }
 
 TEST_CASE("rules about several keep what they say of the others", "[rules]") {
     const trace::TraceInfo info = made_info();
     score::NamedRules rules{.keys = {"init:*", "elsewhere:x"}};
-    feedback::set_key(info, 1, 0, false, rules);
+    screen::set_key(info, 1, 0, false, rules);
     CHECK(rules.keys == Names{"app:init:flags", "libx.so:init:mutex", "libx.so:init:flags", "elsewhere:x"});
     CHECK(rules.no_keys.empty());
 
     score::NamedRules none{.no_keys = {"lock:*"}};
-    feedback::set_key(info, 0, 0, true, none);
+    screen::set_key(info, 0, 0, true, none);
     CHECK(none.no_keys == Names{"lock:flags"});
     CHECK(none.keys.empty());
     CHECK(is_key(info, none, 0, 0));
 
     score::NamedRules ignore{.ignore = {"init", "elsewhere"}};
-    feedback::set_ignored(info, 2, false, ignore);
+    screen::set_ignored(info, 2, false, ignore);
     CHECK(ignore.ignore == Names{"app:init", "elsewhere"});
-    feedback::set_ignored(info, 2, true, ignore);
+    screen::set_ignored(info, 2, true, ignore);
     CHECK(ignore.ignore == Names{"app:init", "elsewhere", "libx.so:init"});
 }
 
 TEST_CASE("namesakes that no name tells apart go together", "[rules]") {
     const trace::TraceInfo info = made_info();
     score::NamedRules rules;
-    feedback::set_key(info, 3, mining::kCallerKey, true, rules);
+    screen::set_key(info, 3, sequences::kCallerKey, true, rules);
     CHECK(rules.split_by_context == Names{"app:helper"});
-    feedback::set_key(info, 4, mining::kCallerKey, false, rules);
+    screen::set_key(info, 4, sequences::kCallerKey, false, rules);
     CHECK(rules == score::NamedRules{});
-    feedback::set_key(info, 3, 1, true, rules);
+    screen::set_key(info, 3, 1, true, rules);
     CHECK(is_key(info, rules, 4, 1));
-    feedback::set_key(info, 4, 1, false, rules);
+    screen::set_key(info, 4, 1, false, rules);
     CHECK(rules == score::NamedRules{});
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("any change makes it so, and nothing else", "[rules]") {
         const auto function = static_cast<std::uint32_t>(random() % info.functions.size());
         const auto parameter = static_cast<std::uint16_t>(random() % 2);
         const bool wanted = random() % 2 == 0;
-        feedback::set_key(info, function, parameter, wanted, rules);
+        screen::set_key(info, function, parameter, wanted, rules);
         for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
             for (std::uint16_t p = 0; p < 2; ++p) {
                 const bool same = p == parameter && (f == function || (f >= 3 && function >= 3));
@@ -135,7 +135,7 @@ TEST_CASE("the command line becomes a part of the rules", "[rules]") {
                                              .no_keys = {"init:mutex"},
                                              .split_by_context = {"lock"},
                                              .ignore = {"helper"}}};
-    const score::NamedRules rules = feedback::combined_rules(info, settings);
+    const score::NamedRules rules = screen::combined_rules(info, settings);
     const auto both = score::resolve(info, settings);
     const auto one = score::resolve(info, {.rules = rules});
     REQUIRE((both && one));

@@ -13,8 +13,8 @@
 namespace rdam::test {
 namespace {
 
-using feedback::Effect;
-using feedback::Session;
+using screen::Effect;
+using screen::Session;
 
 /// The scores, to as many digits as sums of doubles in any order have in common.
 std::string scores(const score::Report& report) {
@@ -69,8 +69,8 @@ struct Opened {
     std::unique_ptr<Session> session;
 };
 
-const feedback::KeyChoice& choice(const feedback::FunctionPage& page, const std::string& name) {
-    for (const feedback::KeyChoice& each : page.keys)
+const screen::KeyChoice& choice(const screen::FunctionPage& page, const std::string& name) {
+    for (const screen::KeyChoice& each : page.keys)
         if (each.name == name) return each;
     FAIL("no key " << name);
     return page.keys.front();
@@ -90,7 +90,7 @@ TEST_CASE("every step gives the scores of an analysis with its settings", "[sess
             const auto function = static_cast<std::uint32_t>(random() % 3);
             const bool value = random() % 2 == 0;
             const auto parameter =
-                static_cast<std::uint16_t>(random() % 3 == 0 ? mining::kCallerKey : random() % 2);
+                static_cast<std::uint16_t>(random() % 3 == 0 ? sequences::kCallerKey : random() % 2);
             const auto baseline = static_cast<score::Baseline::Kind>(random() % 4);
             const auto change = [&] {
                 switch (random() % 7) {

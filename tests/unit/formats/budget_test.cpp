@@ -14,7 +14,7 @@
 namespace rdam::test {
 namespace {
 
-using formats::SizeCounts;
+using exports::SizeCounts;
 
 /// Each call with the largest loss in it, its own or that of a call inside.
 class Losses final : public views::CallVisitor {
@@ -25,7 +25,7 @@ class Losses final : public views::CallVisitor {
         bool kept = false;
     };
 
-    explicit Losses(const formats::Kept& kept) : kept_(kept) {}
+    explicit Losses(const exports::Kept& kept) : kept_(kept) {}
     void opened(const views::Opened& /*call*/) override { open_.emplace_back(); }
     void closed(const views::Closed& call) override {
         const Open open = open_.back();
@@ -47,13 +47,13 @@ class Losses final : public views::CallVisitor {
         double most = 0;
         bool kept = false;
     };
-    const formats::Kept& kept_;
+    const exports::Kept& kept_;
     std::size_t begun_ = 0;
     std::vector<Open> open_;
 };
 
 std::vector<Losses::Call> judged_calls(const views::Visit& visit, std::uint64_t budget) {
-    const auto kept = formats::Kept::choose(visit, budget, 2, nullptr);
+    const auto kept = exports::Kept::choose(visit, budget, 2, nullptr);
     REQUIRE(kept);
     REQUIRE_FALSE(kept->all());
     std::vector<Losses::Call> all;
@@ -176,12 +176,12 @@ TEST_CASE("what is known early chooses nearly the same calls", "[budget]") {
         }
     }
     const trace::TraceReader reader = reader_of(recording);
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const views::Visit visit = early_visit_of(reader, early);
     REQUIRE(visit.unsettled());
     CHECK(*visit.unsettled() < kCalls / 10);
     CHECK(early.most().calls == 4 * kCalls);
-    const auto kept = formats::Kept::choose(visit, kBudget, 1, &early);
+    const auto kept = exports::Kept::choose(visit, kBudget, 1, &early);
     REQUIRE(kept);
     std::vector<std::pair<double, bool>> calls;
     for (const std::uint32_t thread : visit.threads()) {
@@ -211,7 +211,7 @@ TEST_CASE("a call with pauses sets no baseline early, if there are others", "[bu
             thread.leave(at + 5000, kA);
         }
         const trace::TraceReader reader = reader_of(recording);
-        formats::EarlyLosses early;
+        exports::EarlyLosses early;
         const views::Visit visit = early_visit_of(reader, early);
         CHECK(*visit.unsettled() <= 1);
         CHECK(early.least().from(1) == 0);
@@ -226,7 +226,7 @@ TEST_CASE("where baselines settle late the losses are counted", "[budget]") {
     for (std::uint64_t i = 0; i < kCalls; ++i)
         thread.call(2000 + 90'000 * i, kA, 80'000 - 70 * i);
     const trace::TraceReader reader = reader_of(recording);
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const views::Visit visit = early_visit_of(reader, early);
     CHECK(*visit.unsettled() > kCalls / 2);
     const Sliced sliced = slices_of(visit, {.budget = 200, .jobs = 1, .early = &early});
@@ -243,7 +243,7 @@ TEST_CASE("of small losses it is not known early which are larger", "[budget]") 
     for (std::uint64_t i = 0; i < kCalls; ++i)
         thread.call(2000 + 1'500'000 * i, kA, 1'000'000 + random() % 20'000);
     const trace::TraceReader reader = reader_of(recording);
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const views::Visit visit = early_visit_of(reader, early);
     const Sliced sliced = slices_of(visit, {.budget = 2000, .jobs = 1, .early = &early});
     CHECK(sliced.written.calls == slices_of(visit, {.budget = 2000, .jobs = 1}).written.calls);
@@ -258,10 +258,10 @@ TEST_CASE("the thousand largest losses are kept, however many are nearly as larg
     for (std::uint64_t i = 0; i < kCalls; ++i)
         thread.call(2000 + 90'000 * i, kA, i % 4 == 1 ? 40'000 + random() % 300 : 1000);
     const trace::TraceReader reader = reader_of(recording);
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const views::Visit visit = early_visit_of(reader, early);
-    for (const formats::EarlyLosses* const known : {&early, static_cast<formats::EarlyLosses*>(nullptr)}) {
-        const auto kept = formats::Kept::choose(visit, kBudget, 1, known);
+    for (const exports::EarlyLosses* const known : {&early, static_cast<exports::EarlyLosses*>(nullptr)}) {
+        const auto kept = exports::Kept::choose(visit, kBudget, 1, known);
         REQUIRE(kept);
         Losses losses{*kept};
         REQUIRE(visit.thread(0, losses));
@@ -287,7 +287,7 @@ TEST_CASE("what others did during a first call is shown, though its loss is know
     for (std::uint64_t i = 0; i < 20; ++i)
         second.call(10'000 + 2'000'000 * i, kB, 1'500'000);
     const trace::TraceReader reader = reader_of(recording);
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const views::Visit visit = early_visit_of(reader, early);
     const Sliced sliced = slices_of(visit, {.budget = kBudget, .jobs = 1, .early = &early});
     REQUIRE(sliced.collected.threads.size() == 2);
@@ -310,7 +310,7 @@ TEST_CASE("what other threads did during a large loss is kept", "[budget]") {
     CHECK(kept.collected.threads[0].slices.size() == 1);
     // From 502,000 to 502,900: two calls of b, while c is too short to be seen.
     REQUIRE(kept.collected.threads[1].slices.size() == 2);
-    for (const formats::Slice& slice : kept.collected.threads[1].slices)
+    for (const exports::Slice& slice : kept.collected.threads[1].slices)
         CHECK(slice.function == kB);
     CHECK(kept.collected.threads[1].slices[0].begin == 501'000);
 }
@@ -324,7 +324,7 @@ TEST_CASE("the longest times off the processors are kept", "[budget]") {
         thread.off({.out = 10'000 + 5000 * i, .in = 10'000 + 5000 * i + 1 + i * 4});
     const trace::TraceReader reader = reader_of(recording);
     const views::Visit visit = visit_of(reader);
-    const auto kept = formats::Kept::choose(visit, 400, 1, nullptr);
+    const auto kept = exports::Kept::choose(visit, 400, 1, nullptr);
     REQUIRE(kept);
     const auto off = visit.off_cpu(0);
     REQUIRE(off);

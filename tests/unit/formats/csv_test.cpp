@@ -49,7 +49,7 @@ std::vector<CsvRow> csv_of(const Recording& recording) {
     const trace::TraceReader reader = reader_of(recording);
     const views::Visit visit = visit_of(reader);
     TextSink sink;
-    const auto written = formats::write_csv(visit, {}, sink);
+    const auto written = exports::write_csv(visit, {}, sink);
     REQUIRE(written);
     const auto lines = csv_fields(sink.text);
     REQUIRE_FALSE(lines.empty());
@@ -65,7 +65,7 @@ std::vector<CsvRow> csv_of(const Recording& recording) {
     return rows;
 }
 
-class FullSink final : public formats::Sink {
+class FullSink final : public exports::Sink {
   public:
     Result<void> write(std::string_view /*bytes*/) override { return fail("the disk is full"); }
 };
@@ -165,7 +165,7 @@ TEST_CASE("a place that takes no more bytes is an error, with its own words", "[
     recording.thread(1000, 5000).call(1100, kA, 5);
     const trace::TraceReader reader = reader_of(recording);
     const views::Visit visit = visit_of(reader);
-    for (const formats::Format& format : formats::all_formats()) {
+    for (const exports::Format& format : exports::all_formats()) {
         if (format.write == nullptr) continue;
         FullSink sink;
         INFO(format.name);

@@ -15,8 +15,8 @@
 namespace rdam::test {
 namespace {
 
-using formats::OnProcessor;
-using formats::Processors;
+using exports::OnProcessor;
+using exports::Processors;
 
 bool same(const OnProcessor& a, const OnProcessor& b) {
     return a.cpu == b.cpu && a.thread == b.thread && a.function == b.function && a.begin == b.begin &&
@@ -27,7 +27,7 @@ bool same(const std::vector<OnProcessor>& a, const std::vector<OnProcessor>& b) 
 }
 
 /// Refuses what comes after so many bytes.
-class ShortSink final : public formats::Sink {
+class ShortSink final : public exports::Sink {
   public:
     explicit ShortSink(std::size_t most) : most_(most) {}
     Result<void> write(std::string_view bytes) override {
@@ -103,10 +103,10 @@ TEST_CASE("the longest stretches are kept, in any order", "[processors]") {
 TEST_CASE("parts that are written side by side come in their order", "[in_order]") {
     for (const std::size_t most : {std::size_t{0}, std::size_t{100}, std::size_t{1} << 20}) {
         TextSink sink;
-        formats::InOrder in_order{sink, most};
+        exports::InOrder in_order{sink, most};
         constexpr std::size_t kParts = 200;
         score::in_parallel(kParts, 8, [&](std::size_t i) {
-            formats::InOrder::Part part{in_order, i};
+            exports::InOrder::Part part{in_order, i};
             for (std::size_t line = 0; line < i % 9; ++line)
                 (void)part.write(std::to_string(i) + "." + std::to_string(line) + "\n");
         });
@@ -120,10 +120,10 @@ TEST_CASE("parts that are written side by side come in their order", "[in_order]
 
 TEST_CASE("no part is written after an error, and none waits for ever", "[in_order]") {
     ShortSink sink{500};
-    formats::InOrder in_order{sink, 64};
+    exports::InOrder in_order{sink, 64};
     std::atomic<int> failed = 0;
     score::in_parallel(100, 8, [&](std::size_t i) {
-        formats::InOrder::Part part{in_order, i};
+        exports::InOrder::Part part{in_order, i};
         const std::string line(20, static_cast<char>('a' + i % 26));
         for (int n = 0; n < 5; ++n)
             if (const auto written = part.write(line); !written) {

@@ -26,7 +26,7 @@ std::map<std::uint32_t, double> lost_of_threads(const score::Report& report) {
 }
 
 /// Over all bins: of equal values only the first is there, and the last one goes on to the end.
-double sum_of(const std::vector<formats::CounterPoint>& points, double bin_ns, std::size_t bins) {
+double sum_of(const std::vector<exports::CounterPoint>& points, double bin_ns, std::size_t bins) {
     double sum = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
         const auto bin = [&](std::size_t point) {
@@ -40,9 +40,9 @@ double sum_of(const std::vector<formats::CounterPoint>& points, double bin_ns, s
 }
 
 /// Each slice comes after those inside it, and begins after the ones around it.
-bool nest(const std::vector<formats::Slice>& slices) {
-    std::vector<formats::Slice> inner;  // of no slice so far
-    for (const formats::Slice& slice : slices) {
+bool nest(const std::vector<exports::Slice>& slices) {
+    std::vector<exports::Slice> inner;  // of no slice so far
+    for (const exports::Slice& slice : slices) {
         if (slice.end < slice.begin) return false;
         while (!inner.empty() && inner.back().begin > slice.begin) {
             if (inner.back().end > slice.end) return false;
@@ -54,15 +54,15 @@ bool nest(const std::vector<formats::Slice>& slices) {
     return true;
 }
 
-bool equal(const formats::Slice& a, const formats::Slice& b) {
+bool equal(const exports::Slice& a, const exports::Slice& b) {
     return a.function == b.function && a.begin == b.begin && a.end == b.end && a.lost == b.lost &&
            a.baseline == b.baseline && a.scored == b.scored && a.weight == b.weight && a.how == b.how;
 }
-bool equal(const formats::MergedCalls& a, const formats::MergedCalls& b) {
+bool equal(const exports::MergedCalls& a, const exports::MergedCalls& b) {
     return a.begin == b.begin && a.end == b.end && a.calls == b.calls && a.lost == b.lost &&
            a.time == b.time && a.function == b.function;
 }
-bool equal(const formats::CounterPoint& a, const formats::CounterPoint& b) {
+bool equal(const exports::CounterPoint& a, const exports::CounterPoint& b) {
     return a.at == b.at && a.value == b.value;
 }
 template <class List>
@@ -80,9 +80,9 @@ bool same_slices(const CollectedSlices& a, const CollectedSlices& b) {
 }
 
 /// One after the other, in bins of their own.
-bool in_bins(const std::vector<formats::MergedCalls>& all) {
+bool in_bins(const std::vector<exports::MergedCalls>& all) {
     std::int64_t before = INT64_MIN;
-    for (const formats::MergedCalls& each : all) {
+    for (const exports::MergedCalls& each : all) {
         if (each.begin < before || each.end < each.begin || each.calls == 0 || each.time < 0) return false;
         before = each.end;
     }
@@ -90,7 +90,7 @@ bool in_bins(const std::vector<formats::MergedCalls>& all) {
 }
 
 /// All that holds whatever the trace, with this budget. What was written.
-formats::Written check_slices(const trace::TraceReader& reader, std::uint64_t budget) {
+exports::Written check_slices(const trace::TraceReader& reader, std::uint64_t budget) {
     const views::Visit visit = visit_of(reader);
     const auto report = score::score_trace(reader, {}, {});
     REQUIRE(report);
@@ -121,9 +121,9 @@ formats::Written check_slices(const trace::TraceReader& reader, std::uint64_t bu
         const double sum = sum_of(thread.lost, bin_ns, bins);
         if (std::abs(sum - expected) > 1e-6 * std::max(1.0, expected)) ++unequal;
         double shown = 0;
-        for (const formats::Slice& slice : thread.slices)
+        for (const exports::Slice& slice : thread.slices)
             shown += slice.lost * static_cast<double>(slice.weight);
-        for (const formats::MergedCalls& merged : thread.merged)
+        for (const exports::MergedCalls& merged : thread.merged)
             shown += merged.lost;
         if (std::abs(shown - expected) > 1e-6 * std::max(1.0, expected)) ++unequal;
         CHECK(thread.merged.size() <= bins);
@@ -163,7 +163,7 @@ TEST_CASE("many threads have slices within a budget", "[slices]") {
     }
     const trace::TraceReader reader = reader_of(recording);
     CHECK(check_slices(reader, 1).merged > 0);
-    const formats::Written written = check_slices(reader, 10'000);
+    const exports::Written written = check_slices(reader, 10'000);
     CHECK(written.calls <= 10'000);
     CHECK(check_slices(reader, 1'000'000).merged == 0);
 }
@@ -196,7 +196,7 @@ TEST_CASE("calls that are all equal are merged but for what there is room for", 
     for (std::uint64_t i = 0; i < kCalls; ++i)
         thread.call(2000 + 1000 * i, kA, i == 0 ? 100 : 300);
     const trace::TraceReader reader = reader_of(recording);
-    const formats::Written written = check_slices(reader, 800);
+    const exports::Written written = check_slices(reader, 800);
     CHECK(written.calls <= 800);
     CHECK(written.merged >= kCalls - 800);
 }
@@ -214,7 +214,7 @@ TEST_CASE("a trace that lost nothing is drawn merged", "[slices]") {
     CHECK(only.lost.empty());
     CHECK(only.merged.size() <= 50);
     double time = 0;
-    for (const formats::MergedCalls& merged : only.merged) {
+    for (const exports::MergedCalls& merged : only.merged) {
         CHECK(merged.function == kA);
         time += merged.time;
     }
@@ -233,7 +233,7 @@ TEST_CASE("a sampled call's slice says what it stands for, and bins hold all of 
     CHECK(only.slices[1].weight == 16);
     CHECK(only.slices[1].lost == 30);
     double most = 0;
-    for (const formats::CounterPoint& point : only.lost)
+    for (const exports::CounterPoint& point : only.lost)
         most = std::max(most, point.value);
     CHECK(most == 16 * 30);
 }
@@ -248,7 +248,7 @@ TEST_CASE("what ran on the processors is gathered for writers that draw it", "[s
         CollectedSlices collected;
         collected.with_processors = draws;
         TextSink sink;
-        REQUIRE(formats::write_slices(visit, {}, collected, sink));
+        REQUIRE(exports::write_slices(visit, {}, collected, sink));
         CHECK(collected.processors.empty() != draws);
     }
 }

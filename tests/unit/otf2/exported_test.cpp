@@ -21,7 +21,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-class TextSink final : public formats::Sink {
+class TextSink final : public exports::Sink {
   public:
     Result<void> write(std::string_view bytes) override {
         text += bytes;
@@ -35,7 +35,7 @@ Lines calls_of(const trace::TraceReader& reader) {
     const auto visit = views::Visit::prepare(reader, {}, {});
     REQUIRE(visit);
     TextSink sink;
-    REQUIRE(formats::write_csv(*visit, {}, sink));
+    REQUIRE(exports::write_csv(*visit, {}, sink));
     constexpr std::size_t kFunction = 3, kBegin = 4, kEnd = 5, kDepth = 10, kHow = 13;
     std::vector<std::array<std::string, kHow + 1>> rows;
     std::istringstream text{sink.text};
@@ -63,7 +63,7 @@ trace::TraceReader exported(const trace::TraceReader& reader) {
     const auto visit = views::Visit::prepare(reader, {}, {});
     REQUIRE(visit);
     const TemporaryFolder folder;
-    REQUIRE(formats::write_otf2(*visit, {}, {folder.file("x"), "x"}));
+    REQUIRE(exports::write_otf2(*visit, {}, {folder.file("x"), "x"}));
     auto read = inputs::otf2::read(folder.file("x"), [](std::uint64_t, std::uint64_t) {});
     INFO((read ? "" : read.error().message));
     REQUIRE(read);

@@ -28,9 +28,9 @@ ArchiveContents archive_of(const Recording& recording) {
     const auto visit = views::Visit::prepare(*reader, {}, {});
     REQUIRE(visit);
     const TemporaryFolder folder;
-    const auto written = formats::write_otf2(*visit, {}, {folder.file("x"), "x"});
+    const auto written = exports::write_otf2(*visit, {}, {folder.file("x"), "x"});
     REQUIRE(written);
-    REQUIRE(formats::check_only_otf2(folder.file("x")));
+    REQUIRE(exports::check_only_otf2(folder.file("x")));
     return read_archive(folder.file("x/traces.otf2"));
 }
 

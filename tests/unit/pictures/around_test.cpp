@@ -37,19 +37,19 @@ score::Report report_of(const trace::TraceReader& reader) {
     return std::move(*report);
 }
 
-std::vector<around::Surroundings> around_of(const trace::TraceReader& reader,
-                                            const around::Limits& limits = {}) {
+std::vector<views::Surroundings> around_of(const trace::TraceReader& reader,
+                                           const views::Limits& limits = {}) {
     const score::Report report = report_of(reader);
-    auto windows = around::surroundings(reader, report, limits);
+    auto windows = views::surroundings(reader, report, limits);
     if (!windows) FAIL(windows.error().message);
     return std::move(*windows);
 }
 
 /// Those of a depth do not overlap, and each lies in the one around it.
-bool lane_nests(const around::Lane& lane) {
-    for (const around::Slice& slice : lane.slices) {
+bool lane_nests(const views::Lane& lane) {
+    for (const views::Slice& slice : lane.slices) {
         if (slice.end < slice.begin) return false;
-        for (const around::Slice& other : lane.slices)
+        for (const views::Slice& other : lane.slices)
             if (&other != &slice && other.depth == slice.depth && other.begin < slice.end &&
                 slice.begin < other.end)
                 return false;
@@ -73,22 +73,22 @@ TEST_CASE("the largest losses have windows, the largest first", "[around]") {
         CHECK(windows[i].end > windows[i].call_end);
         CHECK_FALSE(windows[i].shortened);
     }
-    const around::Surroundings& first = windows[0];
+    const views::Surroundings& first = windows[0];
     CHECK(first.lost_ns == 89'800);
     CHECK(first.duration_ns == 90'000);
     CHECK(first.begin == 1'000'000 - 22'501);
     CHECK(first.end == 1'090'000 + 22'501);
     REQUIRE(first.lanes.size() == 2);
     CHECK(first.lanes[0].thread == first.thread);
-    const auto marked = std::ranges::count_if(first.lanes[0].slices, &around::Slice::marked);
+    const auto marked = std::ranges::count_if(first.lanes[0].slices, &views::Slice::marked);
     CHECK(marked == 1);
-    for (const around::Slice& slice : first.lanes[0].slices)
+    for (const views::Slice& slice : first.lanes[0].slices)
         if (slice.marked) CHECK((slice.begin == 1'000'000 && slice.end == 1'090'000 && slice.calls == 1));
-    for (const around::Lane& lane : first.lanes)
+    for (const views::Lane& lane : first.lanes)
         CHECK(lane_nests(lane));
     // The other thread has b in ten thousands, and c inside.
     std::size_t inside = 0;
-    for (const around::Slice& slice : first.lanes[1].slices) {
+    for (const views::Slice& slice : first.lanes[1].slices) {
         CHECK_FALSE(slice.marked);
         CHECK(slice.function == (slice.depth == 0 ? kB : kC));
         inside += slice.depth;
@@ -103,10 +103,10 @@ TEST_CASE("no function has more windows than its part, nor have all together", "
     const trace::TraceReader reader = reader_of(slow_calls(slow));
     const score::Report report = report_of(reader);
     for (const std::size_t most : {0UL, 1UL, 4UL}) {
-        const auto windows = around::surroundings(reader, report, {.most = most, .of_function = 2});
+        const auto windows = views::surroundings(reader, report, {.most = most, .of_function = 2});
         REQUIRE(windows);
         CHECK(windows->size() <= most);
-        CHECK(std::ranges::count_if(*windows, [&](const around::Surroundings& each) {
+        CHECK(std::ranges::count_if(*windows, [&](const views::Surroundings& each) {
                   return report.functions[each.row].name == "a";
               }) == static_cast<std::ptrdiff_t>(std::min(most, std::size_t{2})));
     }
@@ -125,12 +125,12 @@ TEST_CASE("of many threads those that were longest in calls have lanes", "[aroun
     recording.thread(1000, 3'000'000).call(2000, kB, 10);  // nothing in the window
     const trace::TraceReader reader = reader_of(recording);
     const auto windows = around_of(reader, {.lanes = 5});
-    const auto found = std::ranges::find(windows, 1'002'000U, &around::Surroundings::call_begin);
+    const auto found = std::ranges::find(windows, 1'002'000U, &views::Surroundings::call_begin);
     REQUIRE(found != windows.end());
     REQUIRE(found->lanes.size() == 5);
     CHECK(found->left_out == 36);
     std::vector<std::size_t> threads;
-    for (const around::Lane& lane : found->lanes)
+    for (const views::Lane& lane : found->lanes)
         threads.push_back(lane.thread);
     CHECK(threads == std::vector<std::size_t>{0, 40, 39, 38, 37});
 }
@@ -147,10 +147,10 @@ TEST_CASE("a window with too many events begins inside the call", "[around]") {
     thread.leave(4'500'000, kA);
     const trace::TraceReader reader = reader_of(recording);
     const score::Report report = report_of(reader);
-    const auto windows = around::surroundings(reader, report, {.events = 4000});
+    const auto windows = views::surroundings(reader, report, {.events = 4000});
     REQUIRE(windows);
     bool some = false;
-    for (const around::Surroundings& each : *windows) {
+    for (const views::Surroundings& each : *windows) {
         if (each.call_end - each.call_begin < 1'000'000) continue;
         some = true;
         CHECK(each.shortened);
@@ -172,13 +172,13 @@ TEST_CASE("short calls of a lane are merged with their neighbours, and none is l
     const trace::TraceReader reader = reader_of(recording);
     const trace::TimePart part{50'000, 250'000};
     for (const std::size_t columns : {std::size_t{1}, std::size_t{10}, std::size_t{100}, std::size_t{5000}}) {
-        const auto lane = around::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, part, columns);
+        const auto lane = views::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, part, columns);
         REQUIRE(lane);
         INFO("columns " << columns);
         CHECK(lane_nests(*lane));
         CHECK(lane->slices.size() <= 2 * columns + 3);
         std::uint64_t all = 0;
-        for (const around::Slice& slice : lane->slices)
+        for (const views::Slice& slice : lane->slices)
             all += slice.calls;
         CHECK(all == calls + 2);
         CHECK(lane->slices.back().end == part.end);
@@ -195,11 +195,11 @@ TEST_CASE("a deep stack leaves a lane of bounded depth", "[around]") {
     for (std::uint64_t i = 0; i < 10'000; ++i)
         thread.leave(500'000 + i, kA);
     const trace::TraceReader reader = reader_of(recording);
-    const auto lane = around::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, {1000, 600'000}, 400);
+    const auto lane = views::read_lane(reader, calls::KnownEnds::of(reader.info()), 0, {1000, 600'000}, 400);
     REQUIRE(lane);
-    CHECK(lane->slices.size() == around::kMaxDepth);
-    for (const around::Slice& slice : lane->slices)
-        CHECK(slice.depth < around::kMaxDepth);
+    CHECK(lane->slices.size() == views::kMaxDepth);
+    for (const views::Slice& slice : lane->slices)
+        CHECK(slice.depth < views::kMaxDepth);
 }
 
 TEST_CASE("times off the processors that reach into the window and are long enough", "[around]") {
@@ -207,11 +207,11 @@ TEST_CASE("times off the processors that reach into the window and are long enou
                                             {.out = 200, .in = 203},   {.out = 300, .in = 310},
                                             {.out = 1050, .in = 2000}, {.out = 1100, .in = 2100}};
     std::vector<std::uint64_t> found;
-    for (const trace::OffCpu& each : around::within(all, {100, 1100}, 100))
+    for (const trace::OffCpu& each : views::within(all, {100, 1100}, 100))
         found.push_back(each.out);
     CHECK(found == std::vector<std::uint64_t>{95, 300, 1050});
-    CHECK(around::within({}, {100, 1100}, 100).empty());
-    CHECK(around::within(all, {100, 1100}, 0).size() <= all.size());
+    CHECK(views::within({}, {100, 1100}, 100).empty());
+    CHECK(views::within(all, {100, 1100}, 0).size() <= all.size());
 }
 
 TEST_CASE("what lost most has a sample whatever it scores, if that is asked for", "[around]") {

@@ -21,7 +21,7 @@ namespace {
 struct PageCase {
     trace::TraceInfo info;
     hints::Analysis analysis;
-    std::vector<around::Surroundings> around;
+    std::vector<views::Surroundings> around;
     std::string file = "app.rdam";
 
     PageCase(std::size_t functions, std::size_t threads, const std::string& name) {
@@ -76,11 +76,11 @@ struct PageCase {
     }
 
     void add_window(std::size_t slices) {
-        around::Surroundings& window = around.emplace_back();
+        views::Surroundings& window = around.emplace_back();
         window.call_end = 1000;
         window.end = 2000;
         for (std::size_t t = 0; t < std::min<std::size_t>(analysis.report.threads.size(), 16); ++t) {
-            around::Lane& lane = window.lanes.emplace_back();
+            views::Lane& lane = window.lanes.emplace_back();
             lane.thread = t;
             for (std::size_t i = 0; i < slices; ++i)
                 lane.slices.push_back({.begin = i,

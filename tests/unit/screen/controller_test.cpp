@@ -38,7 +38,7 @@ class Screen {
         auto read = trace::TraceReader::open(trace_.path());
         REQUIRE(read);
         reader_ = std::make_unique<trace::TraceReader>(std::move(*read));
-        auto opened = feedback::Session::open(*reader_, {}, nullptr);
+        auto opened = screen::Session::open(*reader_, {}, nullptr);
         REQUIRE(opened);
         session = std::move(*opened);
         symbols_ = output::make_symbols(reader_->info());
@@ -69,7 +69,7 @@ class Screen {
 
   public:
     std::string file = folder_.file("rdam.toml");
-    std::unique_ptr<feedback::Session> session;
+    std::unique_ptr<screen::Session> session;
     std::unique_ptr<Controller> controller;
 };
 

@@ -15,8 +15,8 @@ class NoSymbols : public output::Symbols {
     }
 };
 
-feedback::FunctionPage page() {
-    feedback::FunctionPage out;
+screen::FunctionPage page() {
+    screen::FunctionPage out;
     score::FunctionRow& row = out.row;
     row.name = "deliver";
     row.module = "depots";
@@ -61,7 +61,7 @@ struct Shown {
     bool has(const std::string& text) const { return std::ranges::find(lines, text) != lines.end(); }
 };
 
-Shown shown(const feedback::FunctionPage& page, Tab tab, std::size_t width) {
+Shown shown(const screen::FunctionPage& page, Tab tab, std::size_t width) {
     score::Report report;
     report.threads = {{.tid = 42, .name = "main\n"}};
     NoSymbols symbols;
@@ -88,7 +88,7 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
 }
 
 TEST_CASE("below the threshold hints are no findings") {
-    feedback::FunctionPage quiet = page();
+    screen::FunctionPage quiet = page();
     quiet.row.rdam = 0.01;
     quiet.hints.hints.clear();
     const Shown seen = shown(quiet, Tab::overview, 80);
@@ -115,10 +115,10 @@ TEST_CASE("sequences, threads and callers are listed in full") {
 
 TEST_CASE("a page fits every width") {
     test::use_utf8();
-    feedback::FunctionPage bare;
+    screen::FunctionPage bare;
     for (const std::size_t width : {40U, 57U, 80U, 200U})
         for (const Tab tab : {Tab::overview, Tab::sequences, Tab::threads, Tab::callers})
-            for (feedback::FunctionPage each : {page(), bare}) {
+            for (screen::FunctionPage each : {page(), bare}) {
                 each.bars.resize(std::min(each.bars.size(), bars_for(width)));
                 for (const std::string& text : shown(each, tab, width).lines)
                     CHECK(columns(text) <= width - kCursorWidth);

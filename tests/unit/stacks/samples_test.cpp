@@ -10,7 +10,7 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
 
-namespace rdam::formats::firefox {
+namespace rdam::exports::firefox {
 namespace {
 
 double sum_of(const std::vector<Sample>& samples, std::uint32_t stack = UINT32_MAX) {
@@ -101,4 +101,4 @@ TEST_CASE("the sums of random samples stay") {
 }
 
 }  // namespace
-}  // namespace rdam::formats::firefox
+}  // namespace rdam::exports::firefox

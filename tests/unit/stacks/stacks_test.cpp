@@ -8,7 +8,7 @@
 
 #include "tests/unit/catch.h"
 
-namespace rdam::formats {
+namespace rdam::exports {
 namespace {
 
 class StringSink final : public Sink {
@@ -162,4 +162,4 @@ TEST_CASE("the lightest stacks are merged where there are too many", "[stacks]")
     CHECK(stacks.size() == 1 + 1 + 10);
 }
 
-}  // namespace rdam::formats
+}  // namespace rdam::exports

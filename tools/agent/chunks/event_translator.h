@@ -9,6 +9,7 @@
 #include "tools/agent/chunks/pack_finisher.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/pack_decoder.h"
 
@@ -16,11 +17,9 @@ namespace rdam::agent {
 
 // Where packs go when they can stand in a trace.
 
-class PackSink {
+class PackSink : private Unmovable {
   public:
     PackSink() = default;
-    PackSink(const PackSink&) = delete;
-    PackSink& operator=(const PackSink&) = delete;
     virtual ~PackSink() = default;
 
     /// The next events of a thread that TraceInfo::threads has.

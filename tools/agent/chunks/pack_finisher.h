@@ -17,6 +17,7 @@
 #include "libprobe/format/shared.h"
 #include "tools/agent/memory/chunk_parser.h"
 #include "tools/agent/memory/shared_memory.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/pack_decoder.h"
 
@@ -31,11 +32,9 @@ struct UnwoundStack {
 
 struct UnwindState;
 
-class Unwinder {
+class Unwinder : private Unmovable {
   public:
     explicit Unwinder(const ProcessDescription& process);
-    Unwinder(const Unwinder&) = delete;
-    Unwinder& operator=(const Unwinder&) = delete;
 
     /// An object loaded later. Those before it that had the same addresses are forgotten.
     void add(const ProcessObject& object);

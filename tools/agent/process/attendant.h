@@ -12,6 +12,7 @@
 
 #include "libprobe/format/shared.h"
 #include "tools/agent/process/priorities.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam::agent {
 
@@ -48,7 +49,7 @@ class Urgency {
     bool filling_ = false;
 };
 
-class Attendant {
+class Attendant : private Unmovable {
   public:
     /// `ended` is asked, by any thread, whether the process is gone. All references must outlive this. At
     /// first the priority is the ordinary one.
@@ -57,8 +58,6 @@ class Attendant {
         shm::Control& control, Priorities& priorities, std::function<bool()> ended,
         std::function<void()> chore = [] {});
     ~Attendant();
-    Attendant(const Attendant&) = delete;
-    Attendant& operator=(const Attendant&) = delete;
 
     /// Somebody waits for the agent, or has a moment ago. Thread-safe.
     bool urgent() const { return urgent_.load(); }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/base/unmovable.h"
 #include "wrappers/plan/plan_store.h"
 
 namespace rdam::agent {
@@ -92,13 +93,11 @@ class KeptShares {
 /// A spin of some milliseconds on each processor. Reads the clock repeatedly: if two readings are far apart,
 /// an interrupt came between. Time in which the kernel let another thread run, or the host something else,
 /// does not count. Not done if a reading takes too long to show anything, nor where enough shares are kept.
-class MachineShare {
+class MachineShare : private Unmovable {
   public:
     /// Begins at once, on threads of its own; no processors: nothing is measured.
     MachineShare(const std::vector<std::uint32_t>& processors, PlanStore store);
     ~MachineShare();
-    MachineShare(const MachineShare&) = delete;
-    MachineShare& operator=(const MachineShare&) = delete;
 
     /// The share of the processors' time, 0…1; 0: not known, because they were too busy. Waits for the end of
     /// the measurement, 15 ms after its beginning at the latest. A caller that does not ask does not wait,

@@ -11,6 +11,7 @@
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/sampling/window_keeper.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/writer.h"
 
@@ -22,14 +23,12 @@ namespace rdam::agent {
 /// gives the agent's session so little that where all processors are busy a thread in it may wait for
 /// seconds, and windows must be closed in time. Where there can be no other process the thread does it
 /// itself. The methods are for one other thread.
-class WindowSampler {
+class WindowSampler : private Unmovable {
   public:
     /// All gates are open. References must outlive it. `forked` gets the number of the process, on the
     /// thread.
     WindowSampler(const SharedMemory& shared, const TickRate& rate, std::function<void(pid_t)> forked);
     ~WindowSampler();
-    WindowSampler(const WindowSampler&) = delete;
-    WindowSampler& operator=(const WindowSampler&) = delete;
 
     /// The functions have these numbers. Those that the user's list marks, those added before left out, are
     /// sampled from the start on, and `info` says so. Those that were sampled before their library was

@@ -19,6 +19,7 @@
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/switches/off_cpu_log.h"
 #include "tools/agent/switches/switch_rings.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/writer.h"
 
@@ -52,13 +53,11 @@ class SwitchClock {
 
 /// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods
 /// are for one other thread.
-class SwitchRecorder {
+class SwitchRecorder : private Unmovable {
   public:
     /// Begins to record, or not: `info` (which must outlive this) says which, and why not.
     SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Switches wanted, trace::SwitchInfo& info);
     ~SwitchRecorder();
-    SwitchRecorder(const SwitchRecorder&) = delete;
-    SwitchRecorder& operator=(const SwitchRecorder&) = delete;
 
     /// A process of one thread that is the agent's, too. Once, from any thread.
     void watch_agent(pid_t pid);

@@ -11,16 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 
 #include "analyzer/causes/cross_check.h"
@@ -28,15 +25,12 @@
 #include "analyzer/inputs/open.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/text.h"
 #include "analyzer/report/shared_settings.h"
 #include "tools/rdam/analyze/several_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/screen/screen.h"
-#include "tools/trace/reader.h"
 
 namespace rdam {
 namespace {

@@ -11,7 +11,7 @@ namespace rdam {
 
 namespace fs = std::filesystem;
 
-Result<void> check_archive_place(const ExportArguments& options, const formats::Format& format) {
+Result<void> check_archive_place(const ExportArguments& options, const exports::Format& format) {
     const std::string& place = options.output;
     if (place.empty()) return fail("-o '': is no directory name: give one");
     std::error_code error;
@@ -23,8 +23,8 @@ Result<void> check_archive_place(const ExportArguments& options, const formats::
     return format.check_only_archive(place);
 }
 
-Result<formats::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
-                                        const formats::Format& format) {
+Result<exports::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
+                                        const exports::Format& format) {
     const std::string place = place_behind_links(options.output);
     const auto beside = TemporaryFolder::beside(place);
     if (!beside) return tl::unexpected{beside.error()};

@@ -11,16 +11,13 @@
 #include <charconv>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "analyzer/export/format.h"
 #include "analyzer/report/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/terminal.h"
 
 namespace rdam {
@@ -54,7 +51,7 @@ std::optional<std::uint64_t> budget_of(const std::string& text) {
 
 std::vector<std::string> format_names() {
     std::vector<std::string> names;
-    for (const formats::Format& format : formats::all_formats())
+    for (const exports::Format& format : exports::all_formats())
         names.emplace_back(format.name);
     return names;
 }
@@ -63,7 +60,7 @@ std::vector<std::string> format_names() {
 template <class Member>
 std::string formats_with(Member member) {
     std::vector<std::string_view> names;
-    for (const formats::Format& format : formats::all_formats())
+    for (const exports::Format& format : exports::all_formats())
         if (std::invoke(member, format)) names.push_back(format.name);
     const std::string_view last = names.back();
     names.pop_back();
@@ -72,7 +69,7 @@ std::string formats_with(Member member) {
 
 std::string format_help() {
     std::string text = "Write all calls in a format that other tools read:";
-    for (const formats::Format& format : formats::all_formats())
+    for (const exports::Format& format : exports::all_formats())
         text += fmt::format("{} {} ({})", text.back() == ':' ? "" : ",", format.name, format.help);
     return text;
 }
@@ -81,7 +78,7 @@ std::string format_help() {
 CLI::Validator known_format() {
     const CLI::Validator known = one_of(format_names());
     return {[known](std::string& text) {
-                const std::string_view needs = formats::why_left_out(text);
+                const std::string_view needs = exports::why_left_out(text);
                 if (needs.empty()) return known(text);
                 return fmt::format("{} is left out of this rdam: install {} and build rdam again", text,
                                    needs);
@@ -102,10 +99,10 @@ Result<int> run(ExportArguments options) {
 }
 
 /// `format`: null if there is none.
-void check_budget(std::uint64_t budget, const formats::Format* format) {
+void check_budget(std::uint64_t budget, const exports::Format* format) {
     if (format == nullptr || format->usual_budget == 0)
         throw CLI::ValidationError(
-            "--budget", "is for formats with a timeline: " + formats_with(&formats::Format::usual_budget));
+            "--budget", "is for formats with a timeline: " + formats_with(&exports::Format::usual_budget));
     if (format->most_budget > 0 && (budget == 0 || budget > format->most_budget))
         throw CLI::ValidationError("--budget",
                                    fmt::format("is more than what reads {} can open: give {} or fewer, or "
@@ -118,15 +115,15 @@ void check_usage(const ExportArguments& options) {
     if (options.columns.empty() == options.format.empty())
         throw CLI::RequiredError(options.columns.empty() ? "--columns or --format"
                                                          : "one of --columns and --format, not both,");
-    const auto& formats = formats::all_formats();
-    const auto format = std::ranges::find(formats, options.format, &formats::Format::name);
+    const auto& formats = exports::all_formats();
+    const auto format = std::ranges::find(formats, options.format, &exports::Format::name);
     if (options.budget) check_budget(*options.budget, format != formats.end() ? &*format : nullptr);
     if (!options.weight.empty() && (format == formats.end() || !format->has_weight()))
         throw CLI::ValidationError(
-            "--weight", "is for formats of call paths: " + formats_with(&formats::Format::has_weight));
+            "--weight", "is for formats of call paths: " + formats_with(&exports::Format::has_weight));
     if (options.arrows && (format == formats.end() || !format->draws_arrows))
         throw CLI::ValidationError(
-            "--arrows", "is for formats with arrows: " + formats_with(&formats::Format::draws_arrows));
+            "--arrows", "is for formats with arrows: " + formats_with(&exports::Format::draws_arrows));
     if (format != formats.end() && format->write_archive != nullptr && options.output == "-")
         throw CLI::ValidationError("--output", options.format + " is a directory: name it with -o DIR");
     if (format != formats.end() && format->binary && options.output == "-" && isatty(STDOUT_FILENO) == 1)
@@ -175,20 +172,20 @@ Run add_export(CLI::App& app) {
            },
            fmt::format("Write about this many slices at most to {}: the calls that lost most, and the others "
                        "merged by time; all: every call, which is too much for {}",
-                       formats_with(&formats::Format::usual_budget),
-                       formats_with(&formats::Format::most_budget)))
+                       formats_with(&exports::Format::usual_budget),
+                       formats_with(&exports::Format::most_budget)))
         ->option_text("SLICES|all [5M; firefox: 200k]");
     app.add_option(
            "--weight", options->weight,
            fmt::format(
                "Let the width of call paths in {} stand for lost time, for time, or for the number of calls",
-               formats_with(&formats::Format::has_weight)))
+               formats_with(&exports::Format::has_weight)))
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
     app.add_flag("--arrows", options->arrows,
                  fmt::format("Draw arrows in {} from the calls that lost most to the concurrent calls of the "
                              "function that a hint names; rdam analyzes the trace first",
-                             formats_with(&formats::Format::draws_arrows)));
+                             formats_with(&exports::Format::draws_arrows)));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);

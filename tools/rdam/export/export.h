@@ -17,7 +17,7 @@ namespace rdam {
 struct ExportArguments {
     std::string trace = "trace.bin";
     std::string columns;                       ///< a directory or a .parquet file; empty: a format
-    std::string format;                        ///< of formats::all_formats(); empty: columns
+    std::string format;                        ///< of exports::all_formats(); empty: columns
     std::string output = "-";                  ///< of a format
     std::optional<std::uint64_t> budget = {};  ///< slices; 0: all calls; nothing: the format's usual ones
     std::string weight = {};                   ///< kWeights; empty: the first
@@ -35,11 +35,11 @@ void say_losses(const trace::TraceReader& reader, const std::string& name, const
 // `rdam export --format`, for formats that are a directory.
 
 /// Whether the directory may go where it is wanted. Error: why not.
-Result<void> check_archive_place(const ExportArguments& options, const formats::Format& format);
+Result<void> check_archive_place(const ExportArguments& options, const exports::Format& format);
 
 /// What was written, and is at its place.
-Result<formats::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
-                                        const formats::Format& format);
+Result<exports::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
+                                        const exports::Format& format);
 
 // A directory that is there as a whole or not at all: made beside its place, then renamed.
 

@@ -21,7 +21,7 @@
 namespace rdam {
 namespace {
 
-class FileSink final : public formats::Sink {
+class FileSink final : public exports::Sink {
   public:
     explicit FileSink(FreshFile& file) : file_(file) {}
     Result<void> write(std::string_view bytes) override {
@@ -34,13 +34,13 @@ class FileSink final : public formats::Sink {
 };
 
 /// The name is one of the table's: the command line has been checked.
-const formats::Format& format_of(const ExportArguments& options) {
-    return *std::ranges::find(formats::all_formats(), options.format, &formats::Format::name);
+const exports::Format& format_of(const ExportArguments& options) {
+    return *std::ranges::find(exports::all_formats(), options.format, &exports::Format::name);
 }
 
-formats::PathWeight weight_of(const std::string& text) {
-    if (text == "time") return formats::PathWeight::time;
-    return text == "calls" ? formats::PathWeight::calls : formats::PathWeight::lost;
+exports::PathWeight weight_of(const std::string& text) {
+    if (text == "time") return exports::PathWeight::time;
+    return text == "calls" ? exports::PathWeight::calls : exports::PathWeight::lost;
 }
 
 /// About the file or, where that has no name, the trace.
@@ -57,7 +57,7 @@ bool say_if_nothing(const ExportArguments& options, bool nothing) {
     return nothing;
 }
 
-void say_paths(const ExportArguments& options, const score::PathTree& tree, const formats::Written& written) {
+void say_paths(const ExportArguments& options, const score::PathTree& tree, const exports::Written& written) {
     say_of_output(options, output::counted(written.calls, "call path", "call paths") +
                                (written.merged > 0 ? "; lighter ones are merged" : ""));
     if (tree.left_out > 0)
@@ -68,8 +68,8 @@ void say_paths(const ExportArguments& options, const score::PathTree& tree, cons
                                    output::grouped(tree.approximate) + " calls");
 }
 
-void say_written(const ExportArguments& options, const formats::Format& format,
-                 const formats::Written& written) {
+void say_written(const ExportArguments& options, const exports::Format& format,
+                 const exports::Written& written) {
     if (say_if_nothing(options, written.calls + written.merged == 0)) return;
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
@@ -80,8 +80,8 @@ void say_written(const ExportArguments& options, const formats::Format& format,
 }
 
 /// What the hints say, which takes an analysis of its own.
-Result<std::vector<around::Arrow>> find_arrows(const trace::TraceReader& reader,
-                                               const ExportArguments& options) {
+Result<std::vector<views::Arrow>> find_arrows(const trace::TraceReader& reader,
+                                              const ExportArguments& options) {
     ProgressLine progress{"analyzing", reader.events()};
     try {
         const auto analysis = hints::analyze(reader, options.settings,
@@ -89,21 +89,21 @@ Result<std::vector<around::Arrow>> find_arrows(const trace::TraceReader& reader,
                                                   progress.update_or_stop(events);
                                               }});
         if (!analysis) return tl::unexpected{analysis.error()};
-        std::vector<around::Suspect> suspects;
+        std::vector<views::Suspect> suspects;
         for (const score::FunctionRow& row : analysis->report.functions) {
             const hints::Hints& found = analysis->of(row).hints;
             const auto hint = std::ranges::find(found, hints::HintKind::concurrent, &hints::Hint::kind);
             if (hint != found.end())
                 suspects.push_back({row, hint->concurrent_function, hint->concurrent_thread});
         }
-        return around::arrows(reader, analysis->report, suspects);
+        return views::arrows(reader, analysis->report, suspects);
     } catch (const std::runtime_error& error) {
         return fail("{}: not exported: {}", options.trace, error.what());
     }
 }
 
 Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments& options,
-                         const formats::Format& format) {
+                         const exports::Format& format) {
     const Interruption interruption;
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
@@ -132,13 +132,13 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
 }  // namespace
 
 Result<void> check_format_place(const ExportArguments& options) {
-    const formats::Format& format = format_of(options);
+    const exports::Format& format = format_of(options);
     if (format.write_archive != nullptr) return check_archive_place(options, format);
     return check_output(options.output, {options.trace}, options.overwrite);
 }
 
 Result<int> export_format(const trace::TraceReader& reader, const ExportArguments& options) {
-    const formats::Format& format = format_of(options);
+    const exports::Format& format = format_of(options);
     if (format.write_paths != nullptr) return export_paths(reader, options, format);
     const std::uint64_t budget = format.usual_budget > 0 ? options.budget.value_or(format.usual_budget) : 0;
     const Interruption interruption;
@@ -151,7 +151,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     }
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
-    std::vector<around::Arrow> arrows;
+    std::vector<views::Arrow> arrows;
     if (options.arrows) {
         auto found = find_arrows(reader, options);
         if (!found) return tl::unexpected{found.error()};
@@ -164,7 +164,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;
     ProgressLine progress{"exporting", passes * reader.events()};
-    formats::EarlyLosses early;
+    exports::EarlyLosses early;
     const auto visit =
         views::Visit::prepare(reader, options.settings,
                               [&](std::uint64_t events) {

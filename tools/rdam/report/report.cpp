@@ -56,7 +56,7 @@ struct Recording {
     trace::TraceReader reader;
     std::unique_ptr<output::Symbols> symbols;
     hints::Analysis analysis;
-    std::vector<around::Surroundings> around;
+    std::vector<views::Surroundings> around;
 };
 
 constexpr std::size_t kSequencesOnPage = 100;
@@ -72,7 +72,7 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
                         .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
     if (!analysis) return tl::unexpected{analysis.error()};
     recording.analysis = std::move(*analysis);
-    auto around = around::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});
+    auto around = views::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});
     if (!around) return tl::unexpected{around.error()};
     recording.around = std::move(*around);
     return recording;

@@ -11,7 +11,6 @@
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 #include "tools/rdam/screen/keys.h"
-#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 namespace {

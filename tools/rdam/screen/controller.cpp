@@ -14,7 +14,6 @@
 #include "analyzer/settings/settings.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
-#include "tools/rdam/screen/content.h"
 #include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
@@ -29,7 +28,7 @@ std::optional<T> said(const T& now, const T& by_default, const std::optional<T>&
 
 }  // namespace
 
-rules::Rules wanted_rules(const feedback::Session& session, const RulesPlace& place) {
+rules::Rules wanted_rules(const screen::Session& session, const RulesPlace& place) {
     const score::Settings& settings = session.settings();
     const score::Settings plain;
     rules::Rules wanted = session.rules();
@@ -47,7 +46,7 @@ bool would_replace_unread(const RulesPlace& place, const std::string& file) {
     return !(place.in_force && std::filesystem::equivalent(file, place.file, error));
 }
 
-Result<void> save_rules(feedback::Session& session, RulesPlace& place, const std::string& file) {
+Result<void> save_rules(screen::Session& session, RulesPlace& place, const std::string& file) {
     rules::Rules wanted = wanted_rules(session, place);
     if (auto written = rules::write_rules(file, wanted); !written) return written;
     session.mark_saved();
@@ -55,9 +54,9 @@ Result<void> save_rules(feedback::Session& session, RulesPlace& place, const std
     return {};
 }
 
-using feedback::Effect;
+using screen::Effect;
 
-Controller::Controller(feedback::Session& session, output::Symbols& symbols, RulesPlace rules)
+Controller::Controller(screen::Session& session, output::Symbols& symbols, RulesPlace rules)
     : session_(session), symbols_(symbols), rules_(std::move(rules)) {
     say("? shows the keys");
 }
@@ -278,7 +277,7 @@ void Controller::toggle() {
         show_cursor(now, room(now, size_), place());
         return say("press again to choose this one");
     }
-    const feedback::KeyChoice key = page_->keys[place().cursor];
+    const screen::KeyChoice key = page_->keys[place().cursor];
     take(name_of(function_) + ":" + printable(key.name) + (key.is_key ? " is no key" : " is a key"),
          [&] { return session_.set_key(function_, key.parameter, !key.is_key); });
 }

@@ -26,13 +26,13 @@ struct RulesPlace {
 };
 
 /// What a rules file has to say for the next analysis to give these scores.
-rules::Rules wanted_rules(const feedback::Session& session, const RulesPlace& place);
+rules::Rules wanted_rules(const screen::Session& session, const RulesPlace& place);
 
 /// Whether there is a file whose content has not been read.
 bool would_replace_unread(const RulesPlace& place, const std::string& file);
 
 /// From then on `file` is the one in force.
-Result<void> save_rules(feedback::Session& session, RulesPlace& place, const std::string& file);
+Result<void> save_rules(screen::Session& session, RulesPlace& place, const std::string& file);
 
 /// Thrown through the session by the progress display: the user does not want to wait any longer.
 struct Cancelled {};
@@ -40,7 +40,7 @@ struct Cancelled {};
 /// Not thread-safe. What it is made from must outlive it.
 class Controller {
   public:
-    Controller(feedback::Session& session, output::Symbols& symbols, RulesPlace rules);
+    Controller(screen::Session& session, output::Symbols& symbols, RulesPlace rules);
 
     void press(Key key);
     /// What is to be seen now; keys that move by a screen mean one of this size from then on.
@@ -73,7 +73,7 @@ class Controller {
     void answer();
     void save(const std::string& file);
 
-    using Step = Result<feedback::Effect>;
+    using Step = Result<screen::Effect>;
     /// Takes a step and says what came of it; `what` is now so.
     template <class Take>
     void take(std::string what, const Take& take);
@@ -87,7 +87,7 @@ class Controller {
     bool load_page();
     std::string name_of(std::uint32_t function) const;
 
-    feedback::Session& session_;
+    screen::Session& session_;
     output::Symbols& symbols_;
     RulesPlace rules_;
     Size size_ = {};
@@ -97,7 +97,7 @@ class Controller {
     std::string filter_;
     Tab tab_ = Tab::overview;
     std::uint32_t function_ = 0;  // of the page
-    std::optional<feedback::FunctionPage> page_;
+    std::optional<screen::FunctionPage> page_;
     std::size_t page_bars_ = 0;
     Asking asking_ = Asking::nothing;
     Prompt prompt_ = Prompt::for_yes({});

@@ -13,7 +13,6 @@
 #include "analyzer/report/ranking.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
-#include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 namespace {
@@ -65,7 +64,7 @@ void add_distribution(const PageFacts& facts, std::vector<Line>& lines) {
         lines.push_back(std::move(each));
 }
 
-std::string key_text(const feedback::KeyChoice& key, std::size_t name_width) {
+std::string key_text(const screen::KeyChoice& key, std::size_t name_width) {
     std::string text = (key.is_key ? "[x] " : "[ ] ") + to_left(printable(key.name), name_width);
     if (key.is_key) return text + "  a key";
     if (key.explains) text += "  explains " + to_right(output::percent(*key.explains), 6);
@@ -73,12 +72,12 @@ std::string key_text(const feedback::KeyChoice& key, std::size_t name_width) {
     return text;
 }
 
-void add_keys(const feedback::FunctionPage& page, std::size_t width, Content& content) {
+void add_keys(const screen::FunctionPage& page, std::size_t width, Content& content) {
     std::size_t name_width = 0;
-    for (const feedback::KeyChoice& key : page.keys)
+    for (const screen::KeyChoice& key : page.keys)
         name_width = std::max(name_width, std::min(columns(printable(key.name)), kWidestKey));
     content.lines.push_back(line("Keys: what distinguishes calls", Look::strong));
-    for (const feedback::KeyChoice& key : page.keys) {
+    for (const screen::KeyChoice& key : page.keys) {
         content.choices.push_back(content.lines.size());
         content.lines.push_back(cut(line(key_text(key, name_width)), width));
     }

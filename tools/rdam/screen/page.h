@@ -17,7 +17,7 @@ enum class Tab : std::uint8_t { overview, sequences, threads, callers };
 inline constexpr int kTabs = 4;
 
 struct PageFacts {
-    const feedback::FunctionPage& page;
+    const screen::FunctionPage& page;
     const score::Report& report;
     const score::Settings& settings;
     output::Symbols& symbols;

@@ -1,7 +1,5 @@
 #include "tools/rdam/screen/screen.h"
 
-#include <chrono>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -9,7 +7,6 @@
 #include "analyzer/output/symbols.h"
 #include "tools/base/interruption.h"
 #include "tools/base/printable.h"
-#include "tools/rdam/screen/controller.h"
 #include "tools/rdam/screen/terminal.h"
 
 namespace rdam::screen {
@@ -51,7 +48,7 @@ Result<void> run_in(Terminal& terminal, const trace::TraceReader& reader, const 
     std::optional<output::SymbolsAhead> ahead;
     if (settings.jobs != 1) ahead.emplace(*symbols, reader.info());
     const auto session =
-        feedback::Session::open(reader, settings, [&](std::uint64_t events) { bar.update(events); });
+        screen::Session::open(reader, settings, [&](std::uint64_t events) { bar.update(events); });
     if (!session) return tl::unexpected{session.error()};
     ahead.reset();
     Controller controller{**session, *symbols, std::move(rules)};

@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
-#include <vector>
 
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/regroup.h"
 #include "analyzer/report/score_trace.h"
 #include "analyzer/report/scores.h"
 #include "analyzer/sequences/keys.h"
-#include "analyzer/settings/settings.h"
 #include "tools/trace/clock.h"
 
-namespace rdam::feedback {
+namespace rdam::screen {
 namespace {
 
 constexpr std::size_t kListedSequences = 1000;
@@ -139,12 +136,13 @@ std::vector<KeyChoice> Session::Model::key_choices(std::uint32_t number,
     std::vector<KeyChoice> choices;
     for (std::size_t p = 0; p < function.parameters.size(); ++p)
         choices.push_back({.name = function.parameters[p].name, .parameter = static_cast<std::uint16_t>(p)});
-    const bool by_result = std::ranges::any_of(keys, &mining::KeyWord::is_result);
+    const bool by_result = std::ranges::any_of(keys, &sequences::KeyWord::is_result);
     if (by_result || (!function.result.empty() && function.result[0].key))
-        choices.push_back({.name = mining::kResultName, .parameter = mining::kResultKey});
-    choices.push_back({.name = "caller", .parameter = mining::kCallerKey});
+        choices.push_back({.name = sequences::kResultName, .parameter = sequences::kResultKey});
+    choices.push_back({.name = "caller", .parameter = sequences::kCallerKey});
     for (KeyChoice& choice : choices)
-        choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
+        choice.is_key =
+            std::ranges::find(keys, choice.parameter, &sequences::KeyWord::parameter) != keys.end();
     for (KeyChoice& choice : choices) {
         const auto asked = std::ranges::find(explained, choice.name, &hints::Explained::name);
         if (asked == explained.end() || choice.is_key) continue;
@@ -204,18 +202,18 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
 
 Result<Effect> Session::set_key(std::uint32_t function, std::uint16_t parameter, bool is_key) {
     score::Settings to = settings();
-    feedback::set_key(info(), function, parameter, is_key, to.rules);
+    screen::set_key(info(), function, parameter, is_key, to.rules);
     const trace::FunctionInfo& named = info().functions[function];
-    const std::string key = parameter == mining::kCallerKey   ? std::string{"its caller"}
-                            : parameter == mining::kResultKey ? std::string{mining::kResultName}
-                                                              : named.parameters[parameter].name;
+    const std::string key = parameter == sequences::kCallerKey   ? std::string{"its caller"}
+                            : parameter == sequences::kResultKey ? std::string{sequences::kResultName}
+                                                                 : named.parameters[parameter].name;
     return model_->change(
         to, fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key, rule_name(info(), function)));
 }
 
 Result<Effect> Session::set_ignored(std::uint32_t function, bool ignored) {
     score::Settings to = settings();
-    feedback::set_ignored(info(), function, ignored, to.rules);
+    screen::set_ignored(info(), function, ignored, to.rules);
     return model_->change(to, (ignored ? "ignore " : "no longer ignore ") + rule_name(info(), function));
 }
 
@@ -271,7 +269,7 @@ namespace {
 using Functions = std::vector<std::uint32_t>;
 
 Functions functions_called(const trace::TraceInfo& info, std::string_view name) {
-    auto found = mining::find_functions(info, name);
+    auto found = sequences::find_functions(info, name);
     return found ? std::move(*found) : Functions{};
 }
 
@@ -290,13 +288,13 @@ void add(std::vector<std::string>& list, std::string entry) {
 
 std::string parameter_name(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter) {
     return rule_name(info, function) + ":" +
-           (parameter == mining::kResultKey ? mining::kResultName
-                                            : info.functions[function].parameters[parameter].name);
+           (parameter == sequences::kResultKey ? sequences::kResultName
+                                               : info.functions[function].parameters[parameter].name);
 }
 
 /// What an entry says of one function, or of one parameter of one.
 struct Part {
-    mining::ParameterPlace place;
+    sequences::ParameterPlace place;
     std::string entry;
 };
 using Parts = std::function<std::vector<Part>(const std::string& entry)>;
@@ -326,9 +324,9 @@ std::vector<Part> function_parts(const trace::TraceInfo& info, const std::string
 
 std::vector<Part> key_parts(const trace::TraceInfo& info, const std::string& entry) {
     std::vector<Part> parts;
-    const auto places = mining::find_parameters(info, entry);
+    const auto places = sequences::find_parameters(info, entry);
     if (!places) return parts;
-    for (const mining::ParameterPlace& place : *places)
+    for (const sequences::ParameterPlace& place : *places)
         parts.push_back({place, parameter_name(info, place.function, place.parameter)});
     return parts;
 }
@@ -345,8 +343,8 @@ void set_function(const trace::TraceInfo& info, std::uint32_t function, bool val
 bool is_key(const trace::TraceInfo& info, const score::NamedRules& rules, std::uint32_t function,
             std::uint16_t parameter) {
     const score::NamedRules known = score::known_rules(info, rules);
-    const auto table = mining::make_keys(info, {{known.keys, known.no_keys, known.split_by_context}});
-    return table && std::ranges::any_of((*table)[function], [&](const mining::KeyWord& key) {
+    const auto table = sequences::make_keys(info, {{known.keys, known.no_keys, known.split_by_context}});
+    return table && std::ranges::any_of((*table)[function], [&](const sequences::KeyWord& key) {
                return key.parameter == parameter;
            });
 }
@@ -372,7 +370,7 @@ std::string rule_name(const trace::TraceInfo& info, std::uint32_t function) {
 
 void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter, bool is_key,
              score::NamedRules& rules) {
-    if (parameter == mining::kCallerKey)
+    if (parameter == sequences::kCallerKey)
         set_function(info, function, is_key, rules.split_by_context);
     else
         set_parameter(info, function, parameter, is_key, rules);
@@ -387,8 +385,8 @@ score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Sett
     score::NamedRules rules = settings.rules;
     const auto set_keys = [&](const std::vector<std::string>& entries, bool value) {
         for (const std::string& entry : entries)
-            for (const mining::ParameterPlace& place :
-                 mining::find_parameters(info, entry).value_or(std::vector<mining::ParameterPlace>{}))
+            for (const sequences::ParameterPlace& place :
+                 sequences::find_parameters(info, entry).value_or(std::vector<sequences::ParameterPlace>{}))
                 set_key(info, place.function, place.parameter, value, rules);
     };
     set_keys(settings.given.keys, true);
@@ -400,4 +398,4 @@ score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Sett
     return rules;
 }
 
-}  // namespace rdam::feedback
+}  // namespace rdam::screen

@@ -19,15 +19,16 @@
 #include "analyzer/settings/rules.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
 
-namespace rdam::feedback {
+namespace rdam::screen {
 
 /// What distinguishes the calls of a function, or could.
 struct KeyChoice {
     std::string name;             ///< of the parameter, or `caller`
-    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; mining::kCallerKey
+    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; sequences::kCallerKey
     bool is_key = false;
     std::optional<double> explains = {};       ///< of the variation, 0…1; nothing: it is a key, or no calls
     std::optional<double> rdam_with_key = {};  ///< the score that would be left
@@ -53,17 +54,13 @@ enum class Effect {
 using Progress = std::function<void(std::uint64_t events)>;
 
 /// Not thread-safe.
-class Session {
+class Session : private Unmovable {
   public:
     /// Reads the trace, which must outlive the session. `settings` as for score::score_trace(); patterns are
     /// not looked for. Errors: of that.
     static Result<std::unique_ptr<Session>> open(const trace::TraceReader& reader, score::Settings settings,
                                                  Progress progress);
     ~Session();
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    Session(Session&&) = delete;
-    Session& operator=(Session&&) = delete;
 
     const trace::TraceInfo& info() const;
     /// With the present settings. Rows have no samples, and there are no hints: page() has them.
@@ -108,7 +105,7 @@ class Session {
 /// `module:name`. Functions that share that too are changed together.
 std::string rule_name(const trace::TraceInfo& info, std::uint32_t function);
 
-/// The parameter (or mining::kCallerKey) is a key from now on, or is none. Rules that say so of several are
+/// The parameter (or sequences::kCallerKey) is a key from now on, or is none. Rules that say so of several are
 /// replaced by what they say of the others.
 void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter, bool is_key,
              score::NamedRules& rules);
@@ -121,4 +118,4 @@ void set_ignored(const trace::TraceInfo& info, std::uint32_t function, bool igno
 /// Names must be names of the trace.
 score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Settings& settings);
 
-}  // namespace rdam::feedback
+}  // namespace rdam::screen

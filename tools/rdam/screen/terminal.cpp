@@ -4,11 +4,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>

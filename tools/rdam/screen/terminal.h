@@ -6,21 +6,18 @@
 #include <optional>
 
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {
 
 /// Takes the whole terminal while it lives and gives it back as it was. One at a time; not thread-safe.
-class Terminal {
+class Terminal : private Unmovable {
   public:
     /// Errors: standard input or output is no terminal, or one that cannot place its cursor.
     static Result<std::unique_ptr<Terminal>> open(bool color);
     ~Terminal();
-    Terminal(const Terminal&) = delete;
-    Terminal& operator=(const Terminal&) = delete;
-    Terminal(Terminal&&) = delete;
-    Terminal& operator=(Terminal&&) = delete;
 
     Size size() const;
     void draw(const Frame& frame);
