@@ -146,7 +146,8 @@ class CallStream {
     /// with the number of its events in the trace; false: reading stops, with an error. Errors: those of
     /// TraceReader::read_thread(), which `ahead` and `turn` are for.
     template <class Sink, class GoesOn>
-    Result<void> read(Sink& sink, const GoesOn& goes_on, bool ahead = false, trace::Turn* turn = nullptr) {
+    Result<void> read(Sink& sink, const GoesOn& goes_on, bool ahead = false,
+                      trace::ExpansionLock* turn = nullptr) {
         bool stopped = false;
         const auto events = [&](std::span<const trace::Event> block) {
             while (!block.empty() && !stopped) {

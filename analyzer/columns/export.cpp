@@ -75,7 +75,7 @@ Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& opt
                       const score::ResolvedSettings& settings, const score::ResolvedSelection& selection,
                       Folder& folder) {
     const bool with_off_cpu = has_off_cpu(reader.info());
-    for (const std::string_view room : std::span{kRooms}.first(kRooms.size() - (with_off_cpu ? 0 : 1))) {
+    for (const std::string_view room : std::span{kFolders}.first(kFolders.size() - (with_off_cpu ? 0 : 1))) {
         if (auto made = folder.make_room(room); !made) return tl::unexpected{made.error()};
     }
     Tables tables{folder, reader.info()};
@@ -320,7 +320,7 @@ bool is_expected(const fs::directory_entry& entry, const std::string& name,
     std::error_code error;
     const fs::file_type type = entry.symlink_status(error).type();
     if (type == fs::file_type::regular) return files.contains(name);
-    return type == fs::file_type::directory && std::ranges::find(kRooms, name) != kRooms.end();
+    return type == fs::file_type::directory && std::ranges::find(kFolders, name) != kFolders.end();
 }
 
 }  // namespace

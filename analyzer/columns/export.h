@@ -42,7 +42,7 @@ inline constexpr const char* kContentsFile = "columns.json";
 inline constexpr const char* kFormat = "rdam columns";  ///< its `format`
 
 /// The folders in the folder of an export. The last is only there where context switches were recorded.
-inline constexpr std::array<std::string_view, 4> kRooms{"calls", "sequences", "values", "off_cpu"};
+inline constexpr std::array<std::string_view, 4> kFolders{"calls", "sequences", "values", "off_cpu"};
 
 struct Contents {
     Tables& tables;

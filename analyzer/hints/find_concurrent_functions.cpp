@@ -37,7 +37,7 @@ class Search {
                 best = each;
         if (best == overlaps_.with().end()) return;
         const double share = share_of_slow_calls() * best->second.lost / overlaps_.lost();
-        if (share < kWorthTelling || lift(best->second) < kLift) return;
+        if (share < kMinExplained || lift(best->second) < kLift) return;
         tell(best->first, best->second, share, hints);
     }
 
@@ -55,7 +55,7 @@ class Search {
     void leave_out_side_by_side() {
         const SideBySide together =
             side_by_side(loss_.info, loss_.report, loss_.row.function, loss_.row.slow);
-        if (together.share < kWorthTelling) return;
+        if (together.share < kMinExplained) return;
         for (const std::size_t thread : together.threads)
             for (const Activities::Inside& inside : loss_.activities.threads()[thread])
                 left_out_.insert(inside.function);
@@ -121,7 +121,7 @@ void find_concurrent_functions(const LossPart& loss, Hints& hints) {
     if (loss.row.slow.empty() || !loss.activities.several_threads()) return;
     // What is lost in the code that it runs, that code's own hints are about.
     const CatalogueFunction* known = known_wait(loss.function);
-    if (known != nullptr && !known->runs.empty() && lost_inside(loss) >= kWorthTelling) return;
+    if (known != nullptr && !known->runs.empty() && lost_inside(loss) >= kMinExplained) return;
     Search{loss}.run(hints);
 }
 

@@ -167,17 +167,17 @@ void add_more(const LossPart& loss, const Findings& found, double share, Hints& 
 
 void find_instructions(const LossPart& loss, Hints& hints) {
     const Findings found = find(loss);
-    if (found.known < kWorthTelling) return;
+    if (found.known < kMinExplained) return;
     const double explains = explained_by(loss, [&](std::size_t i) { return found.steps[i]; });
     const double more = explains * std::min(found.known, 1.0);
-    if (more >= kWorthTelling) {
+    if (more >= kMinExplained) {
         // What waits busily does so at a pace of its own.
         if (found.plausible >= kMinPlausible || loss.function.busy_waits) add_more(loss, found, more, hints);
         return;
     }
     const double slower =
         std::min(1 - explains, 1 - found.plausible / found.known) * std::min(found.known, 1.0);
-    if (slower < kWorthTelling || loss.function.waits || loss.function.busy_waits) return;
+    if (slower < kMinExplained || loss.function.waits || loss.function.busy_waits) return;
     hints.push_back(
         {.kind = HintKind::slower_work,
          .text = fmt::format("the same instructions take longer ({:.2g} ns each vs. {:.2g}, with about {} "

@@ -91,7 +91,7 @@ Part known_part(const LossPart& loss, double known_ns) {
 void find_waits(const LossPart& loss, Hints& hints) {
     const score::FunctionRow& row = loss.row;
     const double share = row.lost_ns > 0 ? std::min(row.waited_ns / row.lost_ns, 1.0) : 0;
-    if (share < kWorthTelling) return;
+    if (share < kMinExplained) return;
     hints.push_back({.kind = HintKind::waited,
                      .text = fmt::format("{} of the time lost is in {} waits, {} in all, each of which was "
                                          "recorded: another thread held what this one asked for",
@@ -103,7 +103,7 @@ void find_waits(const LossPart& loss, Hints& hints) {
 void find_off_processor(const LossPart& loss, Hints& hints) {
     const OffShares shares = off_shares(loss);
     const double off = shares.blocked + shares.preempted;
-    if (shares.calls < kMinCalls || off < kWorthTelling) return;
+    if (shares.calls < kMinCalls || off < kMinExplained) return;
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = loss.report;
     const bool stopped = report.switches.state == trace::SwitchInfo::State::stopped;

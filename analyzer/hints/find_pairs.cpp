@@ -98,7 +98,7 @@ Pair best_pair(const LossPart& loss, const std::vector<ParameterClasses>& parame
 
 bool tell_parameters(const LossPart& loss, const std::vector<ParameterClasses>& parameters, Hints& hints) {
     const Pair pair = best_pair(loss, parameters);
-    if (pair.explains < kWorthTelling) return false;
+    if (pair.explains < kMinExplained) return false;
     const double left = rdam_left(loss, pair.explains);
     const std::string& name = loss.row.name;
     hints.push_back(
@@ -123,7 +123,7 @@ void tell_growth(const LossPart& loss, const std::vector<ParameterClasses>& para
     for (const ParameterClasses& parameter : parameters)
         if (const double explains = together(loss, parameter, count); explains > best.explains)
             best = {explains, parameter.name, count.name};
-    if (best.explains < std::max(kWorthTelling, alone + kMore)) return;
+    if (best.explains < std::max(kMinExplained, alone + kMore)) return;
     hints.push_back(
         {.kind = HintKind::parameter,
          .text = fmt::format(

@@ -40,7 +40,7 @@ double judge(const LossPart& loss, const Asked& asked, const ValueOf& variable, 
     const Explanation found = explanation_by(loss, variable);
     const double left = rdam_left(loss, found.share);
     if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left, asked.variable});
-    if (found.share < kWorthTelling) return found.share;
+    if (found.share < kMinExplained) return found.share;
     const std::string text =
         found.or_time
             ? fmt::format(
@@ -212,7 +212,7 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
 void judge_result(const LossPart& loss, Hints& hints) {
     if (loss.function.result.empty()) return;
     const BestResult best = best_result(loss);
-    if (best.found.share >= kWorthTelling) {
+    if (best.found.share >= kMinExplained) {
         add_early_return(loss, best, hints);
         return;
     }

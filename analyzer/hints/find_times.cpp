@@ -84,7 +84,7 @@ bool find_warm_up(const LossPart& loss, const std::vector<Point>& points, Hints&
         lost += first.lost;
         calls += first.calls;
     }
-    if (lost < kWorthTelling * loss.lost_ns) return false;
+    if (lost < kMinExplained * loss.lost_ns) return false;
     hints.push_back({.kind = HintKind::warm_up,
                      .text = fmt::format(
                          "{:.0f} % of the lost time is in the first {} of {} calls of their threads, which "

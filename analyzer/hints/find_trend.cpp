@@ -74,7 +74,7 @@ void find_trend(const LossPart& loss, Hints& hints) {
     const Means means = means_of(loss);
     const double steadily = rises(means);
     const double share = share_of(means);
-    if (std::abs(steadily) < kSteadily || share < kWorthTelling) return;
+    if (std::abs(steadily) < kSteadily || share < kMinExplained) return;
     const bool more = steadily > 0;
     hints.push_back(
         {.kind = HintKind::trend,

@@ -97,7 +97,7 @@ void find_two_times(const LossPart& loss, Hints& hints) {
     for (const Timed& call : slow)
         lost += call.lost * call.weight;
     const double share = lost / loss.lost_ns;
-    if (share < kWorthTelling) return;
+    if (share < kMinExplained) return;
     hints.push_back({.kind = HintKind::two_times,
                      .text = fmt::format(
                          "nearly all calls take about {} ({:.0f} %) or about {} ({:.0f} %): two paths "

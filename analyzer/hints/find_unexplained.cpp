@@ -24,7 +24,7 @@ std::vector<std::string> asked_in_vain(const LossPart& loss) {
     std::vector<std::string> names;
     for (const Explained& each : *loss.explained) {
         const bool about_inside = each.name == kCallsInside || each.name == kKeysInside;
-        if (each.explains < kWorthTelling && (!about_inside || calls_others(loss)))
+        if (each.explains < kMinExplained && (!about_inside || calls_others(loss)))
             names.push_back(each.name);
     }
     return names;
@@ -56,7 +56,7 @@ std::string loses_most_inside(const LossPart& loss) {
         if (lost > most) worst = &row;
         most = std::max(most, lost);
     }
-    return worst != nullptr && most >= kWorthTelling * all ? worst->name : std::string{};
+    return worst != nullptr && most >= kMinExplained * all ? worst->name : std::string{};
 }
 
 Hint lost_inside_hint(const LossPart& loss, double inside) {
@@ -97,7 +97,7 @@ std::string waits_text(const LossPart& loss, const std::vector<std::string>& ask
 Hint unexplained(const LossPart& loss, const Hints& hints) {
     std::vector<std::string> asked = asked_in_vain(loss);
     if (loss.function.waits || loss.function.busy_waits) {
-        if (const double inside = lost_inside(loss); inside >= kWorthTelling)
+        if (const double inside = lost_inside(loss); inside >= kMinExplained)
             return lost_inside_hint(loss, inside);
         return {.kind = HintKind::waits, .text = waits_text(loss, asked, hints)};
     }

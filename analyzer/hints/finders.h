@@ -44,7 +44,7 @@ LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, co
 
 using score::kMinCalls;
 /// A hint is about at least this share of the loss.
-inline constexpr double kWorthTelling = 0.5;
+inline constexpr double kMinExplained = 0.5;
 
 /// Hint::parameter for variables that are not parameters.
 inline constexpr const char* kReturnValue = "return value";

@@ -159,7 +159,7 @@ std::string share_text(double share) {
 }
 
 bool stands_out(const Shares& shares) {
-    return shares.calls < 1 && (shares.lost - shares.calls) / (1 - shares.calls) >= kWorthTelling;
+    return shares.calls < 1 && (shares.lost - shares.calls) / (1 - shares.calls) >= kMinExplained;
 }
 
 namespace {

@@ -56,9 +56,9 @@ bool needs_quotes(const std::string& word) {
 
 /// A hundredth is what the second figure of a score is about.
 void add_machine(const score::Report& report, std::vector<std::string>& out) {
-    constexpr double kWorthTelling = 0.01;
+    constexpr double kMinShare = 0.01;
     const double share = report.process.machine_share;
-    if (share < kWorthTelling) return;
+    if (share < kMinShare) return;
     out.push_back(
         fmt::format("Interrupts or the host took about {} of every thread's time, as a measurement of some "
                     "milliseconds and /proc/stat over the run show: scores below {:.2f} may come from the "
@@ -225,8 +225,9 @@ std::string rounded(double slowdown) {
 
 /// "1.02 to 1.10 × as long".
 std::string times_range(const score::RecordingCost& cost) {
-    if (cost.most_slowdown >= score::kMaxTold)
-        return fmt::format("{} × as long or more", rounded(std::min(cost.least_slowdown, score::kMaxTold)));
+    if (cost.most_slowdown >= score::kMaxSlowdown)
+        return fmt::format("{} × as long or more",
+                           rounded(std::min(cost.least_slowdown, score::kMaxSlowdown)));
     const std::string least = rounded(cost.least_slowdown), most = rounded(cost.most_slowdown);
     return least == most ? "about " + least + " × as long" : least + " to " + most + " × as long";
 }
@@ -252,8 +253,8 @@ std::string recording_cost(const score::Report& report) {
 }
 
 std::string made_longer(const score::RecordingCost& cost) {
-    return cost.slowdown < score::kMaxTold ? fmt::format("{} ×", rounded(cost.slowdown))
-                                           : fmt::format("≥{:.0f} ×", score::kMaxTold);
+    return cost.slowdown < score::kMaxSlowdown ? fmt::format("{} ×", rounded(cost.slowdown))
+                                               : fmt::format("≥{:.0f} ×", score::kMaxSlowdown);
 }
 
 std::string threads_text(const score::Report& report) {

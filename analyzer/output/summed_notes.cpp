@@ -306,10 +306,10 @@ std::string no_switches_note(const score::Report& report) {
 }
 
 std::string crowding_note(Reports reports) {
-    constexpr double kWorthTelling = 0.02;
+    constexpr double kMinShare = 0.02;
     const double crowded = sum(reports, [](const score::Report& report) { return report.crowded_ns; });
     const double all = crowded + sum(reports, [](const score::Report& report) { return report.threads_ns; });
-    if (crowded <= 0 || crowded < kWorthTelling * all) return {};
+    if (crowded <= 0 || crowded < kMinShare * all) return {};
     return fmt::format(
         "The threads spent {} of the time waiting for processors that other threads of the program occupied. "
         "No function is charged for that.",

@@ -381,7 +381,7 @@ struct RecordingCost {
     double waits_ns = 0;     ///< … because the buffers were full
     double agent_ns = 0;     ///< its own process had their processors
     double switches_ns = 0;  ///< context switches took longer because they were recorded
-    /// The run lasted about so many times as long as without the recorder, 1 to kMaxTold: by what probes cost
+    /// The run lasted about so many times as long as without the recorder, 1 to kMaxSlowdown: by what probes cost
     /// in a program, and at least and at most, which is all that can be known from inside.
     double slowdown = 1;
     double least_slowdown = 1;
@@ -390,7 +390,7 @@ struct RecordingCost {
 };
 
 /// Above this the run was mostly recording, and the rest is less than the error of the cost.
-inline constexpr double kMaxTold = 10;
+inline constexpr double kMaxSlowdown = 10;
 
 /// What the recorder cost one thread.
 struct ThreadCost {

@@ -82,7 +82,7 @@ class Threads {
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        trace::Turn turn;
+        trace::ExpansionLock turn;
         const trace::TickRange life =
             calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{}));
         ThreadAnalysis analysis{reader_.info(), settings_};

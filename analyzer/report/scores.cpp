@@ -461,7 +461,7 @@ double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, doub
     const double spread = at_a_time > 0 ? work / std::max(at_a_time, 1.0) : 0;
     const double own = std::max(duration_ns - std::max(most, spread), 0.0);
     if (duration_ns <= 0) return 1;
-    return own * kMaxTold > duration_ns ? duration_ns / own : kMaxTold;
+    return own * kMaxSlowdown > duration_ns ? duration_ns / own : kMaxSlowdown;
 }
 
 }  // namespace
@@ -485,7 +485,8 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
     const double most = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns));
     const double start = std::min(kStartNs / std::max(duration_ns, 1.0), kMostStart);
     const double half = (most - cost.least_slowdown) / 2;
-    cost.most_slowdown = std::min(cost.least_slowdown + half + std::hypot(half, kUnseen) + start, kMaxTold);
+    cost.most_slowdown =
+        std::min(cost.least_slowdown + half + std::hypot(half, kUnseen) + start, kMaxSlowdown);
     return cost;
 }
 

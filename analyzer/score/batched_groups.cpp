@@ -18,7 +18,7 @@ BatchedGroups::BatchedGroups(ThreadTimes& out, const ResolvedSettings& settings)
 void BatchedGroups::add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
                         std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
     if (closed.keys.empty() && add_at_once(call, caller, sampled, path, closed.shape)) return;
-    put_off(call, caller, sampled, path, closed);
+    defer(call, caller, sampled, path, closed);
 }
 
 /// If its group is an old one, which are few, so that it is found and added to in a cache.
@@ -41,16 +41,16 @@ void BatchedGroups::add_place(sequences::GroupId group, const calls::Call& call,
         {.begin = place.begin, .end = place.end, .duration = static_cast<double>(call.duration)});
 }
 
-void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                            std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
+void BatchedGroups::defer(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
+                          std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
     const std::uint64_t hash = sequences::SequenceStore::group_hash(closed.shape, closed.keys);
-    if (batch_.full(hash)) work_off();
+    if (batch_.full(hash)) flush();
     std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
                           (call.timed ? BatchedCall::kTimed : 0) |
                           (call.self_timed ? BatchedCall::kSelfTimed : 0);
-    if (ask(call, sampled, kAsked | static_cast<std::uint32_t>(answers_.size()))) {
+    if (ask(call, sampled, kInSample | static_cast<std::uint32_t>(answers_.size()))) {
         answers_.push_back(0);
-        marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kAskedShift;
+        marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kInSampleShift;
     }
     if (places_wanted()) places_.push_back({call.begin, call.last->tsc, path, call.function});
     BatchedCall& later = batch_.push(hash, closed.keys);
@@ -74,12 +74,12 @@ bool BatchedGroups::ask(const calls::Call& call, std::uint32_t sampled, sequence
     return sampled > 0 || in_window;
 }
 
-void BatchedGroups::work_off() {
+void BatchedGroups::flush() {
     const std::uint32_t calls = batch_.size();
-    batch_.drain([this](std::span<BatchedCall> each) { work_off(each); });
+    batch_.drain([this](std::span<BatchedCall> each) { flush(each); });
     before_ += calls;
     const auto answer = [this](std::uint32_t group) {
-        return (group & kAsked) != 0 ? answers_[group & ~kAsked] : group;
+        return (group & kInSample) != 0 ? answers_[group & ~kInSample] : group;
     };
     out_.windows.set_groups(answer);
     for (samples::CallSample& sample : out_.samples)
@@ -89,7 +89,7 @@ void BatchedGroups::work_off() {
 }
 
 /// Prefetches what a call needs next, and processes other calls until it has arrived.
-void BatchedGroups::work_off(std::span<BatchedCall> calls) {
+void BatchedGroups::flush(std::span<BatchedCall> calls) {
     constexpr std::size_t kWait = 8;
     constexpr std::size_t kSteps = 5;
     for (std::size_t i = 0; i < calls.size() + (kSteps - 1) * kWait; ++i) {
@@ -139,7 +139,7 @@ void BatchedGroups::add(const BatchedCall& call) {
 }
 
 void BatchedGroups::finish() {
-    work_off();
+    flush();
     renumber();
 }
 

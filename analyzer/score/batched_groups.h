@@ -39,10 +39,10 @@ struct BatchedCall {
     static constexpr std::uint32_t kOneKey = 8;
     static constexpr std::uint32_t kKeys = 16;  ///< more than one
     /// Above: 1 + a number under which a sample waits for its group; 0: none does.
-    static constexpr unsigned kAskedShift = 8;
+    static constexpr unsigned kInSampleShift = 8;
 
     bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
-    std::uint32_t asked() const { return marks >> kAskedShift; }
+    std::uint32_t asked() const { return marks >> kInSampleShift; }
 };
 
 /// Memory: `bytes` at most, and half of that again for the keys of calls with several; what was never written
@@ -147,7 +147,7 @@ class BatchedGroups {
 
   private:
     /// Marks the number under which a call in a sample waits for its group.
-    static constexpr std::uint32_t kAsked = std::uint32_t{1} << 31;
+    static constexpr std::uint32_t kInSample = std::uint32_t{1} << 31;
 
     /// What a call's place is remembered by, if places are wanted.
     struct Place {
@@ -160,11 +160,11 @@ class BatchedGroups {
                      sequences::ShapeId shape);
     bool places_wanted() const { return out_.paths != nullptr || out_.course != nullptr; }
     void add_place(sequences::GroupId group, const calls::Call& call, const Place& place);
-    void put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
-                 const sequences::SequenceBuilder::Closed& closed);
+    void defer(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
+               const sequences::SequenceBuilder::Closed& closed);
     bool ask(const calls::Call& call, std::uint32_t sampled, sequences::GroupId group);
-    void work_off();
-    void work_off(std::span<BatchedCall> calls);
+    void flush();
+    void flush(std::span<BatchedCall> calls);
     void prefetch_place(const BatchedCall& call) const;
     void find_group(BatchedCall& call);
     void add(const BatchedCall& call);

@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Definitions definitions = definitions_in(bytes);
     // Of some inputs the census knows no event: everything that follows is a surprise.
     const bool sampled = size % 2 == 1;
-    Census census;
+    FirstPass census;
     if (!sampled) tell(bytes, census);
     auto builder = TraceBuilder::create("fuzz");
     require(builder.has_value());

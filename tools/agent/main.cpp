@@ -149,7 +149,7 @@ struct Job {
     trace::TraceInfo& info;
     const Watch& watch;
     ThreadPriorities& priorities;
-    Attendant& attendant;
+    PriorityKeeper& attendant;
     Planning& planning;
     ThreadNumbers& numbers;
     trace::NameLock& name;
@@ -303,7 +303,7 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     ReadyChunks chunks(shared);
     ThreadNumbers numbers(process.pid);
     std::mutex chores;
-    Attendant attendant(shared.control(), priorities, has_ended, [&] {
+    PriorityKeeper attendant(shared.control(), priorities, has_ended, [&] {
         const std::lock_guard guard(chores);
         shm::Control& control = shared.control();
         // What the process has told of it has also prepared for.

@@ -77,7 +77,7 @@ struct Work {
     WindowSampler& windows;
     const Watch& watch;
     const TickRate& rate;
-    Attendant& attendant;
+    PriorityKeeper& attendant;
     AgentUsage& usage;
     ProcessTitle& title;
     Privileges& privileges;

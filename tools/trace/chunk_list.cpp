@@ -158,7 +158,7 @@ struct ChunkLoader::Decompressor : Unmovable {
     ~Decompressor() { ZSTD_freeDCtx(context); }
 };
 
-bool swells(const FileInput& file, const ChunkPlace& place) {
+bool expands_far(const FileInput& file, const ChunkPlace& place) {
     // A recorder's chunks take 3.4 MB, 849 times what they take in the file where little happens.
     constexpr std::uint64_t kMuch = std::uint64_t{4} << 20;
     constexpr std::uint64_t kTimes = 192;

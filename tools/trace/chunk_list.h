@@ -29,7 +29,7 @@ std::vector<ChunkPlace> list_chunks(const FileInput& file, Damage& damage);
 
 /// Whether a chunk of events may take far more memory than chunks of a recorder do for their bytes in the
 /// file. It need not be a good one.
-bool swells(const FileInput& file, const ChunkPlace& place);
+bool expands_far(const FileInput& file, const ChunkPlace& place);
 
 /// Reads chunks and undoes their compression. Keeps its buffers; one per thread.
 class ChunkLoader : private Unmovable {

@@ -6,7 +6,7 @@
 
 namespace rdam::trace {
 
-DecodedChunks::DecodedChunks(Source source, Turn& turn, bool ahead)
+DecodedChunks::DecodedChunks(Source source, ExpansionLock& turn, bool ahead)
     : source_{std::move(source)}, turn_{turn} {
     if (!ahead || source_.count < 2) return;
     try {
@@ -32,7 +32,7 @@ void DecodedChunks::decode(std::size_t chunk, Chunk& place) {
 
 /// False: nobody wants the chunk any more.
 bool DecodedChunks::wait_for_turn(std::size_t chunk) {
-    if (turn_.has() || !source_.swells(chunk)) return true;
+    if (turn_.has() || !source_.expands_far(chunk)) return true;
     return turn_.take([this] {
         const std::lock_guard guard{mutex_};
         return stopped_;

@@ -27,14 +27,14 @@ class DecodedChunks : private Unmovable {
     struct Source {
         std::size_t count = 0;
         std::function<Result<bool>(std::size_t chunk, ChunkLoader&, ChunkDecoder&)> decode;
-        /// Whether the chunk takes so much more memory than it has bytes in the file that it waits for a
-        /// Turn.
-        std::function<bool(std::size_t chunk)> swells;
+        /// Whether the chunk takes so much more memory than it has bytes in the file that it waits for an
+        /// ExpansionLock.
+        std::function<bool(std::size_t chunk)> expands_far;
     };
 
     /// Both functions of `source` are called with 0 … count − 1, by one thread. `ahead`: by another one, some
     /// chunks ahead; where none can be started, by the caller's. `turn` must outlive this object.
-    DecodedChunks(Source source, Turn& turn, bool ahead);
+    DecodedChunks(Source source, ExpansionLock& turn, bool ahead);
     ~DecodedChunks();
 
     /// To be called `count` times. What it returned before is no longer valid.
@@ -55,7 +55,7 @@ class DecodedChunks : private Unmovable {
     void take_spare(std::size_t chunk);
 
     Source source_;
-    Turn& turn_;
+    ExpansionLock& turn_;
     ChunkLoader loader_;                // used by the thread that decodes
     std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number; all in the first: no worker
     std::size_t asked_ = 0;             // the caller's

@@ -16,14 +16,14 @@ std::binary_semaphore& only_turn() {
 
 }  // namespace
 
-Turn::~Turn() {
+ExpansionLock::~ExpansionLock() {
     if (!has_) return;
     // What was freed is kept for this thread otherwise, and the next one takes as much again.
     malloc_trim(0);
     only_turn().release();
 }
 
-bool Turn::take(const std::function<bool()>& stopped) {
+bool ExpansionLock::take(const std::function<bool()>& stopped) {
     constexpr std::chrono::milliseconds kPatience{20};
     for (;;) {
         const std::lock_guard guard{mutex_};
@@ -33,7 +33,7 @@ bool Turn::take(const std::function<bool()>& stopped) {
     }
 }
 
-bool Turn::has() const {
+bool ExpansionLock::has() const {
     const std::lock_guard guard{mutex_};
     return has_;
 }

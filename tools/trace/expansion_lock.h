@@ -10,10 +10,10 @@
 namespace rdam::trace {
 
 /// The right to decode such chunks. Thread-safe. The destructor gives it back.
-class Turn : private Unmovable {
+class ExpansionLock : private Unmovable {
   public:
-    Turn() = default;
-    ~Turn();
+    ExpansionLock() = default;
+    ~ExpansionLock();
 
     /// Waits until nobody else in this process has the turn, or `stopped` returns true, which is checked now
     /// and then. False: `stopped` returned true. A thread that has the turn must end without waiting for

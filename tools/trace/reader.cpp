@@ -344,12 +344,12 @@ Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<con
                                              const EventSink& sink, const Reading& how) {
     if (numbers.empty()) return {};
     std::vector<Chunk>& chunks = threads[thread].chunks;
-    Turn own_turn;
+    ExpansionLock own_turn;
     DecodedChunks decoded{
         {.count = numbers.size(),
          .decode = [&](std::size_t i, ChunkLoader& loader,
                        ChunkDecoder& decoder) { return decode(chunks[numbers[i]], loader, decoder); },
-         .swells = [&](std::size_t i) { return swells(file, chunks[numbers[i]].place); }},
+         .expands_far = [&](std::size_t i) { return expands_far(file, chunks[numbers[i]].place); }},
         how.turn != nullptr ? *how.turn : own_turn,
         how.ahead};
     std::optional<OpenFrames> frames;

@@ -16,7 +16,7 @@ namespace rdam::trace {
 
 class FileInput;
 class EventStream;
-class Turn;
+class ExpansionLock;
 
 /// What was wrong with the file, for the report's header.
 struct Damage {
@@ -37,7 +37,7 @@ struct TimePart {
 struct Reading {
     bool ahead = false;  ///< a second thread of this process decodes the chunks that come next
     /// The caller's, taken before a chunk that takes far more memory than a recorder's; null: one of its own.
-    Turn* turn = nullptr;
+    ExpansionLock* turn = nullptr;
     std::function<bool()> stopped = {};  ///< asked after each chunk; true: reading ends with an error
 };
 

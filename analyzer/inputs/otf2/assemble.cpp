@@ -403,12 +403,12 @@ void add_remarks(const Reading& reading, const Functions& functions, const Passe
                "events are earlier than what came before, and counted as of the same time");
 }
 
-Result<Census> take_census(Reading& reading, std::uint64_t most, Meter& meter) {
-    std::vector<std::unique_ptr<Census>> censuses(reading.locations().size());
+Result<FirstPass> take_census(Reading& reading, std::uint64_t most, Meter& meter) {
+    std::vector<std::unique_ptr<FirstPass>> censuses(reading.locations().size());
     auto counted = reading.for_each_location(
         [&](std::size_t i, ArchiveReader& reader,
             const std::function<void(std::uint64_t)>& told) -> Result<void> {
-            censuses[i] = std::make_unique<Census>();
+            censuses[i] = std::make_unique<FirstPass>();
             const auto read = reader.read(reading.locations()[i], *censuses[i], told, most);
             if (!read) return tl::unexpected{read.error()};
             if (*read == most) censuses[i]->is_sample();
@@ -416,7 +416,7 @@ Result<Census> take_census(Reading& reading, std::uint64_t most, Meter& meter) {
         },
         meter);
     if (!counted) return tl::unexpected{counted.error()};
-    Census all;
+    FirstPass all;
     for (const auto& each : censuses)
         all.add(*each);
     return all;

@@ -162,7 +162,7 @@ struct Functions::Group {
     Use use;
 };
 
-Functions::Functions(const Definitions& definitions, const Census& census, TraceBuilder& builder)
+Functions::Functions(const Definitions& definitions, const FirstPass& census, TraceBuilder& builder)
     : definitions_(definitions) {
     using Identity = std::tuple<std::string_view, std::string_view, std::string, OTF2_RegionRef>;
     std::map<Identity, std::size_t> numbers;
@@ -226,43 +226,43 @@ void Use::add(const Use& other) {
     fields |= other.fields;
 }
 
-Use& Census::use(OTF2_RegionRef region) {
+Use& FirstPass::use(OTF2_RegionRef region) {
     Known& known = known_[region % known_.size()];
     if (known.use == nullptr || known.region != region) known = {.region = region, .use = &regions_[region]};
     return *known.use;
 }
 
-void Census::enter(std::uint64_t /*time*/, OTF2_RegionRef region,
-                   std::span<const AttributeValue> attributes) {
+void FirstPass::enter(std::uint64_t /*time*/, OTF2_RegionRef region,
+                      std::span<const AttributeValue> attributes) {
     open_ = &use(region);
     ++open_->calls;
     note_all(open_->at_enter, attributes);
 }
 
-void Census::leave(std::uint64_t /*time*/, OTF2_RegionRef region,
-                   std::span<const AttributeValue> attributes) {
+void FirstPass::leave(std::uint64_t /*time*/, OTF2_RegionRef region,
+                      std::span<const AttributeValue> attributes) {
     open_ = nullptr;
     if (!attributes.empty()) note_all(use(region).at_leave, attributes);
 }
 
-void Census::record(std::span<const FieldValue> fields) {
+void FirstPass::record(std::span<const FieldValue> fields) {
     if (open_ == nullptr) return;
     for (const FieldValue& each : fields)
         open_->fields.set(static_cast<std::size_t>(each.field));
 }
 
-void Census::parameter(OTF2_ParameterRef parameter, const TypedValue& value) {
+void FirstPass::parameter(OTF2_ParameterRef parameter, const TypedValue& value) {
     if (open_ != nullptr) note_given(open_->parameters, parameter, value.type);
 }
 
-void Census::add(const Census& other) {
+void FirstPass::add(const FirstPass& other) {
     whole_ = whole_ && other.whole_;
     program(other.command_);
     for (const auto& [region, use] : other.regions_)
         regions_[region].add(use);
 }
 
-const Use* Census::find(OTF2_RegionRef region) const {
+const Use* FirstPass::find(OTF2_RegionRef region) const {
     const auto found = regions_.find(region);
     return found == regions_.end() || found->second.calls == 0 ? nullptr : &found->second;
 }

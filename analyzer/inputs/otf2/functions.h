@@ -38,7 +38,7 @@ struct Use {
 };
 
 /// Counts what one location has, or several.
-class Census final : public EventSink {
+class FirstPass final : public EventSink {
   public:
     void enter(std::uint64_t time, OTF2_RegionRef region,
                std::span<const AttributeValue> attributes) override;
@@ -52,7 +52,7 @@ class Census final : public EventSink {
         if (command_.empty()) command_.assign(command.begin(), command.end());
     }
 
-    void add(const Census& other);
+    void add(const FirstPass& other);
     /// Events were left out: calls may be given what is not in it, and other regions may be called.
     void is_sample() { whole_ = false; }
     bool whole() const { return whole_; }
@@ -99,7 +99,7 @@ struct Layout {
 class Functions {
   public:
     /// Adds those that are called to the builder.
-    Functions(const Definitions& definitions, const Census& census, TraceBuilder& builder);
+    Functions(const Definitions& definitions, const FirstPass& census, TraceBuilder& builder);
 
     /// Null: no such region is defined.
     const Layout* find(OTF2_RegionRef region) const {

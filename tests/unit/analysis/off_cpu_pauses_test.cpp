@@ -179,7 +179,7 @@ TEST_CASE("recording makes a run as much longer as it has of the processors' tim
     // The agent's own time is not stretched: it took just that.
     shared.agent_ns = 250;
     CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(4));
-    CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMaxTold);
+    CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMaxSlowdown);
     CHECK(score::recording_cost({}, 0, 0).slowdown == 1);
     CHECK(score::recording_cost({}, 1000, 1).most_slowdown == 1);
     // Half a gate is felt where there are few, and a whole one where there are more of them than of the
@@ -190,7 +190,7 @@ TEST_CASE("recording makes a run as much longer as it has of the processors' tim
     const double low = 1 / (1 - 0.25 * 0.2), high = 1 / (1 - 0.58 * 0.2);
     CHECK(gates(0.2).most_slowdown == Approx((low + high) / 2 + std::hypot((high - low) / 2, 0.08) + 0.035));
     CHECK(gates(0.39).most_slowdown == Approx(gates(0.41).most_slowdown).epsilon(0.05));
-    CHECK(gates(0.9).most_slowdown == score::kMaxTold);
+    CHECK(gates(0.9).most_slowdown == score::kMaxSlowdown);
     CHECK(score::recording_cost({{.probes_ns = 1}}, 1e6, 1).most_slowdown == Approx(1.28).epsilon(0.001));
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("what is not known of a run's length is not said of it") {
     CHECK(output::recording_cost(report) ==
           "recording made this run 1.04 to 1.12 × as long (assuming no other load): probes "
           "1.00 µs");
-    report.cost.slowdown = report.cost.most_slowdown = score::kMaxTold;
+    report.cost.slowdown = report.cost.most_slowdown = score::kMaxSlowdown;
     report.cost.least_slowdown = 6.2;
     CHECK(output::recording_cost(report).starts_with("recording made this run 6 × as long or more"));
     CHECK(output::made_longer(report.cost) == "≥10 ×");

@@ -43,11 +43,11 @@ class FakePriorities final : public Priorities {
   public:
     void lower() override { low = true, ++changes; }
     void raise() override { low = false, ++changes; }
-    bool settle() override { return ++tries > put_off; }
+    bool settle() override { return ++tries > defer; }
 
     std::atomic<bool> low{false};
     std::atomic<int> changes{0};
-    std::atomic<int> put_off{0};  ///< so many tries
+    std::atomic<int> defer{0};  ///< so many tries
     std::atomic<int> tries{0};
 };
 
@@ -133,7 +133,7 @@ TEST_CASE("many threads that have ended are like a full buffer") {
 TEST_CASE("the priority follows those who wait, with one change for each") {
     const auto control = running();
     FakePriorities priorities;
-    Attendant attendant(*control, priorities, [] { return false; });
+    PriorityKeeper attendant(*control, priorities, [] { return false; });
     REQUIRE(becomes(priorities.low, true));
     CHECK_FALSE(attendant.urgent());
     control->late_asked = 1;
@@ -157,7 +157,7 @@ TEST_CASE("before there is a file nothing is lowered") {
     control->file_futex = 0;
     FakePriorities priorities;
     {
-        Attendant attendant(*control, priorities, [] { return false; });
+        PriorityKeeper attendant(*control, priorities, [] { return false; });
         attendant.wake();
         // An errand is run behind a look at the memory.
         attendant.run([] {});
@@ -168,7 +168,7 @@ TEST_CASE("before there is a file nothing is lowered") {
 TEST_CASE("an errand is run by the thread of ordinary priority, to its end") {
     const auto control = running();
     FakePriorities priorities;
-    Attendant attendant(*control, priorities, [] { return false; });
+    PriorityKeeper attendant(*control, priorities, [] { return false; });
     for (int i = 0; i < 100; ++i) {
         std::thread::id who;
         attendant.run([&] { who = std::this_thread::get_id(); });
@@ -180,13 +180,13 @@ TEST_CASE("an errand is run by the thread of ordinary priority, to its end") {
 TEST_CASE("what the kernel puts off is tried again while an errand is run") {
     const auto control = running();
     FakePriorities priorities;
-    priorities.put_off = 5;
-    Attendant attendant(*control, priorities, [] { return false; });
+    priorities.defer = 5;
+    PriorityKeeper attendant(*control, priorities, [] { return false; });
     bool tried = false;
     attendant.run([&] {
         for (int i = 0; i < 3000 && !tried; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            tried = priorities.tries.load() > priorities.put_off.load();
+            tried = priorities.tries.load() > priorities.defer.load();
         }
     });
     CHECK(tried);

@@ -169,11 +169,11 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
 }
 
 bool Planning::is_new(const std::string& fact) const {
-    return !once_in_run(fact, run_, plan_folder()).empty();
+    return !new_in_run(fact, run_, plan_folder()).empty();
 }
 
 std::string Planning::unsaid(const std::string& text) const {
-    return configuration_.verbose ? text : once_in_run(text, run_, plan_folder());
+    return configuration_.verbose ? text : new_in_run(text, run_, plan_folder());
 }
 
 /// Nobody has named a place for the traces, and an earlier program of the run began in another folder: what

@@ -95,7 +95,7 @@ class Planning {
     std::vector<bool> loaded_;  ///< by object
     std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;
-    std::string run_;                   ///< of once_in_run()
+    std::string run_;                   ///< of new_in_run()
     std::vector<std::string> remarks_;  ///< of the plan
     std::size_t told_ = 0;              ///< bytes that the process keeps for its children
     std::size_t told_anew_ = 0;         ///< `told_` when everything was last sent

@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds kCalm{90};
 
 }  // namespace
 
-Attendant::Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended,
-                     std::function<void()> chore)
+PriorityKeeper::PriorityKeeper(shm::Control& control, Priorities& priorities, std::function<bool()> ended,
+                               std::function<void()> chore)
     : control_(control), priorities_(priorities), ended_(std::move(ended)), chore_(std::move(chore)) {
     try {
         thread_ = std::thread([this] { attend(); });
@@ -30,7 +30,7 @@ Attendant::Attendant(shm::Control& control, Priorities& priorities, std::functio
     }
 }
 
-Attendant::~Attendant() {
+PriorityKeeper::~PriorityKeeper() {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard guard(mutex_);
@@ -40,12 +40,12 @@ Attendant::~Attendant() {
     thread_.join();
 }
 
-void Attendant::wake() {
+void PriorityKeeper::wake() {
     shm::births_of(control_).called_futex.fetch_add(1);
     futex_wake(&shm::births_of(control_).called_futex, 1);
 }
 
-void Attendant::attend() {
+void PriorityKeeper::attend() {
     ask_for_short_turns();
     for (;;) {
         const std::uint32_t seen = shm::births_of(control_).called_futex.load();
@@ -62,7 +62,7 @@ void Attendant::attend() {
     }
 }
 
-void Attendant::look() {
+void PriorityKeeper::look() {
     const auto now = std::chrono::steady_clock::now();
     if (!urgency_.update(look_at(control_, ended_()))) {
         if (!urgent_.load() || now - last_urgent_ < kCalm) return;
@@ -77,7 +77,7 @@ void Attendant::look() {
     futex_wake(&control_.work_futex, 1);
 }
 
-void Attendant::run(const std::function<void()>& errand) {
+void PriorityKeeper::run(const std::function<void()>& errand) {
     if (!thread_.joinable()) return errand();
     std::unique_lock lock(mutex_);
     errand_ = &errand;
@@ -88,7 +88,7 @@ void Attendant::run(const std::function<void()>& errand) {
         priorities_.settle();
 }
 
-void Attendant::run_errand() {
+void PriorityKeeper::run_errand() {
     const std::function<void()>* errand = nullptr;
     {
         const std::lock_guard guard(mutex_);

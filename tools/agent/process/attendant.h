@@ -49,15 +49,15 @@ class Urgency {
     bool filling_ = false;
 };
 
-class Attendant : private Unmovable {
+class PriorityKeeper : private Unmovable {
   public:
     /// `ended` is asked, by any thread, whether the process is gone. All references must outlive this. At
     /// first the priority is the ordinary one.
     /// `chore` is done by its thread some ten times a second.
-    Attendant(
+    PriorityKeeper(
         shm::Control& control, Priorities& priorities, std::function<bool()> ended,
         std::function<void()> chore = [] {});
-    ~Attendant();
+    ~PriorityKeeper();
 
     /// Somebody waits for the agent, or has a moment ago. Thread-safe.
     bool urgent() const { return urgent_.load(); }

@@ -95,7 +95,7 @@ std::vector<std::string_view> pieces_to_say(std::string_view text) {
 
 }  // namespace
 
-std::string once_in_run(const std::string& text, std::string_view run, const std::string& folder) {
+std::string new_in_run(const std::string& text, std::string_view run, const std::string& folder) {
     if (text.empty() || folder.empty()) return text;
     const SaidFile file(folder + "/said");
     if (!file.usable()) return text;

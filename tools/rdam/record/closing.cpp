@@ -160,7 +160,7 @@ Outcome close_run(Output& output, const std::string& run, const Program& program
     written.reserve(traces.size());
     for (const RunTrace& trace : traces)
         written.push_back(trace.path);
-    tell_outer_recording(written);
+    report_to_outer_recording(written);
     if (end.signal != 0) say(fmt::format("the program was killed by {}", signal_text(end.signal)));
     std::string elsewhere = describe(living);
     if (const std::string inner = output.name.inner(); !inner.empty())
@@ -196,7 +196,7 @@ std::string as_seen_from_here(const std::string& path) {
 
 }  // namespace
 
-void tell_outer_recording(const std::vector<std::string>& traces) {
+void report_to_outer_recording(const std::vector<std::string>& traces) {
     const char* output = std::getenv("RDAM_OUTPUT");
     const char* run = std::getenv("RDAM_RUN");
     if (traces.empty() || output == nullptr || run == nullptr || *output != '/' || *run == '\0') return;

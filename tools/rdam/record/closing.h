@@ -45,7 +45,7 @@ Outcome close_run(Output& output, const std::string& run, const Program& program
 
 /// To be called before this process sets the variables of its own run: tells the recording that this process
 /// runs under, if there is one, where the calls are. `traces` are what has been written.
-void tell_outer_recording(const std::vector<std::string>& traces);
+void report_to_outer_recording(const std::vector<std::string>& traces);
 
 /// The message about an inner recording, without a prefix. `told` are absolute paths, one per line; not
 /// empty.
