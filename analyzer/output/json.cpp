@@ -291,10 +291,6 @@ Json function_json(const hints::Analysis& analysis, const score::FunctionRow& ro
     return out;
 }
 
-}  // namespace
-
-namespace {
-
 Json patterns_json(const score::Report& report) {
     Json out = Json::array();
     for (const score::PatternRow& row : report.patterns) {

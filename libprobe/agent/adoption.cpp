@@ -82,12 +82,6 @@ std::uint64_t lock_limit_of(std::uint32_t pid) {
     return number_at(text);
 }
 
-}  // namespace
-}  // namespace rdam::probe
-
-namespace rdam::probe {
-namespace {
-
 using Prctl = int(int, ...);
 Prctl* real_prctl = nullptr;
 

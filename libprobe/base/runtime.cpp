@@ -213,9 +213,6 @@ Variable environment_variable(const char* const* environment, std::string_view n
     return {};
 }
 
-}  // namespace rdam::probe
-
-namespace rdam::probe {
 namespace {
 
 constexpr std::size_t kReserve = 16 << 20;

@@ -234,9 +234,6 @@ std::string normalized_name(std::string_view spelled) {
     return result;
 }
 
-}  // namespace rdam
-
-namespace rdam {
 namespace {
 
 /// The instruction sets that glibc's and libm's variants are named after (sysdeps/x86_64/multiarch).

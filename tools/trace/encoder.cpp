@@ -225,8 +225,6 @@ std::size_t ChunkEncoder::events() const {
     return columns_->sealed_events + columns_->events;
 }
 
-using format::Column;
-
 namespace {
 
 void put_functions(ByteColumn& out, const std::vector<ChunkEncoder::Columns::Local>& locals) {
