@@ -73,7 +73,7 @@ std::vector<std::string> SimilarNames::names() const {
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
     const std::size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
     if (gap > limit) return limit + 1;
-    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> above(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t column = 0; column <= b.size(); ++column)
@@ -86,11 +86,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
             row[column] = std::min({last[column] + 1, row[column - 1] + 1, replace});
             const bool swapped =
                 line > 1 && column > 1 && a[line - 1] == b[column - 2] && a[line - 2] == b[column - 1];
-            if (swapped) row[column] = std::min(row[column], before[column - 2] + 1);
+            if (swapped) row[column] = std::min(row[column], above[column - 2] + 1);
             smallest = std::min(smallest, row[column]);
         }
         if (smallest > limit) return limit + 1;
-        std::swap(before, last);
+        std::swap(above, last);
         std::swap(last, row);
     }
     return std::min(last[b.size()], limit + 1);
