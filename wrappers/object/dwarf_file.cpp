@@ -178,7 +178,7 @@ std::optional<DwarfFile> DwarfFile::open(const ObjectFile& object) {
 
 const DwarfFile::InlinedFunctions& DwarfFile::inlined_functions() {
     if (!inlined_) {
-        InlinedFunctions& found = inlined_.emplace();
+        InlinedFunctions& found = inlined_.emplace(InlinedFunctions{});
         InlinedReader reader{found};
         for (std::size_t unit = 0; unit < units_.size(); ++unit)
             reader.read(units_[unit].die, unit, 0);
