@@ -144,8 +144,8 @@ class BasicMatcher {
         std::uint64_t nested = 0;         ///< wrapped calls inside, at any depth
         std::uint64_t children = 0;       ///< their net durations, of the direct ones
         std::uint32_t function = 0;
-        std::uint8_t rate = 0;   ///< weight 2^rate
-        std::uint8_t flags = 0;  ///< Flag; bits, for a larger frame costs a tenth of the time
+        std::uint8_t halvings = 0;  ///< weight 2^halvings
+        std::uint8_t flags = 0;     ///< Flag; bits, for a larger frame costs a tenth of the time
 
         bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     };
@@ -179,8 +179,8 @@ class BasicMatcher {
     std::uint64_t doubtful(const Frame& frame, std::uint64_t duration) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;
     void see(std::uint64_t tsc);
-    std::uint8_t rate_of(const trace::Event& event) const;
-    void enter_tree(std::uint8_t rate);
+    std::uint8_t halvings_of(const trace::Event& event) const;
+    void enter_tree(std::uint8_t halvings);
     void mark(const std::vector<bool>& functions, unsigned flags);
 
     ProbeCost cost_;
@@ -194,7 +194,7 @@ class BasicMatcher {
     std::uint64_t entered_ = 0;         ///< calls of ignored functions included
     std::uint64_t closed_at_ = 0;       ///< the latest leave
     KnownEnds ends_;
-    std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
+    std::uint8_t tree_halvings_ = 0;  ///< of what was not reported to the sink yet
 };
 
 /// The one for any sink.

@@ -21,8 +21,8 @@ inline std::uint64_t subtract(std::uint64_t from, std::uint64_t amount) {
     return from > amount ? from - amount : 0;
 }
 
-inline std::uint64_t weight(std::uint8_t rate) {
-    return std::uint64_t{1} << rate;
+inline std::uint64_t weight(std::uint8_t halvings) {
+    return std::uint64_t{1} << halvings;
 }
 
 /// Rounds a time that is not negative.
@@ -112,22 +112,22 @@ void BasicMatcher<Sink>::see(std::uint64_t tsc) {
 }
 
 template <class Sink>
-std::uint8_t BasicMatcher<Sink>::rate_of(const trace::Event& event) const {
+std::uint8_t BasicMatcher<Sink>::halvings_of(const trace::Event& event) const {
     if (event.sampling != 0) return static_cast<std::uint8_t>(event.sampling - 1);
-    return stack_.empty() ? std::uint8_t{0} : stack_.back().rate;
+    return stack_.empty() ? std::uint8_t{0} : stack_.back().halvings;
 }
 
 template <class Sink>
-void BasicMatcher<Sink>::enter_tree(std::uint8_t rate) {
-    if (tree_rate_ > 0) sink_.tree_ended(detail::weight(tree_rate_));
-    tree_rate_ = rate;
+void BasicMatcher<Sink>::enter_tree(std::uint8_t halvings) {
+    if (tree_halvings_ > 0) sink_.tree_ended(detail::weight(tree_halvings_));
+    tree_halvings_ = halvings;
 }
 
 template <class Sink>
 void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     if (stack_.size() == kMaxOpen) counts_.abandoned_too_deep += abandon_down_to(0);
-    const std::uint8_t rate = rate_of(event);
-    if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
+    const std::uint8_t halvings = halvings_of(event);
+    if (event.sampling != 0 || halvings != tree_halvings_) enter_tree(halvings);
     PerOpen& open = open_[event.function];
     const std::uint64_t paused = paused_until(event.tsc);
     const auto flags = static_cast<std::uint8_t>(open.flags | kSelfKnown |
@@ -137,8 +137,8 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     if ((flags & kIgnored) == 0) {
         ++counts_.calls;
         ++per_function_[event.function].calls;
-        per_function_[event.function].estimated += detail::weight(rate);
-        sink_.opened(event, detail::weight(rate));
+        per_function_[event.function].estimated += detail::weight(halvings);
+        sink_.opened(event, detail::weight(halvings));
     }
     ++entered_;
     // In its place: a copy would read whole words of what has just been written in parts, and wait for that.
@@ -146,7 +146,7 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     frame.enter = event.tsc;
     frame.paused_before = paused;
     frame.function = event.function;
-    frame.rate = rate;
+    frame.halvings = halvings;
     frame.flags = flags;
 }
 
@@ -257,7 +257,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
     --open.calls;
     if (!frame.is(kTail)) --open.frames;
 
-    if (frame.rate != tree_rate_) enter_tree(frame.rate);
+    if (frame.halvings != tree_halvings_) enter_tree(frame.halvings);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= ends_.latest;
     const std::uint64_t paused = detail::subtract(paused_until(tsc), frame.paused_before);
     const std::uint64_t duration = timed ? net_duration(frame, tsc, paused) : 0;
@@ -276,7 +276,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .self_timed = timed && frame.is(kSelfKnown),
                       .duration = duration,
                       .held = paused + doubtful(frame, duration),
-                      .weight = detail::weight(frame.rate),
+                      .weight = detail::weight(frame.halvings),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,
                       .nested = frame.nested,

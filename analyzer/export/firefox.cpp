@@ -177,8 +177,8 @@ std::pair<std::string, std::string> Shared::place_of(const std::string& source) 
     const std::string line = colon == std::string::npos ? "" : source.substr(colon + 1);
     const auto [known, is_new] = source_numbers_.emplace(file, sources_.rows());
     if (is_new) sources_.add("null", string(file), 1, 1, "null");
-    constexpr std::size_t kMostDigits = 9;
-    const bool is_line = !line.empty() && line.size() <= kMostDigits && line.front() != '0' &&
+    constexpr std::size_t kMaxDigits = 9;
+    const bool is_line = !line.empty() && line.size() <= kMaxDigits && line.front() != '0' &&
                          line.find_first_not_of("0123456789") == std::string::npos;
     return {fmt::format("{}", known->second), is_line ? line : "null"};
 }

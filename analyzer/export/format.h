@@ -100,7 +100,7 @@ struct Format {
     /// Error: `folder` is none that write_archive has made, or something else lies in it, which is named.
     Result<void> (*check_only_archive)(const std::string& folder) = nullptr;
     std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
-    std::uint64_t most_budget = 0;   ///< more slices are not written; 0: no matter how many
+    std::uint64_t max_budget = 0;    ///< more slices are not written; 0: no matter how many
     bool binary = false;             ///< nothing to look at in a terminal
     bool draws_arrows = false;       ///< Options::arrows means something
     /// Options::weight means something to `write`, which needs views::Closed::lost_self.

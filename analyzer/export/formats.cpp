@@ -6,7 +6,7 @@ namespace {
 /// The Firefox Profiler makes an object of each marker and sorts them, several times over: with some hundred
 /// thousand it takes seconds. It reads a profile as one string, which ends at 512 MiB in Chromium and at 1
 /// GiB in Firefox: these are 2 to 4 million markers.
-constexpr std::uint64_t kUsualFirefox = 200'000, kMostFirefox = 2'000'000;
+constexpr std::uint64_t kUsualFirefox = 200'000, kMaxFirefox = 2'000'000;
 
 constexpr Format kFormats[] = {
     {.name = "csv", .help = "one line for each call, for spreadsheets and scripts", .write = write_csv},
@@ -29,7 +29,7 @@ constexpr Format kFormats[] = {
      .help = "a profile for profiler.firefox.com",
      .write = write_firefox,
      .usual_budget = kUsualFirefox,
-     .most_budget = kMostFirefox,
+     .max_budget = kMaxFirefox,
      .weighs_calls = true},
     {.name = "paje", .help = "a Pajé trace, for pj_dump and ViTE", .write = write_paje},
 #if RDAM_OTF2

@@ -165,7 +165,7 @@ namespace {
 constexpr std::uint64_t kPartOfShown = 100;
 
 /// So many calls, with those around them.
-std::uint64_t most_calls(std::uint64_t budget) {
+std::uint64_t max_calls(std::uint64_t budget) {
     return budget * 3 / 8;
 }
 
@@ -178,13 +178,13 @@ std::size_t shown_losses(std::uint64_t budget, std::size_t threads) {
 /// Whether the calls that are chosen by what is known early are nearly those that would be chosen later: of
 /// few it is not known what they lost, and most of those that may be above the threshold are.
 bool tells_enough(const views::Visit& visit, const EarlyLosses& early, std::uint64_t budget) {
-    if (!visit.unsettled() || *visit.unsettled() > most_calls(budget) / 2) return false;
+    if (!visit.unsettled() || *visit.unsettled() > max_calls(budget) / 2) return false;
     // By the least of the largest there may be more than those.
-    if (const auto least = early.most().largest.least_within(most_calls(budget) / 2);
-        least && early.most().counts.from(SizeCounts::class_of(least->lost)) > most_calls(budget))
+    if (const auto least = early.most().largest.least_within(max_calls(budget) / 2);
+        least && early.most().counts.from(SizeCounts::class_of(least->lost)) > max_calls(budget))
         return false;
-    const std::uint64_t wanted = std::min(early.most().calls, most_calls(budget));
-    return early.least().from(early.most().counts.class_with_at_most(most_calls(budget))) >= wanted / 2;
+    const std::uint64_t wanted = std::min(early.most().calls, max_calls(budget));
+    return early.least().from(early.most().counts.class_with_at_most(max_calls(budget))) >= wanted / 2;
 }
 
 Result<LossCounts> count_losses(const views::Visit& visit, unsigned jobs) {
@@ -225,8 +225,8 @@ Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsig
     if (!losses) return tl::unexpected{losses.error()};
     Kept kept;
     kept.all_ = false;
-    kept.lost_ = SizeCounts::least_of(losses->counts.class_with_at_most(most_calls(budget)));
-    if (const auto least = losses->largest.least_within(most_calls(budget) / 2)) {
+    kept.lost_ = SizeCounts::least_of(losses->counts.class_with_at_most(max_calls(budget)));
+    if (const auto least = losses->largest.least_within(max_calls(budget) / 2)) {
         kept.least_ = *least;
         // All that may have lost as much.
         if (early_enough) kept.least_.span = {UINT64_MAX, UINT64_MAX};

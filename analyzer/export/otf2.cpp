@@ -108,7 +108,7 @@ class Definitions {
 
 /// The most that a function may have. The library compares each attribute of an event with all others; only a
 /// made-up trace has more.
-constexpr std::size_t kMostParameters = 64;
+constexpr std::size_t kMaxParameters = 64;
 
 /// In place of a text that the trace has not kept.
 constexpr std::string_view kForgotten = "(a text that was not kept)";
@@ -203,7 +203,7 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     for (const trace::FunctionInfo& function : info.functions) {
         CallAttributes& call = calls_.emplace_back();
         for (const trace::ParameterInfo& parameter : function.parameters)
-            if (call.parameters.size() < kMostParameters)
+            if (call.parameters.size() < kMaxParameters)
                 call.parameters.push_back(attribute_of(parameter, call.parameters));
         if (!function.result.empty()) call.result = attribute_of(function.result.front(), {});
         regions_.push_back(region_of(function));

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kArchiveName = "traces";
 
 /// Of a writer: what it holds before it goes to its file.
-constexpr std::size_t kMostChunks = 4;
+constexpr std::size_t kMaxChunks = 4;
 
 using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
 
@@ -24,7 +24,7 @@ void* allocate(void* /*user*/, OTF2_FileType /*type*/, OTF2_LocationRef /*locati
     try {
         if (*own == nullptr) *own = new Chunks;
         auto& chunks = *static_cast<Chunks*>(*own);
-        if (chunks.size() == kMostChunks) return nullptr;
+        if (chunks.size() == kMaxChunks) return nullptr;
         chunks.push_back(std::make_unique<std::byte[]>(size));
         return chunks.back().get();
     } catch (const std::bad_alloc&) {

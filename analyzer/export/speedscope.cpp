@@ -34,8 +34,8 @@ void add_place(const std::string& source, SpeedscopeJson& frame) {
     frame["file"] = printable(source.substr(0, colon));
     if (colon == std::string::npos) return;
     const std::string line = source.substr(colon + 1);
-    constexpr std::size_t kMostDigits = 9;
-    if (!line.empty() && line.size() <= kMostDigits &&
+    constexpr std::size_t kMaxDigits = 9;
+    if (!line.empty() && line.size() <= kMaxDigits &&
         line.find_first_not_of("0123456789") == std::string::npos)
         frame["line"] = std::stoul(line);
 }

@@ -13,7 +13,7 @@
 namespace rdam::exports {
 
 /// More paths than this are drawn by no viewer: the lightest are merged.
-inline constexpr std::size_t kMostStacks = 50'000;
+inline constexpr std::size_t kMaxStacks = 50'000;
 
 /// What lies in a path itself, outside of the calls inside. Its frames are the path's nodes from the root's
 /// child to `node` and, if `merged`, one more that stands for all of the paths inside that are not listed.
@@ -25,7 +25,7 @@ struct Stack {
 
 /// Nodes' parents come before them. Together they weigh what the tree does, but for the rounding of each.
 std::vector<Stack> weighted_stacks(const score::PathTree& tree, PathWeight weight,
-                                   std::size_t most = kMostStacks);
+                                   std::size_t most = kMaxStacks);
 
 /// The nodes from the root's child to `node`; none for the root.
 void frames_of(const score::PathTree& tree, std::uint32_t node, std::vector<std::uint32_t>& frames);

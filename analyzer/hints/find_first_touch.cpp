@@ -35,7 +35,7 @@ std::vector<bool> gets_new_page(const score::Sample& sample, std::uint16_t word)
 }
 
 /// Some of these pages may have been touched by others before: the fastest of the calls says nothing.
-void judge(const LossPart& loss, const trace::ParameterInfo& parameter, Hints& hints) {
+void add_if_explains(const LossPart& loss, const trace::ParameterInfo& parameter, Hints& hints) {
     constexpr double kSlower = 1.5;
     const std::vector<bool> is_new = gets_new_page(loss.row.sample, parameter.word);
     const Shares shares = shares_of(loss, [&](std::size_t i) { return is_new[i]; });
@@ -61,7 +61,7 @@ void find_first_touch(const LossPart& loss, Hints& hints) {
     for (const trace::ParameterInfo& parameter : loss.function.parameters)
         if (static_cast<ValueKind>(parameter.kind) == ValueKind::pointer &&
             parameter.word < loss.row.sample.words_per_call)
-            judge(loss, parameter, hints);
+            add_if_explains(loss, parameter, hints);
 }
 
 }  // namespace rdam::hints

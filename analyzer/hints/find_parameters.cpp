@@ -36,7 +36,7 @@ struct Asked {
 };
 
 /// Returns the share that the variable explains.
-double judge(const LossPart& loss, const Asked& asked, const ValueOf& variable, Hints& hints) {
+double add_if_explains(const LossPart& loss, const Asked& asked, const ValueOf& variable, Hints& hints) {
     const Explanation found = explanation_by(loss, variable);
     const double left = rdam_left(loss, found.share);
     if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left, asked.variable});
@@ -73,7 +73,7 @@ void judge_parameters(const LossPart& loss, Hints& hints) {
     for (std::size_t p = 0; p < loss.function.parameters.size(); ++p) {
         const trace::ParameterInfo& parameter = loss.function.parameters[p];
         if (parameter.key || parameter.word >= sample.words_per_call) continue;
-        judge(
+        add_if_explains(
             loss,
             {.variable = {Of::parameter, p},
              .name = parameter.name,
@@ -87,7 +87,7 @@ void judge_parameters(const LossPart& loss, Hints& hints) {
 }
 
 void judge_caller(const LossPart& loss, Hints& hints) {
-    judge(
+    add_if_explains(
         loss,
         {.variable = {Of::caller},
          .name = kCaller,
@@ -115,19 +115,20 @@ void judge_loops(const LossPart& loss, Hints& hints) {
     for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
         const std::string& name = loss.info.functions[sample.repeated[g]].name;
         const ValueOf repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
-        best = std::max(best, judge(loss, asked(fmt::format("calls of {} inside", name), {Of::repeats, g}),
-                                    repeats, hints));
+        best = std::max(
+            best, add_if_explains(loss, asked(fmt::format("calls of {} inside", name), {Of::repeats, g}),
+                                  repeats, hints));
     }
     const ValueOf all = [&sample](std::size_t i) { return sample.calls[i].inside; };
     Hints together;
-    if (judge(loss, asked(kCallsInside, {Of::calls_inside}), all, together) > best + kMore)
+    if (add_if_explains(loss, asked(kCallsInside, {Of::calls_inside}), all, together) > best + kMore)
         hints.insert(hints.end(), together.begin(), together.end());
 }
 
 /// Without deep keys calls with other keys inside are of the same sequence.
 void judge_keys_inside(const LossPart& loss, Hints& hints) {
     const auto& calls = loss.row.sample.calls;
-    judge(
+    add_if_explains(
         loss,
         {.variable = {Of::keys_inside},
          .name = kKeysInside,
@@ -219,7 +220,7 @@ void judge_result(const LossPart& loss, Hints& hints) {
     const trace::ParameterInfo& type = loss.function.result.front();
     const auto& calls = loss.row.sample.calls;
     Hints own;
-    const double explains = judge(
+    const double explains = add_if_explains(
         loss,
         {.variable = {Of::result},
          .name = kReturnValue,

@@ -231,7 +231,7 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
                          const Options& options) {
     auto report = score::score_trace(
         reader, settings,
-        {.most_sequences = options.most_sequences, .samples = true, .progress = options.progress});
+        {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
     auto functions = find_hints(reader.info(), *report);
     return Analysis{std::move(*report), std::move(functions)};

@@ -125,7 +125,7 @@ struct Analysis {
 };
 
 struct Options {
-    std::size_t most_sequences = 1000;  ///< listed for each function
+    std::size_t max_sequences = 1000;  ///< listed for each function
     score::ReadProgress progress;
 };
 

@@ -31,13 +31,13 @@ std::string score_in_words(const score::Baseline& baseline) {
            baseline_in_words(baseline);
 }
 
-std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names) {
+std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t max_names) {
     std::vector<SettingInForce> out;
     if (comparison.baseline.kind != score::Baseline::Kind::thread)
         out.push_back({"Calls compared with", baseline_in_words(comparison.baseline)});
     if (!comparison.rules_file.empty()) out.push_back({"Rules", comparison.rules_file});
     const auto add = [&](const char* name, const std::vector<std::string>& names) {
-        if (!names.empty()) out.push_back({name, listed(names, most_names)});
+        if (!names.empty()) out.push_back({name, listed(names, max_names)});
     };
     add("Keys", comparison.rules.keys);
     add("No keys", comparison.rules.no_keys);
@@ -60,10 +60,10 @@ score::Comparison of_all(Reports reports) {
 }
 
 std::string settings_line(Reports reports) {
-    constexpr std::size_t kMostNames = 5;
+    constexpr std::size_t kMaxNames = 5;
     std::string text;
     if (reports.empty()) return text;
-    for (SettingInForce& each : settings_in_force(of_all(reports), kMostNames)) {
+    for (SettingInForce& each : settings_in_force(of_all(reports), kMaxNames)) {
         each.name.front() = static_cast<char>(std::tolower(each.name.front()));
         const char* const between = each.value.empty() ? "" : each.name.ends_with("with") ? " " : ": ";
         text += (text.empty() ? "" : "; ") + each.name + between + each.value;

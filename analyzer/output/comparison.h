@@ -22,8 +22,8 @@ struct SettingInForce {
     std::string name, value;
 };
 
-/// The settings that are not the default. A list has its first `most_names`, and how many more there are.
-std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t most_names);
+/// The settings that are not the default. A list has its first `max_names`, and how many more there are.
+std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t max_names);
 
 /// That of several reports of one analysis, with the names of all.
 score::Comparison of_all(Reports reports);

@@ -96,8 +96,8 @@ Json trace_json(const score::Report& report) {
              {"paused_ns", nanoseconds(report.paused_ns)},
              {"recording",
               {{"slowdown", finite(report.cost.slowdown)},
-               {"slowdown_low", finite(report.cost.least_slowdown)},
-               {"slowdown_high", finite(report.cost.most_slowdown)},
+               {"slowdown_low", finite(report.cost.slowdown_low)},
+               {"slowdown_high", finite(report.cost.slowdown_high)},
                {"gates_ns", nanoseconds(report.cost.gates_ns)},
                {"probes_ns", nanoseconds(report.cost.probes_ns)},
                {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
@@ -269,8 +269,8 @@ Json function_json(const hints::Analysis& analysis, const score::FunctionRow& ro
     out.update(figures_json(function_fields(), row));
     out["threads"] = shares_json(report, row);
     out["sequences"] = sequences_json(row, found, symbols);
-    out["stacks"] = stacks_json(row, symbols, options.most_stacks);
-    out["callers"] = callers_json(row, symbols, options.most_stacks);
+    out["stacks"] = stacks_json(row, symbols, options.max_stacks);
+    out["callers"] = callers_json(row, symbols, options.max_stacks);
     out["hints"] = hints_json(row, found.hints, hot_lines);
     if (row.no_score) out["no_score"] = no_score_reason(row);
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);

@@ -15,8 +15,8 @@
 namespace rdam::output {
 
 struct JsonOptions {
-    std::size_t top = 0;           ///< functions, 0: all
-    std::size_t most_stacks = 10;  ///< and callers, of each function; stacks of each caller
+    std::size_t top = 0;          ///< functions, 0: all
+    std::size_t max_stacks = 10;  ///< and callers, of each function; stacks of each caller
 };
 
 /// One JSON object, indented, with a newline at its end. Valid UTF-8 whatever the trace holds; no number in

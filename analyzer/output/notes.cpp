@@ -225,10 +225,9 @@ std::string rounded(double slowdown) {
 
 /// "1.02 to 1.10 × as long".
 std::string times_range(const score::RecordingCost& cost) {
-    if (cost.most_slowdown >= score::kMaxSlowdown)
-        return fmt::format("{} × as long or more",
-                           rounded(std::min(cost.least_slowdown, score::kMaxSlowdown)));
-    const std::string least = rounded(cost.least_slowdown), most = rounded(cost.most_slowdown);
+    if (cost.slowdown_high >= score::kMaxSlowdown)
+        return fmt::format("{} × as long or more", rounded(std::min(cost.slowdown_low, score::kMaxSlowdown)));
+    const std::string least = rounded(cost.slowdown_low), most = rounded(cost.slowdown_high);
     return least == most ? "about " + least + " × as long" : least + " to " + most + " × as long";
 }
 

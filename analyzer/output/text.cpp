@@ -198,7 +198,7 @@ class TextWriter {
             section(title(row) + ", by sequence");
             constexpr std::size_t kWidestSequence = 100;
             FieldTable table{sequence_fields(), kWidestSequence};
-            const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
+            const std::size_t shown = std::min(row.sequences.size(), options_.max_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
                 table.add(part, sequence_name(part));
             if (shown > 0) print_table(table.table());
@@ -273,7 +273,7 @@ class TextWriter {
             const bool known = std::ranges::any_of(rows, [&](const score::PatternRow& before) {
                 return before.thread == row.thread && before.unit == row.unit;
             });
-            if (rows.size() == options_.most_sequences) break;
+            if (rows.size() == options_.max_sequences) break;
             if (!known) rows.push_back(row);
         }
         return rows;
@@ -308,7 +308,7 @@ class TextWriter {
         std::size_t shown = 0;
         double share = 0;
         for (const score::CallerRow& each : row.callers) {
-            if (shown == options_.most_callers || (shown > 0 && each.share < kSmallShare)) break;
+            if (shown == options_.max_callers || (shown > 0 && each.share < kSmallShare)) break;
             caller(row, each);
             share += each.share;
             ++shown;
@@ -353,10 +353,10 @@ class TextWriter {
             if (shared-- == 0) said_at = texts.size();
             for (const StackFrame& frame : symbols_.frames(address))
                 texts.push_back(frame_in_a_line(frame));
-            if (texts.size() > options_.most_frames) break;
+            if (texts.size() > options_.max_frames) break;
         }
-        const bool more = texts.size() > options_.most_frames;
-        if (more) texts.resize(options_.most_frames);
+        const bool more = texts.size() > options_.max_frames;
+        if (more) texts.resize(options_.max_frames);
         for (std::size_t i = 0; i < texts.size(); ++i) {
             if (i == said_at) line(style_.faint("      " + parting));
             line("      " + texts[i]);

@@ -22,9 +22,9 @@ struct TextOptions {
     bool color = false;
     std::size_t width = 0;                  ///< columns of the terminal; 0: it is none, or a simple one
     double threshold = score::kWorthALook;  ///< scores from here on are highlighted
-    std::size_t most_sequences = 10;        ///< of each function
-    std::size_t most_callers = 3;           ///< of each function
-    std::size_t most_frames = 12;           ///< of each call stack
+    std::size_t max_sequences = 10;         ///< of each function
+    std::size_t max_callers = 3;            ///< of each function
+    std::size_t max_frames = 12;            ///< of each call stack
 };
 
 /// Several lines. Nothing from the trace gets into it except through printable(). `check`: of its report; empty:

@@ -41,7 +41,7 @@ class NeverCalled {
     std::set<std::string> names_;
 };
 
-DiffVerdict judge(const DiffRow& row) {
+DiffVerdict verdict_of(const DiffRow& row) {
     if (row.b == nullptr) return DiffVerdict::only_a;
     if (row.a == nullptr) return DiffVerdict::only_b;
     if (!row.scored) return DiffVerdict::same;
@@ -113,7 +113,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.scored = is_scored(row.a) && is_scored(row.b);
         if (row.recorded_in_both && row.scored)
             row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
-        row.verdict = judge(row);
+        row.verdict = verdict_of(row);
         rows.push_back(std::move(row));
     }
     std::ranges::sort(rows, [](const DiffRow& x, const DiffRow& y) {

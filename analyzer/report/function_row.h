@@ -31,7 +31,7 @@ struct RowContext {
     double all_lives = 0;  ///< Σ T, ticks
     double ns_per_tick = 1;
     std::uint64_t run_begin = 0;  ///< ticks
-    std::size_t most_sequences = 0;
+    std::size_t max_sequences = 0;
     std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
     std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
 

@@ -174,7 +174,7 @@ ResolvedSettings with_candidates(const trace::TraceInfo& info, ResolvedSettings 
     settings.any_baseline = true;
     if (settings.sequences.deep_keys || info.samples_trees()) return settings;
     settings.candidates = sequences::all_candidates(info);
-    settings.most_candidate_groups = kMax;
+    settings.max_candidate_groups = kMax;
     settings.candidate_groups_of_thread = kInAll / std::max<std::size_t>(info.threads.size(), 1);
     settings.sequences.fold_loops = false;
     return settings;
@@ -188,7 +188,7 @@ bool same_groups(const ResolvedSettings& a, const ResolvedSettings& b) {
 
 bool can_regroup(const AnalyzedTrace& trace, const ResolvedSettings& kept, const ResolvedSettings& wanted) {
     if (kept.candidates.empty() || wanted.patterns || wanted.sequences.deep_keys) return false;
-    if (wanted.most_paths > 0 || wanted.most_course > 0) return false;
+    if (wanted.max_paths > 0 || wanted.max_course > 0) return false;
     const bool too_long =
         std::ranges::any_of(trace.threads, [](const auto& thread) { return thread->too_long > 0; });
     if (wanted.sequences.fold_loops && too_long) return false;

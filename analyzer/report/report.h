@@ -94,7 +94,7 @@ struct Course {
     double bin_ns = 0;    ///< length of a bin; 0: not asked for, or the run has no length. What was recorded
                           ///< outside of the bins (at wild times) is in the first or the last one
     std::vector<CourseCell> cells;  ///< in the order of threads, functions and bins; only those with calls
-    /// Parts of calls for which there was no room (ResolvedSettings::most_course): how many of which sequence
+    /// Parts of calls for which there was no room (ResolvedSettings::max_course): how many of which sequence
     /// were in which bin is not known, and the loss of their sequences is divided among their bins by their
     /// time and number.
     std::uint64_t approximate = 0;
@@ -355,7 +355,7 @@ struct PathNode {
 
 struct PathTree {
     std::vector<PathNode> nodes;  ///< the root first, parents before their children; none: not asked for
-    /// Calls (recorded ones) on paths for which there was no room (ResolvedSettings::most_paths). They are in
+    /// Calls (recorded ones) on paths for which there was no room (ResolvedSettings::max_paths). They are in
     /// nodes of their function below an ancestor of the path, or below a child of the root, kElsewhere.
     std::uint64_t left_out = 0;
     /// Calls of which it was not kept, for the same reason, of which sequence how many were on which path:
@@ -384,8 +384,8 @@ struct RecordingCost {
     /// The run lasted about so many times as long as without the recorder, 1 to kMaxSlowdown: by what probes cost
     /// in a program, and at least and at most, which is all that can be known from inside.
     double slowdown = 1;
-    double least_slowdown = 1;
-    double most_slowdown = 1;
+    double slowdown_low = 1;
+    double slowdown_high = 1;
     bool idle_machine = false;  ///< … if no other program had the processors, which is not known
 };
 

@@ -85,7 +85,7 @@ void add_timelines(const RowContext& context, Report& report) {
 }
 
 void add_sample(const RowContext& context, FunctionRow& row) {
-    if (context.settings.most_sampled == 0 || row.copied_stacks) return;
+    if (context.settings.max_sampled == 0 || row.copied_stacks) return;
     const auto bases = bases_of(context, row.function);
     add_slow_calls(context, bases, row);
     row.sample.words_per_call = context.info.functions[row.function].enter_words;

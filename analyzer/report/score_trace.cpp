@@ -51,7 +51,7 @@ class Threads {
         const std::size_t threads = reader.info().threads.size();
         out_.times.resize(threads);
         out_.windows.resize(threads);
-        if (settings.most_course > 0)
+        if (settings.max_course > 0)
             course_ = course_span(reader.info(), window_, [&](std::uint32_t t) { return reader.end_of(t); });
     }
 
@@ -121,7 +121,7 @@ class Threads {
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(trace::TickRange{}));
         times.off_cpu->in_pauses = in_pauses;
-        if (settings_.most_sampled == 0) return;
+        if (settings_.max_sampled == 0) return;
         for (samples::CallSample& sample : times.samples)
             sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });
     }
@@ -138,7 +138,7 @@ class Threads {
 };
 
 /// Calls of each function and thread that are kept: fewer if there are many of both.
-std::size_t most_calls_sampled(const trace::TraceInfo& info) {
+std::size_t max_calls_sampled(const trace::TraceInfo& info) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kOfFunction = std::size_t{1} << 16;
     constexpr std::size_t kMax = 4096;
@@ -164,10 +164,10 @@ void want_places(const Settings& settings, std::size_t threads, ResolvedSettings
     constexpr std::size_t kMin = std::size_t{1} << 10;
     threads = std::max<std::size_t>(threads, 1);
     if (settings.paths) {
-        resolved.most_paths = std::clamp(kPathsInAll / threads, kMin, kMaxPaths);
-        resolved.most_path_groups = std::max(kInAll / threads, kMin);
+        resolved.max_paths = std::clamp(kPathsInAll / threads, kMin, kMaxPaths);
+        resolved.max_path_groups = std::max(kInAll / threads, kMin);
     }
-    if (settings.course) resolved.most_course = std::max(kInAll / threads, kMin);
+    if (settings.course) resolved.max_course = std::max(kInAll / threads, kMin);
 }
 
 void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
@@ -213,9 +213,9 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
             info.process.copied_stacks);
     resolved.baseline.step = info.clock.step_ticks;
     // Others' traces may say anything.
-    constexpr double kMostError = 0xffff;
+    constexpr double kMaxError = 0xffff;
     const double error = info.clock.error_ticks;
-    resolved.baseline.error = error >= 0 && error <= kMostError ? error : 0;
+    resolved.baseline.error = error >= 0 && error <= kMaxError ? error : 0;
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
     note_waits(info, resolved);
@@ -241,10 +241,10 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kMax = std::size_t{1} << 16;
     constexpr std::size_t kMin = 64;
-    settings.most_sampled = most_calls_sampled(info);
+    settings.max_sampled = max_calls_sampled(info);
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
-        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);
+        settings.max_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);
     std::uint64_t begin = UINT64_MAX, end = 0;
     for (const trace::ThreadInfo& thread : info.threads) {
         if (thread.start != 0) begin = std::min(begin, thread.start);
@@ -276,7 +276,7 @@ Result<Report> score_trace(const trace::TraceReader& reader, const Settings& set
     if (!trace) return tl::unexpected{trace.error()};
     resolved->asked_for = trace->shown;
     Report report = leave_out(*trace, make_report(trace->facts(), *resolved, trace->threads,
-                                                  options.most_sequences, options.most_patterns, jobs));
+                                                  options.max_sequences, options.max_patterns, jobs));
     // Hundreds of thousands of groups take a while to be given back.
     in_parallel(trace->threads.size(), jobs, [&](std::size_t t) { trace->threads[t].reset(); });
     return report;

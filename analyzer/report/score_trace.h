@@ -30,9 +30,9 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::
                                  const ReadProgress& progress);
 
 struct ScoreOptions {
-    std::size_t most_sequences = 1000;  ///< listed for each function
-    std::size_t most_patterns = 1000;   ///< listed in all
-    bool samples = false;               ///< keeps samples of the calls, for hints
+    std::size_t max_sequences = 1000;  ///< listed for each function
+    std::size_t max_patterns = 1000;   ///< listed in all
+    bool samples = false;              ///< keeps samples of the calls, for hints
     ReadProgress progress = {};
 };
 

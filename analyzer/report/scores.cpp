@@ -268,7 +268,7 @@ std::string qualified_name(const std::string& module, const std::string& name) {
 }
 
 Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
-               std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences)
+               std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t max_sequences)
     : facts_(facts),
       settings_(settings),
       threads_(threads),
@@ -289,7 +289,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
                .all_lives = lives_.all,
                .ns_per_tick = ns_per_tick_,
                .run_begin = facts_.run_begin.value_or(lives_.begin),
-               .most_sequences = most_sequences} {
+               .max_sequences = max_sequences} {
     count_stacks(context_);
 }
 
@@ -336,12 +336,12 @@ void Scores::add_largest_samples(std::vector<FunctionRow>& rows) const {
 }
 
 void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const {
-    if (settings_.most_paths > 0) {
+    if (settings_.max_paths > 0) {
         PathMaker maker{context_};
         in_parallel(rows.size(), jobs, [&](std::size_t f) { maker.add(rows[f]); });
         report.paths = maker.tree();
     }
-    if (settings_.most_course > 0) {
+    if (settings_.max_course > 0) {
         const CourseMaker maker{context_};
         std::vector<std::vector<CourseCell>> cells(rows.size());
         in_parallel(rows.size(), jobs, [&](std::size_t f) { cells[f] = maker.cells(rows[f]); });
@@ -352,7 +352,7 @@ void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Rep
     }
 }
 
-Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) const {
+Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) const {
     Report report = without_rows();
     std::vector<FunctionRow> rows = make_rows(samples, jobs);
     add_places(rows, jobs, report);
@@ -378,7 +378,7 @@ Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) co
     });
     rank(report.functions);
     add_timelines(context_, report);
-    if (settings_.patterns) add_pattern_rows(context_, most_patterns, report);
+    if (settings_.patterns) add_pattern_rows(context_, max_patterns, report);
     return report;
 }
 
@@ -406,9 +406,9 @@ Distribution Scores::durations(std::uint32_t function) const {
 }
 
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns, unsigned jobs) {
-    return Scores{facts, settings, threads, most_sequences}.report(most_patterns, true, jobs);
+                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t max_sequences,
+                   std::size_t max_patterns, unsigned jobs) {
+    return Scores{facts, settings, threads, max_sequences}.report(max_patterns, true, jobs);
 }
 
 namespace {
@@ -432,7 +432,7 @@ constexpr double kSomeGates = 0.4, kManyGates = 0.8;
 constexpr double kUnseen = 0.08;
 /// … the start and the end of `rdam record`, up to a part of a short run.
 constexpr double kStartNs = 35e6;
-constexpr double kMostStart = 0.2;
+constexpr double kMaxStart = 0.2;
 
 Factors most_of(const std::vector<ThreadCost>& threads, double duration_ns) {
     double gates_ns = 0;
@@ -477,16 +477,15 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         cost.switches_ns += thread.switches_ns;
     }
     cost.slowdown = slowdown(threads, duration_ns, at_a_time, {});
-    cost.least_slowdown = slowdown(threads, duration_ns, at_a_time, kLeast);
+    cost.slowdown_low = slowdown(threads, duration_ns, at_a_time, kLeast);
     if (threads.empty()) {
-        cost.most_slowdown = cost.slowdown;
+        cost.slowdown_high = cost.slowdown;
         return cost;
     }
     const double most = slowdown(threads, duration_ns, at_a_time, most_of(threads, duration_ns));
-    const double start = std::min(kStartNs / std::max(duration_ns, 1.0), kMostStart);
-    const double half = (most - cost.least_slowdown) / 2;
-    cost.most_slowdown =
-        std::min(cost.least_slowdown + half + std::hypot(half, kUnseen) + start, kMaxSlowdown);
+    const double start = std::min(kStartNs / std::max(duration_ns, 1.0), kMaxStart);
+    const double half = (most - cost.slowdown_low) / 2;
+    cost.slowdown_high = std::min(cost.slowdown_low + half + std::hypot(half, kUnseen) + start, kMaxSlowdown);
     return cost;
 }
 

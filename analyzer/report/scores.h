@@ -38,15 +38,15 @@ struct Lives {
 /// Not movable: parts refer to each other. May be asked by several threads at once.
 class Scores : private Unmovable {
   public:
-    /// `threads` has one for each of facts.info.threads; all must outlive it. Lists at most `most_sequences`
+    /// `threads` has one for each of facts.info.threads; all must outlive it. Lists at most `max_sequences`
     /// for each function.
     Scores(const TraceFacts& facts, const ResolvedSettings& settings,
-           std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences);
+           std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t max_sequences);
     ~Scores() = default;
 
     /// For all functions. Rows that score at least the threshold have a sample, if `samples` is true and
     /// samples were kept. `jobs` threads compute the rows.
-    Report report(std::size_t most_patterns, bool samples = true, unsigned jobs = 1) const;
+    Report report(std::size_t max_patterns, bool samples = true, unsigned jobs = 1) const;
     /// With the row of this function alone, and its sample whatever its score.
     Report report_on(std::uint32_t function) const;
     /// The durations of the function's scored outermost calls, in ticks.
@@ -71,7 +71,7 @@ class Scores : private Unmovable {
 
 /// Computes scores for a single report.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns = 0, unsigned jobs = 1);
+                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t max_sequences,
+                   std::size_t max_patterns = 0, unsigned jobs = 1);
 
 }  // namespace rdam::score

@@ -128,7 +128,7 @@ void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> lo
         return std::tie(b.lost, b.occurrences, a.id, a.group) <
                std::tie(a.lost, a.occurrences, b.id, b.group);
     });
-    scored.resize(std::min(scored.size(), context.most_sequences));
+    scored.resize(std::min(scored.size(), context.max_sequences));
     for (const SequenceCandidate& candidate : scored)
         row.sequences.push_back(describe(context, candidate, row, losses));
 }

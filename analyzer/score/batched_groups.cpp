@@ -195,7 +195,7 @@ CallBatch::CallBatch(std::size_t bytes) {
     const std::size_t calls = std::min(bytes / sizeof(BatchedCall), kMaxCalls);
     blocks_ = std::max(2 * kPartitions, bytes / kBlockBytes);
     block_calls_ = std::max<std::size_t>(calls / blocks_, 1);
-    most_keys_ = bytes / sizeof(std::uint64_t) / 2;
+    max_keys_ = bytes / sizeof(std::uint64_t) / 2;
     calls_.reset(allocate_calls(blocks_ * block_calls_));
     next_.resize(blocks_);
     clear();

@@ -60,7 +60,7 @@ class CallBatch {
     /// Whether a call of a group of this hash has no room before drain().
     bool full(std::uint64_t group_hash) const {
         const Partition& partition = partitions_[partition_of(group_hash)];
-        return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > most_keys_;
+        return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > max_keys_;
     }
     std::uint32_t size() const { return size_; }
     /// The caller fills it, except for `key` and `order`, and adds to `marks`. The batch must not be full.
@@ -102,7 +102,7 @@ class CallBatch {
 
     std::size_t blocks_;
     std::size_t block_calls_;
-    std::size_t most_keys_;
+    std::size_t max_keys_;
     std::unique_ptr<BatchedCall[], Free> calls_;  // block by block
     std::vector<std::uint32_t> next_;             // by block
     std::array<Partition, kPartitions> partitions_;

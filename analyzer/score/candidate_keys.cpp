@@ -30,7 +30,7 @@ void CandidateKeys::added(std::uint32_t function, sequences::GroupId group,
         return;
     }
     const std::size_t most =
-        groups_ < settings_.candidate_groups_of_thread ? settings_.most_candidate_groups : kFewGroups;
+        groups_ < settings_.candidate_groups_of_thread ? settings_.max_candidate_groups : kFewGroups;
     if (mine.groups.size() < most) {
         mine.room = std::min(kFewGroups, most - mine.groups.size());
         return;
@@ -50,14 +50,14 @@ bool CandidateKeys::is_key(std::uint32_t function, const sequences::KeyWord& can
 bool CandidateKeys::give_up_one(std::uint32_t function, const sequences::SequenceStore& store) {
     std::vector<bool>& given_up = given_up_[function];
     std::size_t worst = given_up.size();
-    std::size_t most_values = 0;
+    std::size_t max_values = 0;
     for (std::size_t i = 0; i < given_up.size(); ++i) {
         if (given_up[i] || is_key(function, settings_.candidates[function][i])) continue;
         std::set<std::uint64_t> values;
         for (const sequences::GroupId group : functions_[function].groups)
             values.insert(store.keys(store.group(group))[i]);
-        if (values.size() <= most_values) continue;
-        most_values = values.size();
+        if (values.size() <= max_values) continue;
+        max_values = values.size();
         worst = i;
     }
     if (worst == given_up.size()) return false;

@@ -35,7 +35,7 @@ struct ResolvedSettings {
     /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
     /// grouped by the keys alone.
     sequences::KeyTable candidates = {};
-    std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
+    std::size_t max_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
     std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
     bool any_baseline = false;                   ///< keeps what another baseline needs
     bool patterns = false;
@@ -45,12 +45,12 @@ struct ResolvedSettings {
     double threshold = kWorthALook;    ///< what scores less gets no hints
     std::size_t largest_sampled = 0;   ///< so many of those that lost most have a sample, whatever they score
     std::vector<bool> asked_for = {};  ///< by function: those that have a sample, too; empty: none
-    std::size_t most_sampled = 0;      ///< calls of each function and thread that are kept for hints; 0: none
-    std::size_t most_in_windows = 0;   ///< calls of each thread that are kept for its timeline; 0: none
+    std::size_t max_sampled = 0;       ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t max_in_windows = 0;    ///< calls of each thread that are kept for its timeline; 0: none
     unsigned window_shift = 0;         ///< samples::Windows
-    std::size_t most_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
-    std::size_t most_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
-    std::size_t most_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
+    std::size_t max_paths = 0;         ///< paths that each thread tells apart; 0: Report::paths is not wanted
+    std::size_t max_path_groups = 0;   ///< pairs of a path and a group that each thread tells apart
+    std::size_t max_course = 0;        ///< pairs of a bin and a group; 0: Report::course is not wanted
 
     bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
     /// By function: calls around it are as if it had never been wrapped.

@@ -4,8 +4,8 @@
 
 namespace rdam::score {
 
-PathTally::PathTally(std::size_t functions, std::size_t most_paths, std::size_t most_pairs)
-    : most_paths_(most_paths), most_pairs_(most_pairs), open_calls_(functions) {
+PathTally::PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs)
+    : max_paths_(max_paths), max_pairs_(max_pairs), open_calls_(functions) {
     make_child(kRoot, UINT32_MAX, false, false);
     make_child(kRoot, UINT32_MAX, true, false);
     paths_[kRoot].last_child = 0;
@@ -50,7 +50,7 @@ std::uint32_t PathTally::find_child(std::uint32_t parent, std::uint32_t function
         });
     };
     std::uint32_t path = find();
-    if (path == NumberIndex::kNone && paths_.size() >= most_paths_) {
+    if (path == NumberIndex::kNone && paths_.size() >= max_paths_) {
         ++left_out_;
         parent = kElsewhere;
         path = find();
@@ -72,7 +72,7 @@ std::uint32_t PathTally::find_pair(std::uint32_t group, std::uint32_t path) {
         return pairs_[number].group == group && pairs_[number].path == path;
     });
     if (pair == NumberIndex::kNone) {
-        if (pairs_.size() >= most_pairs_) return kNone;
+        if (pairs_.size() >= max_pairs_) return kNone;
         pair = static_cast<std::uint32_t>(pairs_.size());
         pairs_.push_back({{}, group, path});
         pair_index_.add([this](std::uint32_t number) { return pair_hash(number); });

@@ -140,8 +140,8 @@ class PathTally {
         outside,    ///< it does not count
     };
 
-    /// For a thread with `functions` functions. Has `most_paths` paths, and four more for each function.
-    PathTally(std::size_t functions, std::size_t most_paths, std::size_t most_pairs);
+    /// For a thread with `functions` functions. Has `max_paths` paths, and four more for each function.
+    PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs);
 
     void open(std::uint32_t function, std::uint64_t weight, Kind kind);
     /// The innermost open call has ended: its path, kNone if it does not count.
@@ -185,8 +185,8 @@ class PathTally {
     std::uint64_t path_hash(std::uint32_t path) const;
     std::uint64_t pair_hash(std::uint32_t pair) const;
 
-    std::size_t most_paths_;
-    std::size_t most_pairs_;
+    std::size_t max_paths_;
+    std::size_t max_pairs_;
     std::vector<Path> paths_;
     NumberIndex path_index_;
     std::vector<Open> open_;

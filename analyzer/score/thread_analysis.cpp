@@ -9,9 +9,9 @@ namespace rdam::score {
 namespace {
 
 /// The memory of a sample is bounded, also for calls with more words than functions have parameters.
-std::size_t most_sampled(const ResolvedSettings& settings, const trace::FunctionInfo& function) {
+std::size_t max_sampled(const ResolvedSettings& settings, const trace::FunctionInfo& function) {
     constexpr std::size_t kUsualWords = 16;
-    return settings.most_sampled * kUsualWords / std::max<std::size_t>(function.enter_words, kUsualWords);
+    return settings.max_sampled * kUsualWords / std::max<std::size_t>(function.enter_words, kUsualWords);
 }
 
 }  // namespace
@@ -31,23 +31,23 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     matcher_.set_sampled(settings.windowed);
     matcher_.set_waits(settings.waits);
     builder_.set_transparent(settings.windowed);
-    out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
+    out_->windows = samples::WindowSample{settings.max_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)
-            out_->samples.emplace_back(most_sampled(settings, function), function.enter_words,
+            out_->samples.emplace_back(max_sampled(settings, function), function.enter_words,
                                        out_->samples.size());
     }
-    if (settings.most_paths > 0)
-        out_->paths = std::make_unique<PathTally>(info.functions.size(), settings.most_paths,
-                                                  settings.most_path_groups);
+    if (settings.max_paths > 0)
+        out_->paths =
+            std::make_unique<PathTally>(info.functions.size(), settings.max_paths, settings.max_path_groups);
     if (settings.patterns)
         out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);
 }
 
 void ThreadAnalysis::set_course(const trace::TickRange& range) {
-    if (settings_.most_course == 0 || range.begin >= range.end) return;
+    if (settings_.max_course == 0 || range.begin >= range.end) return;
     out_->course =
-        std::make_unique<CourseTally>(range, kCourseBins, info_.functions.size(), settings_.most_course);
+        std::make_unique<CourseTally>(range, kCourseBins, info_.functions.size(), settings_.max_course);
 }
 
 void ThreadAnalysis::gap() {

@@ -91,7 +91,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
 
     void set_result(const calls::Call& call);
 
-    bool samples_wanted() const { return settings_.most_sampled > 0; }
+    bool samples_wanted() const { return settings_.max_sampled > 0; }
 
     const trace::TraceInfo& info_;
     const ResolvedSettings& settings_;

@@ -69,10 +69,10 @@ std::vector<std::string> names_with(const trace::TraceInfo& info, std::string_vi
 
 /// Readable in an error of one line, whatever a trace calls its functions.
 std::string joined(const std::vector<std::string>& names) {
-    constexpr std::size_t kMostColumns = 160;
+    constexpr std::size_t kMaxColumns = 160;
     std::string out;
     for (const std::string& name : names)
-        out += (out.empty() ? "" : ", ") + shortened(name, kMostColumns);
+        out += (out.empty() ? "" : ", ") + shortened(name, kMaxColumns);
     return out;
 }
 

@@ -2,8 +2,8 @@
 
 namespace rdam::sequences {
 
-SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs)
-    : store_(store), options_(options), most_runs_(most_runs) {}
+SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t max_runs)
+    : store_(store), options_(options), max_runs_(max_runs) {}
 
 // Inline, for it is a part of close_shape(), which is called for every call.
 inline ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uint64_t> keys) {
@@ -30,7 +30,7 @@ void SequenceBuilder::append(Run run) {
         run.count -= more;
         if (run.count == 0 || options_.fold_loops) return;
     }
-    if (runs_.size() - parent.first_run >= most_runs_) {
+    if (runs_.size() - parent.first_run >= max_runs_) {
         parent.too_long = true;
         return;
     }

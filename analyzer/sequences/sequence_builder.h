@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxRuns = std::size_t{4} << 20;
 /// Memory: the children of the calls that are open, equal neighbours counted. Not thread-safe.
 class SequenceBuilder {
   public:
-    SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs = kMaxRuns);
+    SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t max_runs = kMaxRuns);
 
     /// Calls of functions whose entry is true (it may be shorter) have a group of their own, and to the call
     /// around them it is as if it had made their children's calls itself.
@@ -99,7 +99,7 @@ class SequenceBuilder {
 
     SequenceStore& store_;
     SequenceOptions options_;
-    std::size_t most_runs_;
+    std::size_t max_runs_;
     std::vector<Open> open_;
     std::vector<Run> runs_;            // of all open calls, one after the other; with their true counts
     std::vector<std::uint64_t> keys_;  // of all open calls, too

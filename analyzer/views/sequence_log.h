@@ -34,8 +34,8 @@ class alignas(128) SequenceLog {
   public:
     void add(std::uint32_t sequence, LogRoom& room) {
         if (!whole_) return;
-        constexpr std::size_t kMostBytes = 5;
-        if (bytes_.capacity() - bytes_.size() < kMostBytes && !grow(room)) return;
+        constexpr std::size_t kMaxBytes = 5;
+        if (bytes_.capacity() - bytes_.size() < kMaxBytes && !grow(room)) return;
         for (; sequence >= kMore; sequence >>= kBits)
             bytes_.push_back(static_cast<std::uint8_t>(sequence | kMore));
         bytes_.push_back(static_cast<std::uint8_t>(sequence));

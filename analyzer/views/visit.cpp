@@ -20,7 +20,7 @@ namespace rdam::views {
 namespace {
 
 /// Bytes for the sequences of all calls, in powers of two for each thread: some hundred million calls.
-constexpr std::size_t kMostLogs = std::size_t{256} << 20;
+constexpr std::size_t kMaxLogs = std::size_t{256} << 20;
 
 /// Times of each sequence of a thread.
 class SequenceTimes {
@@ -314,7 +314,7 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
     EarlyLook* const early = of_process || all ? nullptr : wanted.early;
     if (early != nullptr) logs_.resize(bases_.size());
-    LogRoom room{kMostLogs};
+    LogRoom room{kMaxLogs};
     std::atomic<std::uint64_t> unsettled = 0;
     const auto find_own = [&](std::size_t i) -> Result<void> {
         auto durations = std::make_unique<Durations>(all, wanted.self_losses);

@@ -354,17 +354,17 @@ void take_first_reply(bool fork_child) {
 }
 
 /// The process has a new agent, and new memory to share with it.
-void begin_standing(std::uint32_t chunks) {
-    for (std::uint32_t i = 0; i < shm::kMaxChunks && i < standing.fresh_chunks.load(); ++i)
-        standing.places[i].store(kNotThere);
-    for (std::atomic<std::uint8_t>& taken : standing.slots)
+void begin_own_copies(std::uint32_t chunks) {
+    for (std::uint32_t i = 0; i < shm::kMaxChunks && i < own_copies.fresh_chunks.load(); ++i)
+        own_copies.places[i].store(kNotThere);
+    for (std::atomic<std::uint8_t>& taken : own_copies.slots)
         taken.store(0);
     for (auto* const count :
-         {&standing.fresh_chunks, &standing.ring_tail, &standing.waiters, &standing.out_of_memory,
-          &standing.threads_started, &standing.threads_ended, &standing.opened})
+         {&own_copies.fresh_chunks, &own_copies.ring_tail, &own_copies.waiters, &own_copies.out_of_memory,
+          &own_copies.threads_started, &own_copies.threads_ended, &own_copies.opened})
         count->store(0);
-    standing.ended = 0;
-    standing.chunks = chunks;
+    own_copies.ended = 0;
+    own_copies.chunks = chunks;
     globals.calls_opened.store(0);
     globals.late_asked = 0;
 }
@@ -374,7 +374,7 @@ void begin_standing(std::uint32_t chunks) {
 class Progress {
   public:
     explicit Progress(const shm::Control& control)
-        : control_(control), from_(control.ring_head.load()), all_(standing.ring_tail.load() - from_) {}
+        : control_(control), from_(control.ring_head.load()), all_(own_copies.ring_tail.load() - from_) {}
 
     /// After kWaitMilliseconds of waiting.
     void waited() {
@@ -488,14 +488,14 @@ bool connect_agent(bool fork_child) {
                                   "RDAM_BUFFER), or raise ulimit -f");
     }
     globals.control = static_cast<shm::Control*>(memory);
-    begin_standing(chunks);
+    begin_own_copies(chunks);
     set_up_control(*globals.control, size, chunks, fork_child);
     const bool started = start_agent(static_cast<int>(fd), fork_child);
     sys::call(SYS_close, fd);
     leave_births();
     keep_from_children(memory, size);
     if (!started) return false;
-    standing.agent_pid.store(globals.control->agent_pid.load());
+    own_copies.agent_pid.store(globals.control->agent_pid.load());
     if (!wait_for_plan()) {
         if (globals.control->agent_futex.load() == shm::AgentState::refused) {
             take_first_reply(fork_child);
@@ -542,7 +542,7 @@ void wait_for_agent_end() {
             break;
         }
         if (result < 0) progress.waited();
-        control.ended.tell(standing.ended);
+        control.ended.store(own_copies.ended);
         control.process_state.store(shm::ProcessState::ending);
     }
     if (control.message_size <= sizeof control.message) say_lines(control.message, control.message_size);

@@ -195,7 +195,7 @@ struct Inherited {
 
 /// The state of the recorder and its agent. The recorder relies on this; the shared memory only informs the
 /// agent.
-struct Standing {
+struct OwnCopies {
     std::uint32_t chunks = 0;
     std::atomic<std::uint32_t> agent_pid;  ///< 0: not to be seen from here
     std::atomic<std::uint32_t> fresh_chunks;
@@ -259,7 +259,7 @@ struct Globals {
 };
 
 extern Globals globals;
-extern Standing standing;
+extern OwnCopies own_copies;
 
 }  // namespace rdam::probe
 

@@ -86,7 +86,7 @@ void close(std::uint32_t function) {
     std::uint8_t complete = kComplete;
     if (!manners[function].compare_exchange_strong(complete, kWindowed)) return;
     shm::Control& control = *globals.control;
-    control.windowed_since[function].tell(read_clock());
+    control.windowed_since[function].store(read_clock());
     shm::gate_of(&control, function).store(0);
     control.windowed_futex.fetch_add(1);
     if (!is_filtered()) sys::futex_wake(&control.windowed_futex, 1);

@@ -31,7 +31,7 @@ void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile s
         numbers[i] = calls[i];
         place.calls[i].store(numbers[i], std::memory_order_relaxed);
     }
-    slot.call_counters.tell(count, std::memory_order_relaxed);
+    slot.call_counters.store(count, std::memory_order_relaxed);
     const std::uint64_t now = read_clock();
     slot.counted_check.store(shm::check_of(numbers, count * sizeof numbers[0], now),
                              std::memory_order_relaxed);
@@ -77,12 +77,12 @@ void tell_call_counters() {
     for (std::uint32_t i = 0; i < shm::kCallCounters; ++i)
         control.counted[i] = globals.counted[i];
     control.counted_check.store(shm::check_of(globals.counted, sizeof globals.counted, 0));
-    control.call_counters.tell(given);
+    control.call_counters.store(given);
 }
 
 void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot) {
     thread.published = nullptr;
-    slot.call_counters.tell(0, std::memory_order_relaxed);
+    slot.call_counters.store(0, std::memory_order_relaxed);
     slot.counted_until.store(0, std::memory_order_relaxed);
     publish_calls(thread, slot);
 }
@@ -108,7 +108,7 @@ void publish_others() {
     const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
     if (given == 0) return;
     // No slot behind these has been used, unless threads were reopened all the time.
-    const std::uint32_t started = standing.threads_started.load();
+    const std::uint32_t started = own_copies.threads_started.load();
     const std::uint32_t slots = started < shm::kMaxThreads / 2 ? 2 * started : shm::kMaxThreads;
     for (std::uint32_t i = 0; i < slots; ++i) {
         shm::ThreadSlot& slot = control.threads[i];
@@ -124,7 +124,7 @@ void publish_others() {
 
 void take_back_calls(ThreadState& thread) {
     if (thread.slot == nullptr || thread.published == nullptr) return;
-    const std::uint32_t known = thread.slot->call_counters.hear().value;
+    const std::uint32_t known = thread.slot->call_counters.load().value;
     for (std::uint32_t i = 0; i < known && i < shm::kCallCounters; ++i)
         thread.gate_calls[i] = thread.published->calls[i].load(std::memory_order_relaxed);
 }

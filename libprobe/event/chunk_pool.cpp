@@ -21,25 +21,25 @@ constexpr std::uint32_t kWorthWaking = 8;
 
 /// Whichever thread publishes last publishes the true value.
 void tell_tail() {
-    std::uint32_t tail = standing.ring_tail.load();
-    for (std::uint32_t told = ~tail; told != tail; tail = standing.ring_tail.load())
-        globals.control->ring_tail.tell(told = tail);
+    std::uint32_t tail = own_copies.ring_tail.load();
+    for (std::uint32_t stored = ~tail; stored != tail; tail = own_copies.ring_tail.load())
+        globals.control->ring_tail.store(stored = tail);
 }
 
 void push(std::uint32_t entry) {
     shm::Control& control = *globals.control;
-    const std::uint32_t at = standing.ring_tail.fetch_add(1);
+    const std::uint32_t at = own_copies.ring_tail.fetch_add(1);
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
     tell_tail();
     const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
     if (is_filtered()) return;
-    if (due || standing.waiters.load() != 0) wake_agent();
+    if (due || own_copies.waiters.load() != 0) wake_agent();
 }
 
 /// 0: the chunk is accessible, and its memory is there.
 long give_memory(std::uint32_t chunk) {
     const long place = sys::word(&header_of(chunk));
-    const long done = standing.opened.load() != 0
+    const long done = own_copies.opened.load() != 0
                           ? 0
                           : sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
     return done == 0 ? sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE) : done;
@@ -47,40 +47,40 @@ long give_memory(std::uint32_t chunk) {
 
 /// Under a filter: chunks behind these have no memory yet.
 std::uint32_t ready_chunks() {
-    if (standing.opened.load() == 0) return 0;
+    if (own_copies.opened.load() == 0) return 0;
     const std::uint32_t ready = globals.control->ready_chunks.load();
-    return ready < standing.chunks ? ready : standing.chunks;
+    return ready < own_copies.chunks ? ready : own_copies.chunks;
 }
 
 /// Takes a chunk that has not been used yet. Its pages are populated here, by the thread that will write to
 /// them: a lack of memory is an error here, and would be a SIGBUS later.
 std::uint32_t take_fresh() {
-    std::uint32_t fresh = standing.fresh_chunks.load();
+    std::uint32_t fresh = own_copies.fresh_chunks.load();
     const bool filtered = is_filtered();
-    const std::uint32_t end = filtered ? ready_chunks() : standing.chunks;
+    const std::uint32_t end = filtered ? ready_chunks() : own_copies.chunks;
     do {
         if (fresh >= end) return shm::kNone;
-    } while (!standing.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
+    } while (!own_copies.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     // Before anything that takes time: a thread may be killed here, and others have chunks behind this one.
     globals.control->fresh_chunks.count_up();
     if (const long done = filtered ? 0 : give_memory(fresh); done != 0) {
-        standing.out_of_memory.store(1);
+        own_copies.out_of_memory.store(1);
         globals.control->out_of_memory.store(static_cast<std::uint32_t>(-done));
         // Not even its header is there to be looked at.
         std::uint32_t next = fresh + 1;
-        if (standing.fresh_chunks.compare_exchange_strong(next, fresh))
+        if (own_copies.fresh_chunks.compare_exchange_strong(next, fresh))
             globals.control->fresh_chunks.count_down();
         return shm::kNone;
     }
-    standing.places[fresh].store(kTaken);
+    own_copies.places[fresh].store(kTaken);
     return fresh;
 }
 
 /// The place of a chunk that the agent has given back; kNotThere: it has not. If the thread of the chunk was
 /// gone, the agent says so: nobody else could.
 ChunkPlace place_if_free(std::uint32_t chunk) {
-    if (chunk >= standing.chunks) return kNotThere;
-    const std::uint8_t place = standing.places[chunk].load();
+    if (chunk >= own_copies.chunks) return kNotThere;
+    const std::uint8_t place = own_copies.places[chunk].load();
     if (place == kNotThere) return kNotThere;
     const shm::ChunkState state = header_of(chunk).state.load();
     if (place == kAway && state == shm::ChunkState::free) return kAway;
@@ -96,7 +96,8 @@ std::uint32_t take_free() {
     if (chunk == shm::kNone) return chunk;
     if (chunk != shm::kDamagedList) {
         std::uint8_t place = place_if_free(chunk);
-        if (place != kNotThere && standing.places[chunk].compare_exchange_strong(place, kTaken)) return chunk;
+        if (place != kNotThere && own_copies.places[chunk].compare_exchange_strong(place, kTaken))
+            return chunk;
     }
     control.damaged.count_up();
     return shm::kNone;
@@ -110,17 +111,17 @@ std::uint32_t take_any(shm::ChunkKind kind) {
                        shm::kChunkSize - shm::kChunkHeader);
         return chunk;
     }
-    return standing.out_of_memory.load() == 0 ? take_fresh() : shm::kNone;
+    return own_copies.out_of_memory.load() == 0 ? take_fresh() : shm::kNone;
 }
 
 void count_waiters(std::uint32_t change) {
-    globals.control->waiters.store(standing.waiters.fetch_add(change) + change);
+    globals.control->waiters.store(own_copies.waiters.fetch_add(change) + change);
 }
 
 /// With nothing on its way to the agent no chunk will come back: each belongs to a thread that may never fill
 /// it.
 bool may_come_back(const shm::Control& control, bool held) {
-    return control.ring_head.load() != standing.ring_tail.load() || held ||
+    return control.ring_head.load() != own_copies.ring_tail.load() || held ||
            static_cast<std::uint32_t>(control.free_chunks.load()) != 0;
 }
 
@@ -139,7 +140,7 @@ std::uint32_t take_or_spin(shm::ChunkKind kind, std::uint64_t& waited) {
     std::uint32_t chunk = take();
     if (chunk != shm::kNone || globals.settings.values[settings::Id::when_full] != 0 || in_vain.load() != 0)
         return chunk;
-    const bool more = standing.opened.load() != 0 && standing.fresh_chunks.load() < standing.chunks;
+    const bool more = own_copies.opened.load() != 0 && own_copies.fresh_chunks.load() < own_copies.chunks;
     if (!more && !may_come_back(control, control.held.load() != 0)) return chunk;
     count_waiters(1);
     tell_tail();
@@ -203,17 +204,17 @@ std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint6
         .chunk = chunk};
     head.owner = owner;
     head.owner_check = shm::check_of(&owner, sizeof owner, 0);
-    head.used.tell(shm::kChunkHeader, std::memory_order_relaxed);
-    head.sequence.tell(thread.own.sequence, std::memory_order_relaxed);
-    head.number.tell(0, std::memory_order_relaxed);
+    head.used.store(shm::kChunkHeader, std::memory_order_relaxed);
+    head.sequence.store(thread.own.sequence, std::memory_order_relaxed);
+    head.number.store(0, std::memory_order_relaxed);
     head.state.store(shm::ChunkState::owned, std::memory_order_release);
     return chunk;
 }
 
 void populate_chunks() {
     constexpr std::uint32_t kAhead = 64;
-    const std::uint32_t fresh = standing.fresh_chunks.load();
-    const std::uint32_t left = standing.chunks - fresh;
+    const std::uint32_t fresh = own_copies.fresh_chunks.load();
+    const std::uint32_t left = own_copies.chunks - fresh;
     const std::uint32_t count = left < kAhead ? left : kAhead;
     if (count == 0 ||
         sys::call(SYS_madvise, sys::word(&header_of(fresh)),
@@ -223,14 +224,14 @@ void populate_chunks() {
 
 void release(std::uint32_t chunk) {
     shm::Control& control = *globals.control;
-    standing.places[chunk].store(kAway);
+    own_copies.places[chunk].store(kAway);
     shm::push_free(control, chunk, header_of);
     control.free_futex.fetch_add(1);
-    if (standing.waiters.load() > 0) sys::futex_wake(&control.free_futex, 1);
+    if (own_copies.waiters.load() > 0) sys::futex_wake(&control.free_futex, 1);
 }
 
 void hand_over_chunk(std::uint32_t chunk) {
-    standing.places[chunk].store(kAway);
+    own_copies.places[chunk].store(kAway);
     header_of(chunk).state.store(shm::ChunkState::full, std::memory_order_release);
     push(1 + chunk);
 }
@@ -260,7 +261,7 @@ bool is_held(const shm::Births& births) {
 }
 
 bool agent_alive() {
-    const std::uint32_t agent = standing.agent_pid.load();
+    const std::uint32_t agent = own_copies.agent_pid.load();
     if (agent == 0) {
         const shm::Births& births = shm::births_of(*globals.control);
         if (births.holder.load() != 0) return is_held(births);

@@ -43,16 +43,16 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     ++thread.own.sequence;
     if (packed) {
         zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
-        head.sequence.tell(thread.own.sequence);
+        head.sequence.store(thread.own.sequence);
         head.state.store(shm::ChunkState::owned);
         return;
     }
     // Their enter events are in this chunk, if anywhere.
     thread.stacks.clear();
-    head.used.tell(used, std::memory_order_relaxed);
+    head.used.store(used, std::memory_order_relaxed);
     set_chunk(thread, shm::kNone);
     hand_over_packed(thread);
-    head.number.tell(++thread.own.number);
+    head.number.store(++thread.own.number);
     hand_over_chunk(chunk);
 }
 
@@ -100,8 +100,8 @@ bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
 }
 
 std::uint32_t new_index(shm::Control& control) {
-    const std::uint32_t index = standing.threads_started.fetch_add(1);
-    control.threads_started.store(standing.threads_started.load());
+    const std::uint32_t index = own_copies.threads_started.fetch_add(1);
+    control.threads_started.store(own_copies.threads_started.load());
     return index;
 }
 
@@ -129,16 +129,16 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
     for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
         const std::uint32_t at = (hint + i) % shm::kMaxThreads;
         shm::ThreadSlot& slot = control.threads[at];
-        if (!claim(slot, standing.slots[at])) continue;
+        if (!claim(slot, own_copies.slots[at])) continue;
         control.thread_hint.store(at + 1, std::memory_order_relaxed);
         if (!thread.ended) thread.own = {.index = new_index(control), .start = start};
         thread.slot = &slot;
-        standing.states[at].store(&thread);
+        own_copies.states[at].store(&thread);
         thread.dropped = 0;
         slot.chunk.store(shm::kNone, std::memory_order_relaxed);
         slot.packed.store(shm::kNone, std::memory_order_relaxed);
         slot.end_check = 0;
-        slot.dropped.tell(0);
+        slot.dropped.store(0);
         tell_begin(thread);
         begin_publishing(thread, slot);
         slot.state.store(shm::ThreadSlotState::live, std::memory_order_release);
@@ -146,7 +146,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         if (!thread.ended) begin_counter(thread);
         open_account(thread);
         // From outside a PID namespace the thread can be found only while it lives.
-        if (standing.agent_pid.load() == 0 && !is_filtered()) call_agent();
+        if (own_copies.agent_pid.load() == 0 && !is_filtered()) call_agent();
         // Behind the last destructor libc's memory for thread-specific data is gone.
         if (thread.ended)
             control.reopened.fetch_add(1);
@@ -182,10 +182,10 @@ void end_thread(ThreadState& thread) {
     thread.ended = true;
     const auto at = static_cast<std::uint32_t>(&slot - control.threads);
     slot.state.store(shm::ThreadSlotState::ended, std::memory_order_release);
-    standing.states[at].store(nullptr);
-    standing.slots[at].store(0);
-    const std::uint32_t ended = standing.threads_ended.fetch_add(1) + 1;
-    control.threads_ended.store(standing.threads_ended.load());
+    own_copies.states[at].store(nullptr);
+    own_copies.slots[at].store(0);
+    const std::uint32_t ended = own_copies.threads_ended.fetch_add(1) + 1;
+    control.threads_ended.store(own_copies.threads_ended.load());
     hand_over_thread(slot);
     if ((ended - control.threads_done.load()) % shm::kManyEnded == 0) call_agent();
 }
@@ -263,7 +263,7 @@ void count_dropped(ThreadState& thread) {
     // A record that says on which stack the thread is may be among those that are missing.
     if (thread.on_stack != 0) thread.stack_high = 0;
     if (thread.slot != nullptr)
-        thread.slot->dropped.tell(++thread.dropped);
+        thread.slot->dropped.store(++thread.dropped);
     else if (globals.control != nullptr)
         (thread.clockless ? globals.control->counterless
          : thread.lent    ? globals.control->lent

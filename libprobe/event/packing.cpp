@@ -101,7 +101,7 @@ void publish_pack(ThreadState& thread, shm::PackHeader* place, shm::PackHeader h
     *place = header;
     place->check = shm::check_of_pack(place, header.size);
     own.packed_used += header.size;
-    header_of(own.packed).used.tell(own.packed_used);
+    header_of(own.packed).used.store(own.packed_used);
 }
 
 void hand_over_packed(ThreadState& thread) {

@@ -117,7 +117,7 @@ void copy_regions() {
     if (globals.control == nullptr) return;
     const std::uint32_t count = region_count.load();
     copy_bytes(globals.control->regions, regions, count * sizeof regions[0]);
-    globals.control->region_count.tell(count);
+    globals.control->region_count.store(count);
 }
 
 }  // namespace rdam::probe

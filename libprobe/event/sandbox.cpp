@@ -52,10 +52,10 @@ FilterCall filter_of_prctl(std::uint64_t option, std::uint64_t mode, std::uint64
 /// be populated at once, gigabytes.
 void open_memory() {
     const long begin = sys::word(&header_of(0));
-    const long size = static_cast<long>(std::uint64_t{standing.chunks} * shm::kChunkSize);
+    const long size = static_cast<long>(std::uint64_t{own_copies.chunks} * shm::kChunkSize);
     sys::call(SYS_munlock, begin, size);
     if (sys::call(SYS_mprotect, begin, size, PROT_READ | PROT_WRITE) != 0) return;
-    standing.opened.store(1);
+    own_copies.opened.store(1);
     // A child that a handler forks may have to go on with what the handler has interrupted.
     sys::call(SYS_madvise, sys::word(globals.control), static_cast<long>(shm::kChunksOffset) + size,
               MADV_DOFORK);

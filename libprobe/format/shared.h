@@ -8,7 +8,7 @@
 //
 // The program can write to all of it, and may be broken. So each side keeps what it needs to continue in
 // memory of its own, and only publishes it here. Whatever determines the trace is published with a check
-// (Told), and whatever a thread waits for is published repeatedly. States are numbers that differ in
+// (Published), and whatever a thread waits for is published repeatedly. States are numbers that differ in
 // several bits.
 #pragma once
 
@@ -58,21 +58,21 @@ inline std::uint64_t check_of(const void* data, std::size_t size, std::uint64_t 
 }
 
 /// A number below 2^32, stored twice in one word. Zeroed memory means 0.
-class Told {
+class Published {
   public:
-    void tell(std::uint32_t value, std::memory_order order = std::memory_order_release) {
+    void store(std::uint32_t value, std::memory_order order = std::memory_order_release) {
         word_.store(twice(value), order);
     }
     /// One more, or one less; the old value.
     std::uint32_t count_up() { return static_cast<std::uint32_t>(word_.fetch_add(twice(1))); }
     void count_down() { word_.fetch_sub(twice(1)); }
 
-    struct Heard {
+    struct Loaded {
         std::uint32_t value = 0;
-        bool whole = false;       ///< it was not overwritten
-        std::uint32_t other = 0;  ///< if not whole: the value is most likely one of the two
+        bool intact = false;      ///< it was not overwritten
+        std::uint32_t other = 0;  ///< if not intact: the value is most likely one of the two
     };
-    Heard hear() const {
+    Loaded load() const {
         const std::uint64_t word = word_.load(std::memory_order_acquire);
         const auto value = static_cast<std::uint32_t>(word);
         const auto other = static_cast<std::uint32_t>(word >> 32U);
@@ -86,22 +86,22 @@ class Told {
 };
 
 /// A count that many threads add to, stored twice. Zeroed memory means 0.
-class ToldCount {
+class PublishedCount {
   public:
     void add(std::uint64_t more) {
         value_.fetch_add(more);
         again_.fetch_add(more);
     }
-    void tell(std::uint64_t value) {
+    void store(std::uint64_t value) {
         value_.store(value);
         again_.store(value);
     }
-    struct Heard {
+    struct Loaded {
         std::uint64_t value = 0;
-        bool whole = false;
+        bool intact = false;
     };
     /// While the value is being written, the two differ for a moment, hence the tries.
-    Heard hear() const {
+    Loaded load() const {
         constexpr int kTries = 100;
         for (int i = 0; i < kTries; ++i)
             if (const std::uint64_t again = again_.load(); again == value_.load()) return {again, true};
@@ -230,7 +230,7 @@ enum class ThreadSlotState : std::uint32_t {
 
 /// One live thread. Written by the thread itself, freed by the agent.
 struct alignas(128) ThreadSlot {
-    /// Told when the thread begins, and again when it ends: its name may have changed.
+    /// Stored when the thread begins, and again when it ends: its name may have changed.
     struct Begin {
         std::uint32_t index;  ///< unique in the process: the thread's number in the trace
         std::uint32_t tid;
@@ -242,7 +242,7 @@ struct alignas(128) ThreadSlot {
 
         bool reopened() const { return counting == 0; }
     };
-    /// Told when it ends.
+    /// Stored when it ends.
     struct End {
         std::uint64_t end;
         std::uint64_t numbers;  ///< PackHeader::number of the last one; 0: there is none
@@ -255,8 +255,8 @@ struct alignas(128) ThreadSlot {
     std::uint64_t begin_check;
     End end;
     std::uint64_t end_check;
-    ToldCount dropped;
-    Told call_counters;  ///< how many of its PublishedCalls are there
+    PublishedCount dropped;
+    Published call_counters;  ///< how many of its PublishedCalls are there
     std::atomic<std::uint64_t>
         counted_until;  ///< ticks: what they were then; 0: they are not there, or being written
     std::atomic<std::uint64_t> counted_check;  ///< of them, for counted_until
@@ -290,7 +290,7 @@ enum class ChunkKind : std::uint32_t {
 /// reserved and not written yet (a thread that packs in a signal handler may have interrupted a probe), there
 /// is no room, or the program was killed.
 struct ChunkHeader {
-    /// Told when a thread takes the chunk.
+    /// Stored when a thread takes the chunk.
     struct Owner {
         ChunkKind kind;
         std::uint32_t thread;  ///< ThreadSlot::Begin::index
@@ -302,10 +302,11 @@ struct ChunkHeader {
     std::atomic<std::uint32_t> next_free;
     Owner owner;
     std::uint64_t owner_check;
-    Told sequence;  ///< records: counts the thread's fillings; packed: that of the filling when it was taken
-    Told used;      ///< records: of a full chunk, where the next would have begun; packed: behind the last
-                    ///< pack; from the chunk's start
-    Told number;    ///< records: of a full chunk, as PackHeader::number
+    Published
+        sequence;    ///< records: counts the thread's fillings; packed: that of the filling when it was taken
+    Published used;  ///< records: of a full chunk, where the next would have begun; packed: behind the last
+                     ///< pack; from the chunk's start
+    Published number;  ///< records: of a full chunk, as PackHeader::number
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
@@ -375,7 +376,7 @@ struct Control {
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;
-    ToldCount ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
+    PublishedCount ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
     std::atomic<std::uint32_t> agent_pid;    ///< 0: it is in a PID namespace that the process does not see
     std::uint64_t ifunc_resolver;            ///< run-time address; written by the agent
     std::uint64_t ifunc_target;              ///< written by the process
@@ -396,7 +397,7 @@ struct Control {
 
     // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread |
     // slot.
-    alignas(64) Told ring_tail;
+    alignas(64) Published ring_tail;
     alignas(64) std::atomic<std::uint32_t> work_futex;  ///< counts up with every entry
     std::atomic<std::uint32_t> agent_sleeps;
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
@@ -409,7 +410,7 @@ struct Control {
                                                          ///< the high half
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
-    Told fresh_chunks;                      ///< how many have ever been used
+    Published fresh_chunks;                 ///< how many have ever been used
     std::atomic<std::uint32_t> given_back;  ///< counts up with every chunk that becomes free
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;  ///< how many ends of threads have been reported
@@ -418,10 +419,10 @@ struct Control {
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
-    ToldCount dropped;                    ///< events of threads for which there was no slot
-    ToldCount lent;                       ///< events of threads whose memory another task uses (children.h)
-    ToldCount without_site;               ///< calls that were not recorded, as there were no more CallSites
-    Told damaged;                         ///< how much the process has found to be written over
+    PublishedCount dropped;               ///< events of threads for which there was no slot
+    PublishedCount lent;                  ///< events of threads whose memory another task uses (children.h)
+    PublishedCount without_site;          ///< calls that were not recorded, as there were no more CallSites
+    Published damaged;                    ///< how much the process has found to be written over
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;  ///< chunks that the agent keeps for a record that is not written yet
 
@@ -433,10 +434,10 @@ struct Control {
     std::atomic<std::uint32_t> filter_seen;
     std::atomic<std::uint32_t> clockless;  ///< kFilterSeen: nothing is recorded from then on, as the clock is
                                            ///< a system call
-    ToldCount counterless;                 ///< events of threads that may not read the time-stamp counter
-    ToldCount filtered_changes;            ///< of the list of libraries, which nobody could be asked about
-    ToldCount filtered_forks;              ///< fork children
-    ToldCount disturbed;  ///< events of signal handlers that interrupted the recorder's bookkeeping
+    PublishedCount counterless;            ///< events of threads that may not read the time-stamp counter
+    PublishedCount filtered_changes;       ///< of the list of libraries, which nobody could be asked about
+    PublishedCount filtered_forks;         ///< fork children
+    PublishedCount disturbed;  ///< events of signal handlers that interrupted the recorder's bookkeeping
 
     /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];
@@ -448,15 +449,15 @@ struct Control {
     /// By function number, ticks: up to then all calls were recorded, since then those in windows; 0: all
     /// are. The process tells it before it closes the function's gate; the agent sets it back to 0 where
     /// nothing has the number any more.
-    ToldCount windowed_since[kMaxFunctions];
+    PublishedCount windowed_since[kMaxFunctions];
     std::atomic<std::uint32_t> windowed_futex;  ///< counts up with each of them
 
     /// The function number of each counter of calls; the process only adds to them.
-    Told call_counters;
+    Published call_counters;
     std::uint32_t counted[kCallCounters];
     std::atomic<std::uint64_t> counted_check;  ///< of all of them
 
-    Told region_count;
+    Published region_count;
     Region regions[kMaxRegions];
 
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];

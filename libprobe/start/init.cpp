@@ -51,7 +51,7 @@ constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadStat
 namespace rdam::probe {
 
 constinit Globals globals;
-constinit Standing standing;
+constinit OwnCopies own_copies;
 
 namespace {
 
@@ -178,7 +178,7 @@ void forget_parent(ThreadState& thread) {
 void forget_parents_threads(const shm::Control* parents) {
     if (parents == nullptr) return;
     for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
-        ThreadState* const thread = standing.states[i].exchange(nullptr);
+        ThreadState* const thread = own_copies.states[i].exchange(nullptr);
         if (thread == nullptr) continue;
         const shm::ThreadSlot* slot = nullptr;
         const auto at = reinterpret_cast<std::uint64_t>(&thread->slot);
@@ -194,8 +194,8 @@ void replace_parents_memory(const ThreadState& thread) {
     if (control == 0) return;
     // Behind a filter it is inherited: this thread is not under that. What stays is the page by which it may
     // ask for an agent.
-    if (standing.opened.exchange(0) != 0)
-        for_all_but_births(control, shm::kChunksOffset + std::uint64_t{standing.chunks} * shm::kChunkSize,
+    if (own_copies.opened.exchange(0) != 0)
+        for_all_but_births(control, shm::kChunksOffset + std::uint64_t{own_copies.chunks} * shm::kChunkSize,
                            [](std::uint64_t begin, std::uint64_t size) {
                                sys::call(SYS_munmap, static_cast<long>(begin), static_cast<long>(size));
                            });
@@ -273,7 +273,7 @@ void begin_recording() {
     // A fork child runs the same probes on the same machine as its parent, which has measured them.
     if (first && !know_cost()) measure_cost(thread);
     thread.dropped = 0;
-    thread.slot->dropped.tell(0);
+    thread.slot->dropped.store(0);
     // What has been called since the gates are there is not of the recording; a fork child's first call is.
     if (first) forget_calls(thread);
     thread.own.start = read_clock();
@@ -359,8 +359,8 @@ __attribute__((destructor)) void end() {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();
         if (blocked.nested()) return;
-        standing.ended = read_clock();
-        globals.control->ended.tell(standing.ended);
+        own_copies.ended = read_clock();
+        globals.control->ended.store(own_copies.ended);
         end_thread(rdam_thread);
         publish_others();
     }

@@ -101,7 +101,7 @@ class Memory {
         for (std::uint32_t i = 0; i < kChunks; ++i)
             own(i, i == 1 || i == 3 ? shm::ChunkKind::records : shm::ChunkKind::packed, i / 2);
         fill();
-        told.fresh_chunks.tell(kChunks);
+        told.fresh_chunks.store(kChunks);
     }
 
     /// The checks are as if the process had written what is there.
@@ -136,15 +136,15 @@ class Memory {
     void seal_region(std::uint32_t number) {
         shm::Region& region = control().regions[number];
         region.check = shm::check_of(&region, offsetof(shm::Region, check), number);
-        control().region_count.tell(number + 1);
+        control().region_count.store(number + 1);
     }
-    void tell(std::uint32_t chunk, std::uint32_t used, std::uint32_t sequence) {
-        header(chunk).used.tell(used);
-        header(chunk).sequence.tell(sequence);
+    void store(std::uint32_t chunk, std::uint32_t used, std::uint32_t sequence) {
+        header(chunk).used.store(used);
+        header(chunk).sequence.store(sequence);
     }
     void push(std::uint32_t entry) {
         control().ring[tail_++ % shm::kRingSize].store(entry);
-        control().ring_tail.tell(tail_);
+        control().ring_tail.store(tail_);
     }
     void restart_ring() { tail_ = 0; }
 
@@ -180,14 +180,14 @@ class Memory {
                 std::memcpy(place(chunk) + at, &record, sizeof record);
                 std::memcpy(place(chunk) + at + sizeof record, pack.data(), size);
             }
-            tell(chunk, at, 0);
+            store(chunk, at, 0);
             seal_packs(chunk);
         }
         const std::uint64_t records[] = {200, shm::make_head(shm::RecordKind::enter, 2, 1), 0x401000, 5, 6,
                                          210, shm::make_head(shm::RecordKind::leave, 0, 1)};
         for (const std::uint32_t chunk : {1U, 3U}) {
             std::memcpy(place(chunk) + shm::kChunkHeader, records, sizeof records);
-            tell(chunk, shm::kChunkHeader + sizeof records, 4);
+            store(chunk, shm::kChunkHeader + sizeof records, 4);
         }
     }
 
@@ -327,7 +327,7 @@ void take(Memory& memory, Agent& agent, const Step& step) {
                                             : 1 + step.where % (2 * kChunks));
             break;
         case 7:
-            memory.tell(chunk, step.where, step.value);
+            memory.store(chunk, step.where, step.value);
             break;
         case 8:
             memory.seal_region(step.which % 8);

@@ -26,10 +26,10 @@
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/plan/planning.h"
-#include "tools/agent/process/attendant.h"
 #include "tools/agent/process/machine_share.h"
 #include "tools/agent/process/numa_nodes.h"
 #include "tools/agent/process/priorities.h"
+#include "tools/agent/process/priority_keeper.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_numbers.h"
@@ -142,14 +142,14 @@ std::string obstacle(const Watch& watch) {
 struct Job {
     SharedMemory& shared;
     Births& births;
-    std::mutex& chores;  ///< of the attendant
+    std::mutex& chores;  ///< of the priority_keeper
     ProcessDescription& process;
     const Configuration& configuration;
     TickRate& rate;
     trace::TraceInfo& info;
     const Watch& watch;
     ThreadPriorities& priorities;
-    PriorityKeeper& attendant;
+    PriorityKeeper& priority_keeper;
     Planning& planning;
     ThreadNumbers& numbers;
     trace::NameLock& name;
@@ -207,7 +207,7 @@ bool let_begin(const Job& job) {
     return measured;
 }
 
-/// When all has been written: `rdam record` waits for our end. What the attendant does for a child it does to
+/// When all has been written: `rdam record` waits for our end. What the priority_keeper does for a child it does to
 /// the end. Anything else goes with the process: to take it apart would be to wait for each of our threads.
 [[noreturn]] void leave(const Job& job) {
     job.chores.lock();
@@ -220,8 +220,8 @@ bool let_begin(const Job& job) {
 
 /// Ends this process.
 [[noreturn]] void record(const Job& job, MachineShare& machine) {
-    const auto& [shared, births, chores, process, configuration, rate, info, watch, priorities, attendant,
-                 planning, numbers, name, output, rationed] = job;
+    const auto& [shared, births, chores, process, configuration, rate, info, watch, priorities,
+                 priority_keeper, planning, numbers, name, output, rationed] = job;
     // While the process waits, so that no thread it makes is missed.
     std::vector<Descriptor> spare = spare_descriptors();
     SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
@@ -249,7 +249,7 @@ bool let_begin(const Job& job) {
                       .windows = windows,
                       .watch = watch,
                       .rate = rate,
-                      .attendant = attendant,
+                      .priority_keeper = priority_keeper,
                       .usage = usage,
                       .title = title,
                       .privileges = privileges,
@@ -303,7 +303,7 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
     ReadyChunks chunks(shared);
     ThreadNumbers numbers(process.pid);
     std::mutex chores;
-    PriorityKeeper attendant(shared.control(), priorities, has_ended, [&] {
+    PriorityKeeper priority_keeper(shared.control(), priorities, has_ended, [&] {
         const std::lock_guard guard(chores);
         shm::Control& control = shared.control();
         // What the process has told of it has also prepared for.
@@ -329,8 +329,8 @@ void serve(SharedMemory& shared, Births& births, ProcessDescription& process, Ti
         configuration.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{},
         PlanStore{plan_folder(), PlanStore::kMeasurements});
     Planning planning(shared, process, configuration, info, has_ended);
-    const Job job{shared,     births,    chores,   process, configuration, rate,   info,    watch,
-                  priorities, attendant, planning, numbers, name,          output, rationed};
+    const Job job{shared,     births,          chores,   process, configuration, rate,   info,    watch,
+                  priorities, priority_keeper, planning, numbers, name,          output, rationed};
     if (plan(job)) record(job, machine);
 }
 

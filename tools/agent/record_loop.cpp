@@ -39,7 +39,7 @@ class EndProgress {
 };
 
 EndProgress::EndProgress(const shm::Control& control)
-    : control_(control), from_(control.ring_head.load()), all_(control.ring_tail.hear().value - from_) {}
+    : control_(control), from_(control.ring_head.load()), all_(control.ring_tail.load().value - from_) {}
 
 void EndProgress::show() {
     if (all_ == 0) return;
@@ -84,7 +84,7 @@ void answer_late_request(const Work& work, Recording& recording, std::uint32_t& 
     if (work.priority_comes_back)
         plan();
     else
-        work.attendant.run(plan);
+        work.priority_keeper.run(plan);
     if (!change) recording.note_damage();
     recording.translator().add_objects(added);
     for (const std::uint32_t number : work.planning.take_released())
@@ -122,7 +122,7 @@ void record_while_running(const Work& work, Recording& recording) {
         work.windows.write(recording.file().writer());
         work.usage.note();
         work.title.look();
-        const bool waits = work.rationed && !work.attendant.urgent();
+        const bool waits = work.rationed && !work.priority_keeper.urgent();
         if (!ending() && !waits && recording.chunks().take_ring()) {
             recording.file().describe();
             continue;

@@ -10,7 +10,7 @@
 #include "tools/agent/chunks/trace_file.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/planning.h"
-#include "tools/agent/process/attendant.h"
+#include "tools/agent/process/priority_keeper.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/sampling/call_rates.h"
@@ -77,7 +77,7 @@ struct Work {
     WindowSampler& windows;
     const Watch& watch;
     const TickRate& rate;
-    PriorityKeeper& attendant;
+    PriorityKeeper& priority_keeper;
     AgentUsage& usage;
     ProcessTitle& title;
     Privileges& privileges;

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostRuns = 100'000;
+constexpr int kMaxRuns = 100'000;
 
 /// A factor or another option that may be given more than once; the module knows what its values mean.
 struct Repeated {
@@ -203,11 +203,11 @@ Run add_study(CLI::App& app) {
         ->option_text("FILE");
     app.add_option("--runs", arguments->runs, "Runs of each setting [31]")
         ->option_text("N")
-        ->check(whole_number(3, kMostRuns));
+        ->check(whole_number(3, kMaxRuns));
     app.add_flag("--quick", arguments->quick, "11 runs of each setting, unless --runs says how many");
     app.add_option("--warmups", arguments->warm_ups, "Warm-up runs of each setting, which do not count")
         ->option_text("N")
-        ->check(whole_number(0, kMostRuns))
+        ->check(whole_number(0, kMaxRuns))
         ->capture_default_str();
     app.add_option("--seed", arguments->seed, "Seed of the random order of runs [random]")->option_text("N");
     app.add_flag("--duet", arguments->duet,
@@ -228,7 +228,7 @@ Run add_study(CLI::App& app) {
         ->option_text("LIST");
     app.add_option("--record-every", arguments->record_every, "Record in every Nth round [1]")
         ->option_text("N")
-        ->check(whole_number(1, kMostRuns));
+        ->check(whole_number(1, kMaxRuns));
     app.add_flag(
         "--frequencies", arguments->frequencies,
         "Log the frequencies of each run's processors while it runs, from a processor that it leaves free");

@@ -64,16 +64,16 @@ std::vector<std::string> bytes_of_each(std::vector<std::string> texts) {
 /// `local`, `interleave`, `bind`, with the nodes of the latter two.
 void set_memory(const Json& memory) {
     const std::string policy = memory.at("policy");
-    constexpr unsigned kWordBits = 64, kMostNodes = 1024;  // the latter as the kernel has it
-    std::array<unsigned long, kMostNodes / kWordBits> mask{};
+    constexpr unsigned kWordBits = 64, kMaxNodes = 1024;  // the latter as the kernel has it
+    std::array<unsigned long, kMaxNodes / kWordBits> mask{};
     for (const unsigned node : memory.value("nodes", std::vector<unsigned>{})) {
-        if (node >= kMostNodes)
+        if (node >= kMaxNodes)
             throw Failure{"cannot have its memory placed: there is no node " + std::to_string(node)};
         mask[node / kWordBits] |= 1UL << node % kWordBits;
     }
     const int mode = policy == "interleave" ? MPOL_INTERLEAVE : policy == "bind" ? MPOL_BIND : MPOL_LOCAL;
     const bool has_nodes = mode != MPOL_LOCAL;
-    if (syscall(SYS_set_mempolicy, mode, has_nodes ? mask.data() : nullptr, has_nodes ? kMostNodes : 0) != 0)
+    if (syscall(SYS_set_mempolicy, mode, has_nodes ? mask.data() : nullptr, has_nodes ? kMaxNodes : 0) != 0)
         fail_by_errno("cannot have its memory placed (" + policy + ")");
 }
 
@@ -257,7 +257,7 @@ void read_usage(const rusage& usage, Json& answer) {
     answer["major_faults"] = usage.ru_majflt;
     answer["voluntary_switches"] = usage.ru_nvcsw;
     answer["involuntary_switches"] = usage.ru_nivcsw;
-    answer["most_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+    answer["max_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
 }
 
 class Program {

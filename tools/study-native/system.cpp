@@ -18,8 +18,8 @@ namespace rdam::study {
 
 namespace {
 
-constexpr std::size_t kMostProcessors = 8192, kWordBits = 64;  // the former of Linux on x86-64
-using Mask = std::array<unsigned long, kMostProcessors / kWordBits>;
+constexpr std::size_t kMaxProcessors = 8192, kWordBits = 64;  // the former of Linux on x86-64
+using Mask = std::array<unsigned long, kMaxProcessors / kWordBits>;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ std::vector<int> processors_of_this_process() {
     Mask mask{};
     std::vector<int> found;
     if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) < 0) return found;
-    for (std::size_t i = 0; i < kMostProcessors; ++i)
+    for (std::size_t i = 0; i < kMaxProcessors; ++i)
         if ((mask.at(i / kWordBits) >> i % kWordBits & 1U) != 0) found.push_back(static_cast<int>(i));
     return found;
 }

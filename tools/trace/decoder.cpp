@@ -278,10 +278,10 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
     }
     if (found != events || words > format::kMaxWords) return false;
     make_room(words_, words);
-    std::size_t most_words = 0;
+    std::size_t max_words = 0;
     for (const FunctionInfo& function : info.functions)
-        most_words = std::max<std::size_t>(most_words, function.leave_words);
-    if (zeros_.size() < most_words) zeros_.resize(most_words);
+        max_words = std::max<std::size_t>(max_words, function.leave_words);
+    if (zeros_.size() < max_words) zeros_.resize(max_words);
     PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
     std::size_t at = 0;
     for (const PackLayout& layout : layouts) {

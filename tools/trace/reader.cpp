@@ -154,7 +154,7 @@ struct TraceReader::State {
     std::uint64_t events = 0;
     std::uint64_t stored_bytes = 0;
     /// A thread index beyond is no index: most threads have a chunk, and each takes memory.
-    std::size_t most_threads = 0;
+    std::size_t max_threads = 0;
     mutable std::mutex lock;
     Damage damage;  ///< guarded by `lock` once the reader is open
 };
@@ -172,7 +172,7 @@ bool TraceReader::State::is_next(std::uint64_t& next, std::uint32_t sequence, bo
 }
 
 void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
-    if (place.thread >= most_threads || place.events > format::kMaxEvents) {
+    if (place.thread >= max_threads || place.events > format::kMaxEvents) {
         ++damage.bad_chunks;
         return;
     }
@@ -258,7 +258,7 @@ void TraceReader::State::refuse_shared_off_cpu() {
 
 void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
-    most_threads = places.size() + kThreadsWithoutChunks;
+    max_threads = places.size() + kThreadsWithoutChunks;
     for (const ChunkPlace& place : places) {
         if (format::holds_events(place.type)) add_event_chunk(place);
         if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);

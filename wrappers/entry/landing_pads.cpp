@@ -12,7 +12,7 @@ namespace rdam::unwinding {
 namespace {
 
 /// The limit for actions and for lists of types.
-constexpr std::uint64_t kMostCopied = 512;
+constexpr std::uint64_t kMaxCopied = 512;
 constexpr unsigned kPointer = 8;
 
 struct CallSite {
@@ -115,7 +115,7 @@ class Needs {
     /// False: it is not understood.
     bool add_chain(std::uint64_t action) {
         for (std::uint64_t at = action - 1;;) {
-            if (at >= std::min<std::uint64_t>(source_.actions.size(), kMostCopied)) return false;
+            if (at >= std::min<std::uint64_t>(source_.actions.size(), kMaxCopied)) return false;
             Cursor record{source_.actions.subspan(at)};
             const std::int64_t filter = record.sleb();
             const std::uint64_t next_field = at + position_in(record, at);
@@ -125,7 +125,7 @@ class Needs {
             actions_ = std::max(actions_, end);
             if (next == 0) return true;
             // Chains go back, or on; one that comes to where it has been would never end.
-            if (++followed_ > kMostCopied) return false;
+            if (++followed_ > kMaxCopied) return false;
             at = next_field + static_cast<std::uint64_t>(next);
         }
     }
@@ -144,7 +144,7 @@ class Needs {
         if (source_.type_encoding == DW_EH_PE_omit) return false;
         if (filter > 0) return add_type(static_cast<std::uint64_t>(filter));
         const auto first = static_cast<std::uint64_t>(-(filter + 1));
-        if (first >= std::min<std::uint64_t>(source_.behind_types.size(), kMostCopied)) return false;
+        if (first >= std::min<std::uint64_t>(source_.behind_types.size(), kMaxCopied)) return false;
         Cursor list{source_.behind_types.subspan(first)};
         for (std::uint64_t type = list.uleb(); type != 0; type = list.uleb())
             if (list.bad() || !add_type(type)) return false;
@@ -154,7 +154,7 @@ class Needs {
 
     bool add_type(std::uint64_t type) {
         const auto size = size_of(source_.type_encoding);
-        if (!size || type > kMostCopied || type * *size > source_.before_types.size()) return false;
+        if (!size || type > kMaxCopied || type * *size > source_.before_types.size()) return false;
         types_ = std::max(types_, type);
         return true;
     }

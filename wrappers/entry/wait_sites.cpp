@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kLargest = 4096;
 /// From a site's target to the one that makes the system call: sem_wait jumps to what calls what calls
 /// __futex_abstimed_wait64, which calls what all such waits have in common.
-constexpr int kMostSteps = 3;
+constexpr int kMaxSteps = 3;
 
 /// Which register has which number, as far as instructions in the order of addresses tell: enough for what a
 /// function passes to the kernel.
@@ -153,7 +153,7 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
         if (target && instruction.decoded.length == plan::kPatchSize && behind.has(offset) &&
             !is_exported(file, *target)) {
             const auto [known, is_new] = sleeps.try_emplace(*target, false);
-            if (is_new) known->second = may_sleep(file, *target, kMostSteps);
+            if (is_new) known->second = may_sleep(file, *target, kMaxSteps);
             if (known->second)
                 sites.push_back({.address = function.begin + offset,
                                  .target = *target,

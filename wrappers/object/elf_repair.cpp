@@ -69,9 +69,9 @@ std::span<const char> bytes_of(const std::vector<T>& values) {
 
 std::optional<std::vector<char>> decompressed(std::span<const char> input, std::uint64_t size) {
     // Debug information becomes some tenth of its size; what claims to become far less is not any.
-    constexpr std::uint64_t kMostToOne = 256;
+    constexpr std::uint64_t kMaxToOne = 256;
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;
-    if (size > kLargestSection || size > input.size() * kMostToOne + kSmall) return std::nullopt;
+    if (size > kLargestSection || size > input.size() * kMaxToOne + kSmall) return std::nullopt;
     std::vector<char> output(size);
     const std::size_t got = ZSTD_decompress(output.data(), output.size(), input.data(), input.size());
     if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;

@@ -141,7 +141,7 @@ namespace {
 using Where = ParameterClaim::Where;
 using Signature = FunctionClaims::Signature;
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxNamed = 8;
 
 /// What is known of one parameter.
 struct Finding {
@@ -298,8 +298,8 @@ ProvenValues proven_values(const FunctionClaims& claims, const EntryBlock& code)
 std::string unproven_text(const ProvenValues& proven, const std::string& doubt) {
     if (proven.missing.empty()) return {};
     std::vector<std::string> named = proven.missing;
-    if (named.size() > kMostNamed) {
-        named.resize(kMostNamed);
+    if (named.size() > kMaxNamed) {
+        named.resize(kMaxNamed);
         named.emplace_back("...");
     }
     if (proven.values.empty())

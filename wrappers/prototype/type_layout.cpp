@@ -112,11 +112,11 @@ void note_function(Dwarf_Die function, Dwarf_Die owner, const Source& source, Sp
     }
 }
 
-Copying judge(const PeeledType& type, int depth);
+Copying copying_of(const PeeledType& type, int depth);
 
 /// The strictest answer of the bases and data members; a table of virtual functions makes copying
 /// non-trivial.
-Copying judge_member(Dwarf_Die member, int depth) {
+Copying copying_of_member(Dwarf_Die member, int depth) {
     if (has(member, DW_AT_external) || has(member, DW_AT_declaration)) return Copying::bitwise;
     if (dwarf_tag(&member) == DW_TAG_inheritance && has(member, DW_AT_virtuality))
         return Copying::by_constructor;
@@ -125,10 +125,10 @@ Copying judge_member(Dwarf_Die member, int depth) {
     auto type = type_of(member, die) ? peel(die) : std::nullopt;
     while (type && type->tag == DW_TAG_array_type)
         type = type_of(type->die, die) ? peel(die) : std::nullopt;
-    return type ? judge(*type, depth + 1) : Copying::unknown;
+    return type ? copying_of(*type, depth + 1) : Copying::unknown;
 }
 
-Copying judge(const PeeledType& type, int depth) {
+Copying copying_of(const PeeledType& type, int depth) {
     if (!is_aggregate(type.tag)) return Copying::bitwise;
     switch (unsigned_attribute(type.die, DW_AT_calling_convention).value_or(0)) {
         case DW_CC_pass_by_reference:
@@ -151,7 +151,7 @@ Copying judge(const PeeledType& type, int depth) {
         if (tag == DW_TAG_subprogram) {
             note_function(child, owner, source, members);
         } else if (tag == DW_TAG_member || tag == DW_TAG_inheritance) {
-            const Copying copying = judge_member(child, depth);
+            const Copying copying = copying_of_member(child, depth);
             if (copying == Copying::by_constructor) return copying;
             if (copying == Copying::unknown) strictest = copying;
         }
@@ -243,7 +243,7 @@ TypeLayout layout_of(Dwarf_Die type_die) {
         layout.doubt = "a type that cannot be read";
         return layout;
     }
-    const Copying copying = judge(*type, 0);
+    const Copying copying = copying_of(*type, 0);
     if (copying == Copying::unknown) {
         layout.doubt =
             fmt::format("class {}, whose way of being copied is not described", type_text(type->die));

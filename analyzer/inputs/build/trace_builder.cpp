@@ -67,9 +67,9 @@ class Cutter {
         }
     }
     void cut_words(std::vector<std::string>& command) {
-        constexpr std::size_t kMostInAll = std::size_t{1} << 20U;
+        constexpr std::size_t kMaxInAll = std::size_t{1} << 20U;
         std::size_t bytes = 0, words = 0;
-        for (; words < command.size() && bytes < kMostInAll; ++words) {
+        for (; words < command.size() && bytes < kMaxInAll; ++words) {
             cut(command[words]);
             bytes += command[words].size() + sizeof(std::string);
         }

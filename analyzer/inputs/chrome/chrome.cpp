@@ -70,8 +70,8 @@ void Collector::event(const Event& event) {
 
 void Collector::fact(const Argument& fact) {
     // A file that means no good may have as many as it likes.
-    constexpr std::size_t kMostFacts = 10'000;
-    if (collected_.facts.size() >= kMostFacts) return;
+    constexpr std::size_t kMaxFacts = 10'000;
+    if (collected_.facts.size() >= kMaxFacts) return;
     std::string& text = collected_.facts[fact.name];
     if (fact.type == ValueType::text) text = fact.text;
     if (fact.type == ValueType::integer) text = fmt::format("{}", static_cast<std::int64_t>(fact.bits));

@@ -21,7 +21,7 @@ namespace {
 
 // The functions of a trace, with a word for each parameter.
 
-/// A parameter is each name that a value of any call has, up to Function::kMostParameters; where a call has
+/// A parameter is each name that a value of any call has, up to Function::kMaxParameters; where a call has
 /// no such value, its word is 0.
 class Functions {
   public:
@@ -104,7 +104,7 @@ void Functions::learn(const Call& call) {
     for (std::uint32_t at = call.values;; ++at) {
         const Value& value = collected_.values[at];
         auto found = std::ranges::find(known, value.name, &Function::Parameter::name);
-        if (found == known.end() && known.size() < Function::kMostParameters)
+        if (found == known.end() && known.size() < Function::kMaxParameters)
             found = known.insert(known.end(), {.name = value.name});
         if (found == known.end())
             ++collected_.values_left_out;
@@ -188,9 +188,9 @@ std::uint32_t joined(std::uint32_t begin, std::uint32_t end, std::vector<Value>&
 /// Of the calls that are open, the one which the mark ends; `open.size()`: none.
 std::size_t ended_by(const Mark& mark, const std::vector<Mark>& open) {
     // A file that means no good may have many that end nothing.
-    constexpr std::size_t kMostSearched = 1000;
+    constexpr std::size_t kMaxSearched = 1000;
     if (mark.name == Mark::kNoName) return open.empty() ? 0 : open.size() - 1;
-    for (std::size_t back = 1; back <= std::min(open.size(), kMostSearched); ++back)
+    for (std::size_t back = 1; back <= std::min(open.size(), kMaxSearched); ++back)
         if (open[open.size() - back].name == mark.name) return open.size() - back;
     return open.size();
 }

@@ -22,7 +22,7 @@ class SourceBuffer final : public std::streambuf {
   protected:
     int_type underflow() override {
         if (ended_ || too_long_ || error_) return traits_type::eof();
-        if (since_token_ > kMostText) {
+        if (since_token_ > kMaxText) {
             too_long_ = true;
             return traits_type::eof();
         }
@@ -39,7 +39,7 @@ class SourceBuffer final : public std::streambuf {
     }
 
   private:
-    static constexpr std::size_t kBytes = std::size_t{1} << 16, kMostText = std::size_t{16} << 20;
+    static constexpr std::size_t kBytes = std::size_t{1} << 16, kMaxText = std::size_t{16} << 20;
 
     ByteSource source_;
     std::vector<char> bytes_;
@@ -98,12 +98,12 @@ class EventReader final {
     bool null() { return true; }
     bool boolean(bool value) { return take(ValueType::boolean, value ? 1 : 0, {}); }
     bool number_integer(std::int64_t value) {
-        const bool is_small = value >= -Microseconds::kMostWhole;
+        const bool is_small = value >= -Microseconds::kMaxWhole;
         return take(ValueType::integer, put_value(value),
                     is_small ? std::optional{Microseconds{.whole = value}} : std::nullopt);
     }
     bool number_unsigned(std::uint64_t value) {
-        const bool is_large = value > static_cast<std::uint64_t>(Microseconds::kMostWhole);
+        const bool is_large = value > static_cast<std::uint64_t>(Microseconds::kMaxWhole);
         if (is_large) return take(ValueType::large, value, {});
         return take(ValueType::integer, value, Microseconds{.whole = static_cast<std::int64_t>(value)});
     }
@@ -277,8 +277,7 @@ std::optional<Microseconds> microseconds_in(std::string_view text) {
     constexpr std::uint32_t kParts = Microseconds::kParts;
     const auto decimal = parse_decimal(text);
     const auto parts = decimal ? in_units(*decimal, 6) : std::nullopt;
-    if (!parts || *parts / kParts >= static_cast<std::uint64_t>(Microseconds::kMostWhole))
-        return std::nullopt;
+    if (!parts || *parts / kParts >= static_cast<std::uint64_t>(Microseconds::kMaxWhole)) return std::nullopt;
     const auto whole = static_cast<std::int64_t>(*parts / kParts);
     const auto rest = static_cast<std::uint32_t>(*parts % kParts);
     if (!decimal->negative) return Microseconds{whole, rest};

@@ -19,9 +19,9 @@ namespace rdam::inputs::chrome {
 /// A time: whole + millionths / 10⁶.
 struct Microseconds {
     static constexpr std::uint32_t kParts = 1'000'000;
-    static constexpr std::int64_t kMostWhole = std::int64_t{1} << 61;
+    static constexpr std::int64_t kMaxWhole = std::int64_t{1} << 61;
 
-    std::int64_t whole = 0;        ///< rounded down; within ±kMostWhole
+    std::int64_t whole = 0;        ///< rounded down; within ±kMaxWhole
     std::uint32_t millionths = 0;  ///< below kParts
 
     friend bool operator==(const Microseconds&, const Microseconds&) = default;
@@ -147,7 +147,7 @@ struct Function {
         std::uint32_t types = 0;
     };
     static constexpr std::uint32_t kNegative = 1U << 31;
-    static constexpr std::size_t kMostParameters = 32;
+    static constexpr std::size_t kMaxParameters = 32;
     std::vector<Parameter> parameters;
 };
 

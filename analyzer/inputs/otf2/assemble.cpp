@@ -230,7 +230,7 @@ Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& s
 }
 
 /// Of the same archive at the same time: a location's events are read by one of them.
-constexpr std::size_t kMostReaders = 4;
+constexpr std::size_t kMaxReaders = 4;
 /// Events of each location. Nearly always they show all functions and what they are given.
 constexpr std::uint64_t kSample = 20'000;
 
@@ -282,7 +282,7 @@ class Reading {
     /// As many at a time as there are processors. The first error in the order of the locations.
     Result<void> for_each_location(const EachLocation& each, Meter& meter) {
         const std::size_t readers = std::clamp<std::size_t>(
-            std::min<std::size_t>(std::thread::hardware_concurrency(), locations_.size()), 1, kMostReaders);
+            std::min<std::size_t>(std::thread::hardware_concurrency(), locations_.size()), 1, kMaxReaders);
         Shared shared;
         shared.errors.resize(locations_.size() + 1);
         std::vector<std::thread> threads;

@@ -141,7 +141,7 @@ class Parameters {
         std::uint16_t word = 0;
         if (same != function_.parameters.end())
             word = same->word;
-        else if (layout_.absent.size() < kMostParameters)
+        else if (layout_.absent.size() < kMaxParameters)
             word = add_word(name, value, 0);
         else
             return;
@@ -203,7 +203,7 @@ namespace {
 
 void note_given(Given& all, std::uint32_t ref, OTF2_Type type) {
     const auto same = [&](const auto& each) { return each.first == ref; };
-    if (all.size() < kMostParameters && std::ranges::none_of(all, same)) all.emplace_back(ref, type);
+    if (all.size() < kMaxParameters && std::ranges::none_of(all, same)) all.emplace_back(ref, type);
 }
 
 void note_all(Given& all, std::span<const AttributeValue> attributes) {

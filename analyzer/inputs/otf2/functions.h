@@ -23,7 +23,7 @@ namespace rdam::inputs::otf2 {
 // before its first call is written.
 
 /// Of a function. The library compares each attribute of an event with all others.
-inline constexpr std::size_t kMostParameters = 64;
+inline constexpr std::size_t kMaxParameters = 64;
 
 /// Numbers of attributes or parameters in the order of their first appearance, with the type that came first.
 using Given = std::vector<std::pair<std::uint32_t, OTF2_Type>>;
@@ -31,7 +31,7 @@ using Given = std::vector<std::pair<std::uint32_t, OTF2_Type>>;
 /// Of a region.
 struct Use {
     std::uint64_t calls = 0;
-    Given at_enter, at_leave, parameters;  ///< each at most kMostParameters
+    Given at_enter, at_leave, parameters;  ///< each at most kMaxParameters
     std::bitset<kFields> fields;
 
     void add(const Use& other);

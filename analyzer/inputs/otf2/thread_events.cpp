@@ -11,7 +11,7 @@ namespace rdam::inputs::otf2 {
 namespace {
 
 /// A made-up archive may have any number of them between two events.
-constexpr std::size_t kMostPauses = 1024;
+constexpr std::size_t kMaxPauses = 1024;
 
 /// `guess`: where it is if each call is given the same.
 inline const Word* word_at(const std::vector<Word>& words, std::uint32_t ref, std::size_t guess = 0) {
@@ -158,7 +158,7 @@ inline bool ThreadEvents::is_not_seen(std::span<const AttributeValue> attributes
 void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end) {
     ++heard_;
     const Pause pause{.begin = in_order(begin), .end = std::min(end, kLatest)};
-    if (pauses_.size() == kMostPauses) give_held();
+    if (pauses_.size() == kMaxPauses) give_held();
     pauses_.push_back(pause);
 }
 

@@ -98,7 +98,7 @@ bool read_thread(std::string_view left, EventLine& event) {
 /// Seconds with up to nine decimals; `point` is the place of the point in `line`. The end of the number, or
 /// 0.
 std::size_t read_time(std::string_view line, std::size_t point, std::size_t& begin, EventLine& event) {
-    constexpr std::size_t kMostSeconds = 10, kMostDecimals = 9;
+    constexpr std::size_t kMaxSeconds = 10, kMaxDecimals = 9;
     begin = point;
     while (begin > 0 && is_digit(line[begin - 1]))
         --begin;
@@ -106,13 +106,13 @@ std::size_t read_time(std::string_view line, std::size_t point, std::size_t& beg
     while (end < line.size() && is_digit(line[end]))
         ++end;
     const std::size_t decimals = end - point - 1;
-    if (begin == point || point - begin > kMostSeconds || decimals == 0 || decimals > kMostDecimals) return 0;
+    if (begin == point || point - begin > kMaxSeconds || decimals == 0 || decimals > kMaxDecimals) return 0;
     if (begin > 0 && !is_blank(line[begin - 1])) return 0;
     if (end >= line.size() || line[end] != ':') return 0;
     const auto seconds = number_in<std::uint64_t>(line.substr(begin, point - begin));
     auto fraction = number_in<std::uint64_t>(line.substr(point + 1, decimals));
     if (!seconds || !fraction) return 0;
-    for (std::size_t missing = decimals; missing < kMostDecimals; ++missing)
+    for (std::size_t missing = decimals; missing < kMaxDecimals; ++missing)
         *fraction *= 10;
     constexpr std::uint64_t kSecond = 1'000'000'000;
     event.time = *seconds * kSecond + *fraction;
@@ -123,8 +123,8 @@ std::size_t read_time(std::string_view line, std::size_t point, std::size_t& beg
 /// What stands behind the time: `EVENT: REST`, perhaps after a period or a difference of times.
 bool read_event(std::string_view right, EventLine& event) {
     right = trim_blanks(right);
-    constexpr unsigned kMostColumns = 2;
-    for (unsigned column = 0; column <= kMostColumns; ++column) {
+    constexpr unsigned kMaxColumns = 2;
+    for (unsigned column = 0; column <= kMaxColumns; ++column) {
         const std::size_t end = std::min(right.find_first_of(kBlank), right.size());
         const std::string_view word = right.substr(0, end);
         right = trim_blanks(right.substr(end));
@@ -170,8 +170,8 @@ bool next_begins(std::string_view text) {
 /// Where the quote is that ends a text: within it, quotes stand as they are.
 std::size_t closing_quote(std::string_view text) {
     // Without this a line of quotes would take the square of its length.
-    constexpr std::size_t kMostText = 8192;
-    for (std::size_t at = text.find('"'); at != std::string_view::npos && at < kMostText;
+    constexpr std::size_t kMaxText = 8192;
+    for (std::size_t at = text.find('"'); at != std::string_view::npos && at < kMaxText;
          at = text.find('"', at + 1))
         if (next_begins(text.substr(at + 1))) return at;
     return text.size();

@@ -152,8 +152,8 @@ class Reading {
         // The last name counts: a thread has its parent's until it takes one of its own.
         std::string& name = builder_.info().threads[thread.index].name;
         if (!event.thread.empty() && name != event.thread) name = event.thread;
-        constexpr std::size_t kMostPids = 1000;
-        if (event.pid != 0 && readings_.pids.size() < kMostPids) readings_.pids.insert(event.pid);
+        constexpr std::size_t kMaxPids = 1000;
+        if (event.pid != 0 && readings_.pids.size() < kMaxPids) readings_.pids.insert(event.pid);
         return thread;
     }
 
@@ -316,9 +316,9 @@ bool is_header_of_tool(std::string_view line) {
 bool recognizes(std::string_view beginning) {
     TextLines lines{beginning};
     std::string_view line;
-    constexpr std::size_t kMostLines = 1000;
+    constexpr std::size_t kMaxLines = 1000;
     bool is_header = false, has_more = false;
-    while (lines.number() < kMostLines && lines.next(line)) {
+    while (lines.number() < kMaxLines && lines.next(line)) {
         const auto event = event_line(line);
         if (event && (is_switch(event->event) || probe_hit(event->rest) || event->is_perf)) return true;
         is_header = is_header || is_header_of_tool(line);
@@ -344,7 +344,7 @@ void learn(const ProbeValue& value, ProbeEvent& event) {
     if (value.form == ValueForm::unreadable) return;
     auto field = std::ranges::find(event.fields, value.name, &Field::name);
     if (field == event.fields.end()) {
-        if (event.fields.size() == ProbeEvent::kMostFields) return;
+        if (event.fields.size() == ProbeEvent::kMaxFields) return;
         field = event.fields.insert(field, Field{.name = std::string{value.name}});
     }
     constexpr std::uint64_t kLowest = std::uint64_t{1} << 32;
@@ -358,19 +358,19 @@ void learn(const ProbeValue& value, ProbeEvent& event) {
 }
 
 void learn(const ProbeHit& hit, ProbeEvent& event) {
-    constexpr std::size_t kMostAddresses = 64;
+    constexpr std::size_t kMaxAddresses = 64;
     for (const std::string_view address : {hit.address, hit.other})
-        if (!address.empty() && event.addresses.size() < kMostAddresses && !event.addresses.contains(address))
+        if (!address.empty() && event.addresses.size() < kMaxAddresses && !event.addresses.contains(address))
             event.addresses.emplace(address);
     ++event.lines;
     each_value(hit.values, [&](const ProbeValue& value) { learn(value, event); });
 }
 
 void learn_header(std::string_view line, Survey& survey) {
-    constexpr std::size_t kMostLines = 100;
+    constexpr std::size_t kMaxLines = 100;
     line = trim_blanks(line.substr(1));
     const std::size_t at = line.find(": ");
-    if (at == std::string_view::npos || survey.header.size() >= kMostLines) return;
+    if (at == std::string_view::npos || survey.header.size() >= kMaxLines) return;
     survey.header.emplace(trim_blanks(line.substr(0, at)), trim_blanks(line.substr(at + 1)));
 }
 
@@ -386,10 +386,10 @@ void learn_event(const EventLine& line, Survey& survey) {
         ++survey.other_events;
         return;
     }
-    constexpr std::size_t kMostEvents = 10'000;
+    constexpr std::size_t kMaxEvents = 10'000;
     auto event = survey.events.find(line.event);
     if (event == survey.events.end()) {
-        if (survey.events.size() == kMostEvents) return;
+        if (survey.events.size() == kMaxEvents) return;
         event = survey.events.emplace(std::string{line.event}, ProbeEvent{}).first;
         event->second.returns = hit->is_return();
     }

@@ -37,7 +37,7 @@ struct Field {
 };
 
 struct ProbeEvent {
-    static constexpr std::size_t kMostFields = 128;  // the kernel's bound
+    static constexpr std::size_t kMaxFields = 128;  // the kernel's bound
 
     bool returns = false;
     std::uint64_t lines = 0;

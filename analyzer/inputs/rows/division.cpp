@@ -43,7 +43,7 @@ Division::Division(const trace::TraceReader& reader, const calls::Absences& off_
       writer_(writer),
       progress_(progress),
       counted_(reader.info()),
-      most_rows_(most_rows_of(reader)) {
+      max_rows_(most_rows_of(reader)) {
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread)
         rows_.push_back(std::make_unique<Row>(thread, 0, thread));
 }
@@ -145,7 +145,7 @@ Row* Division::row_on(const Carrier& carrier) {
 /// Null: there are too many.
 Row* Division::row_for(const Carrier& carrier) {
     if (Row* known = row_on(carrier); known != nullptr) return known;
-    return rows_.size() < most_rows_ ? &add_row(carrier) : nullptr;
+    return rows_.size() < max_rows_ ? &add_row(carrier) : nullptr;
 }
 
 /// What a thread has on stacks of which it is not known which they are is a row of its own.

@@ -150,7 +150,7 @@ class Division {
     std::vector<std::unique_ptr<Row>> rows_;            // the first are the threads
     std::unordered_map<std::uint64_t, Row*> by_stack_;  // of the group of now
     std::vector<Row*> in_group_;
-    std::size_t most_rows_;
+    std::size_t max_rows_;
     std::uint64_t gaps_ = 0;  // of the group's threads
     std::uint64_t stretches_ = 0;
     std::size_t held_ = 0;  // events in encoders

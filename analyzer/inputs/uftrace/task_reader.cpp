@@ -84,7 +84,7 @@ std::optional<std::size_t> decode_values(std::string_view data, const std::vecto
     return at;
 }
 
-constexpr std::size_t kMostValueBytes = 1024;  ///< that uftrace writes for a call
+constexpr std::size_t kMaxWrittenValueBytes = 1024;  ///< that uftrace writes for a call
 constexpr std::size_t kMaxValueBytes = 4096;
 constexpr std::uint64_t kSeenEvery = 100'000;  // records
 
@@ -105,7 +105,7 @@ tl::unexpected<Error> cut_at(const RecordBytes& bytes, std::uint64_t position) {
 /// Whether a file that ends after `data`, behind a record, has been cut. `described`: the bytes of the values
 /// as specified, if they are there.
 bool is_cut(std::string_view data, std::optional<std::size_t> described, bool undescribed) {
-    if (data.size() > kMostValueBytes) return false;
+    if (data.size() > kMaxWrittenValueBytes) return false;
     if (data.empty() || data.size() % kWordBytes != 0) return true;
     return !undescribed && (!described || data.size() - *described < kRecordSize);
 }
@@ -235,7 +235,7 @@ Result<void> TaskReader::take_values(const Record& record, RecordBytes& bytes, c
     }
     words_.clear();
     const auto next = find_next_record(record, data);
-    const bool to_end = data.size() <= kMostValueBytes;
+    const bool to_end = data.size() <= kMaxWrittenValueBytes;
     if (!next && is_cut(data, size, specs.empty()))
         return cut_at(bytes, size ? bytes.position() + *size : bytes.position() - kRecordSize);
     ++totals_.undescribed;

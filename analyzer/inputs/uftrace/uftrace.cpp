@@ -141,9 +141,9 @@ class FolderReader {
 
     /// The file of a processor on which the program never was is empty, too.
     void remark_switches(const Schedules& schedules) {
-        constexpr std::uint32_t kMostProcessors = 1U << 16U;
+        constexpr std::uint32_t kMaxProcessors = 1U << 16U;
         std::vector<std::string> missing, empty;
-        const std::uint32_t processors = std::min(info_.processors, kMostProcessors);
+        const std::uint32_t processors = std::min(info_.processors, kMaxProcessors);
         for (std::uint32_t processor = 0; processor < processors; ++processor) {
             const std::string name = switches_file(processor);
             const auto file = folder_.files().find(name);

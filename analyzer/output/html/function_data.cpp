@@ -323,12 +323,12 @@ Json thread_shares(const PageRun& run, const score::FunctionRow& row, const Page
 
 Json stacks_text(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
     Json out = Json::array();
-    constexpr std::size_t kMostFrames = 40;
+    constexpr std::size_t kMaxFrames = 40;
     for (const score::StackRow& stack : row.stacks) {
         if (out.size() == limits.lines) break;
         Json frames = Json::array();
         std::size_t taken = 0;
-        for (; taken < stack.frames.size() && frames.size() < kMostFrames; ++taken)
+        for (; taken < stack.frames.size() && frames.size() < kMaxFrames; ++taken)
             for (auto& frame : frames_text(stack.frames[taken], run.symbols))
                 frames.push_back(std::move(frame));
         out.push_back({{"samples", stack.samples},

@@ -256,11 +256,11 @@ Result<std::string> report_html(const PageInput& input) {
             "build again");
     PageLimits limits;
     std::string out = page(input, limits);
-    while (out.size() > kMostBytes && !limits.least()) {
+    while (out.size() > kMaxBytes && !limits.least()) {
         limits = limits.halved();
         out = page(input, limits);
     }
-    if (out.size() > kMostBytes)
+    if (out.size() > kMaxBytes)
         return fail("the names in {} are too long for a page: use rdam analyze --json",
                     page_name(input.processes != nullptr ? input.processes->all.files.front()
                                                          : input.runs.front().file));

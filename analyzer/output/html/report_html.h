@@ -1,6 +1,6 @@
 // The page of `rdam report`: one file that a browser opens from disk, with no request to any network.
 //
-// What it holds is bounded whatever the trace's size (kMostBytes): rows, points, stacks and timelines are
+// What it holds is bounded whatever the trace's size (kMaxBytes): rows, points, stacks and timelines are
 // chosen here, those that lost most, and the page says how many were left out. Text from the trace is
 // untrusted: it is made printable, and stands in the page as text or as JSON, never as markup.
 #pragma once
@@ -23,7 +23,7 @@
 namespace rdam::output {
 
 /// Of the whole page.
-inline constexpr std::size_t kMostBytes = 2'000'000;
+inline constexpr std::size_t kMaxBytes = 2'000'000;
 
 /// One recording. What it refers to must outlive the call.
 struct PageRun {
@@ -50,7 +50,7 @@ struct PageInput {
 /// Whether rdam was built with a chart library, without which there is no page.
 bool page_is_there();
 
-/// Errors: page_is_there() is false; the run has so many threads and names that no page of kMostBytes holds
+/// Errors: page_is_there() is false; the run has so many threads and names that no page of kMaxBytes holds
 /// them.
 Result<std::string> report_html(const PageInput& input);
 

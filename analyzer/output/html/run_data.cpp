@@ -269,8 +269,8 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
 }  // namespace
 
 void add_settings(const score::Comparison& comparison, std::vector<Fact>& facts) {
-    constexpr std::size_t kMostNames = 100;
-    for (const SettingInForce& each : settings_in_force(comparison, kMostNames))
+    constexpr std::size_t kMaxNames = 100;
+    for (const SettingInForce& each : settings_in_force(comparison, kMaxNames))
         facts.push_back({each.name, each.value.empty() ? "yes" : page_text(each.value)});
 }
 

@@ -89,7 +89,7 @@ Outcome analyze(const std::string& path, const Expectation& expected, const scor
 
 struct Tally {
     std::uint64_t reports = 0, refused = 0, wrong = 0;
-    long most_memory = 0;  ///< bytes
+    long max_memory = 0;  ///< bytes
 };
 
 void run_one(const Original& original, std::uint64_t seed, Tally& tally) {
@@ -106,7 +106,7 @@ void run_one(const Original& original, std::uint64_t seed, Tally& tally) {
         std::exit(1);
     }
     const long memory = usage.ru_maxrss * 1024;
-    tally.most_memory = std::max(tally.most_memory, memory);
+    tally.max_memory = std::max(tally.max_memory, memory);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     tally.reports += code == static_cast<int>(Outcome::report);
     tally.refused += code == static_cast<int>(Outcome::refused);
@@ -139,7 +139,7 @@ int run(const char* path, std::uint64_t count, std::uint64_t seed) {
     std::printf("%llu reports, %llu refused, %llu wrong; %ld MB of memory at most\n",
                 static_cast<unsigned long long>(tally.reports),
                 static_cast<unsigned long long>(tally.refused), static_cast<unsigned long long>(tally.wrong),
-                tally.most_memory >> 20);
+                tally.max_memory >> 20);
     return tally.wrong == 0 && tally.reports > 0 && tally.refused > 0 ? 0 : 1;
 }
 

@@ -66,7 +66,7 @@ bool lengthen_stacks(shm::ChunkHeader& header) {
     if (header.owner.kind != shm::ChunkKind::packed) return false;
     auto* const chunk = reinterpret_cast<std::uint8_t*>(&header);
     bool any = false;
-    for (std::uint32_t at = shm::kChunkHeader; at + sizeof(shm::PackHeader) <= header.used.hear().value;) {
+    for (std::uint32_t at = shm::kChunkHeader; at + sizeof(shm::PackHeader) <= header.used.load().value;) {
         auto& record = *reinterpret_cast<shm::PackHeader*>(chunk + at);
         if (record.size < sizeof record) break;
         if (record.kind == shm::PackKind::stack) {

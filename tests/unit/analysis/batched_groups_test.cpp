@@ -75,8 +75,8 @@ Recording weighted_recording(std::mt19937_64& random, bool weighted) {
 }
 
 void check(const Recording& recording, score::ResolvedSettings settings, std::mt19937_64& random) {
-    settings.most_sampled = random() % 2 == 0 ? 0 : 8;
-    settings.most_in_windows = random() % 2 == 0 ? 0 : 16;
+    settings.max_sampled = random() % 2 == 0 ? 0 : 8;
+    settings.max_in_windows = random() % 2 == 0 ? 0 : 16;
     settings.window_shift = 3;
     const Answer in_order = answer(recording, settings, SIZE_MAX, 0);
     CHECK(answer(recording, settings, 0, kAllTogether) == in_order);

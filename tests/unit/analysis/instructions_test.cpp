@@ -28,7 +28,7 @@ std::vector<std::vector<std::uint64_t>> instructions_of(const std::vector<trace:
     Recording recording(3);
     recording.thread(1, 1'000'000);
     score::ResolvedSettings settings = resolved(recording);
-    settings.most_sampled = 100;
+    settings.max_sampled = 100;
     settings.probe_instructions = kProbe;
     if (!ignored.empty()) settings.ignored = ignored;
     score::ThreadAnalysis analysis(recording.info, settings);

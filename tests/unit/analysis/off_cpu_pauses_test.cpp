@@ -72,7 +72,7 @@ score::Report report_of(const Recording& recording, const score::Settings& setti
     const auto reader = trace::TraceReader::open(file.path());
     REQUIRE(reader);
     const auto report =
-        score::score_trace(*reader, settings, {.most_patterns = 100, .samples = true, .progress = {}});
+        score::score_trace(*reader, settings, {.max_patterns = 100, .samples = true, .progress = {}});
     REQUIRE(report);
     return *report;
 }
@@ -181,29 +181,29 @@ TEST_CASE("recording makes a run as much longer as it has of the processors' tim
     CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(4));
     CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMaxSlowdown);
     CHECK(score::recording_cost({}, 0, 0).slowdown == 1);
-    CHECK(score::recording_cost({}, 1000, 1).most_slowdown == 1);
+    CHECK(score::recording_cost({}, 1000, 1).slowdown_high == 1);
     // Half a gate is felt where there are few, and a whole one where there are more of them than of the
     // program. What is not seen, 0.08, and how wrong that is have nothing to do with each other. A start of
     // 35 ms.
     const auto gates = [](double part) { return score::recording_cost({{.gates_ns = part * 1e9}}, 1e9, 1); };
-    CHECK(gates(0.2).least_slowdown == Approx(1 / (1 - 0.25 * 0.2)));
+    CHECK(gates(0.2).slowdown_low == Approx(1 / (1 - 0.25 * 0.2)));
     const double low = 1 / (1 - 0.25 * 0.2), high = 1 / (1 - 0.58 * 0.2);
-    CHECK(gates(0.2).most_slowdown == Approx((low + high) / 2 + std::hypot((high - low) / 2, 0.08) + 0.035));
-    CHECK(gates(0.39).most_slowdown == Approx(gates(0.41).most_slowdown).epsilon(0.05));
-    CHECK(gates(0.9).most_slowdown == score::kMaxSlowdown);
-    CHECK(score::recording_cost({{.probes_ns = 1}}, 1e6, 1).most_slowdown == Approx(1.28).epsilon(0.001));
+    CHECK(gates(0.2).slowdown_high == Approx((low + high) / 2 + std::hypot((high - low) / 2, 0.08) + 0.035));
+    CHECK(gates(0.39).slowdown_high == Approx(gates(0.41).slowdown_high).epsilon(0.05));
+    CHECK(gates(0.9).slowdown_high == score::kMaxSlowdown);
+    CHECK(score::recording_cost({{.probes_ns = 1}}, 1e6, 1).slowdown_high == Approx(1.28).epsilon(0.001));
 }
 
 TEST_CASE("what is not known of a run's length is not said of it") {
     score::Report report;
-    report.cost = {.probes_ns = 1000, .slowdown = 1.07, .least_slowdown = 1.04, .most_slowdown = 1.12};
+    report.cost = {.probes_ns = 1000, .slowdown = 1.07, .slowdown_low = 1.04, .slowdown_high = 1.12};
     CHECK(output::recording_cost(report) == "recording made this run 1.04 to 1.12 × as long: probes 1.00 µs");
     report.cost.idle_machine = true;
     CHECK(output::recording_cost(report) ==
           "recording made this run 1.04 to 1.12 × as long (assuming no other load): probes "
           "1.00 µs");
-    report.cost.slowdown = report.cost.most_slowdown = score::kMaxSlowdown;
-    report.cost.least_slowdown = 6.2;
+    report.cost.slowdown = report.cost.slowdown_high = score::kMaxSlowdown;
+    report.cost.slowdown_low = 6.2;
     CHECK(output::recording_cost(report).starts_with("recording made this run 6 × as long or more"));
     CHECK(output::made_longer(report.cost) == "≥10 ×");
 }

@@ -199,9 +199,9 @@ TEST_CASE("sums of paths and course hold where there is too little room", "[plac
         const score::Report report =
             analyze_bounded(recording, settings, [&](score::ResolvedSettings& resolved) {
                 resolved.few_groups = few;
-                resolved.most_paths = 1 + random() % 12;
-                resolved.most_path_groups = random() % 12;
-                resolved.most_course = 1 + random() % 12;
+                resolved.max_paths = 1 + random() % 12;
+                resolved.max_path_groups = random() % 12;
+                resolved.max_course = 1 + random() % 12;
             });
         check_sums(report);
         left_out += report.paths.left_out;

@@ -171,14 +171,14 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
     return score::analyzed_trace({recording.info, {}}, asked, *selection, std::move(out));
 }
 
-score::Report analyze(const Recording& recording, const score::Settings& settings, std::size_t most_sequences,
-                      std::size_t most_sampled) {
+score::Report analyze(const Recording& recording, const score::Settings& settings, std::size_t max_sequences,
+                      std::size_t max_sampled) {
     score::ResolvedSettings names = resolved(recording, settings);
-    names.most_sampled = most_sampled;
+    names.max_sampled = max_sampled;
     const score::AnalyzedTrace trace = read(recording, names, settings.selection);
     names.asked_for = trace.shown;
-    return score::leave_out(
-        trace, score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX));
+    return score::leave_out(trace,
+                            score::make_report(trace.facts(), names, trace.threads, max_sequences, SIZE_MAX));
 }
 
 const score::FunctionRow& row(const score::Report& report, std::string_view name) {

@@ -86,7 +86,7 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
 
 score::ResolvedSettings resolved(const Recording& recording, const score::Settings& settings = {});
 score::Report analyze(const Recording& recording, const score::Settings& settings = {},
-                      std::size_t most_sequences = 1000, std::size_t most_sampled = 0);
+                      std::size_t max_sequences = 1000, std::size_t max_sampled = 0);
 
 /// The row of a function; fails the test if there is none.
 const score::FunctionRow& row(const score::Report& report, std::string_view name);

@@ -136,7 +136,7 @@ TEST_CASE("a parameter with too many values is given up, and the others are kept
         thread.leave(now += 20 + 100 * (i % 3) + i % 7, 0);
     }
     score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
-    kept.most_candidate_groups = 100;
+    kept.max_candidate_groups = 100;
     kept.candidate_groups_of_thread = 1000;
     const score::AnalyzedTrace fine = read(recording, kept);
     CHECK(fine.threads[0]->given_up[0] == std::vector<bool>{true, false, false});
@@ -186,7 +186,7 @@ TEST_CASE("keys in force are never given up", "[regroup]") {
     }
     const score::ResolvedSettings plain = resolved(recording);
     score::ResolvedSettings kept = score::with_candidates(recording.info, plain);
-    kept.most_candidate_groups = 100;
+    kept.max_candidate_groups = 100;
     kept.candidate_groups_of_thread = 1000;
     const score::AnalyzedTrace fine = read(recording, kept);
     CHECK_FALSE(fine.threads[0]->given_up[0][0]);

@@ -16,8 +16,8 @@ using sequences::GroupId;
 /// digits behind a letter are its keys. "a(" reads well but the bracket is optional.
 class Speller {
   public:
-    explicit Speller(sequences::SequenceOptions options = {}, std::size_t most_runs = sequences::kMaxRuns)
-        : builder_(store, options, most_runs) {}
+    explicit Speller(sequences::SequenceOptions options = {}, std::size_t max_runs = sequences::kMaxRuns)
+        : builder_(store, options, max_runs) {}
 
     /// The group of the last call closed.
     GroupId operator()(const std::string& text) {

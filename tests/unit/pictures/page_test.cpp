@@ -103,7 +103,7 @@ std::string page_of(const PageCase& run, std::span<const score::DiffRow> diff = 
     input.diff = diff;
     const auto page = output::report_html(input);
     if (!page) FAIL(page.error().message);
-    CHECK(page->size() <= output::kMostBytes);
+    CHECK(page->size() <= output::kMaxBytes);
     return *page;
 }
 

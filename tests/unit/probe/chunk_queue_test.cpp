@@ -44,7 +44,7 @@ class Memory {
         told.chunks = kChunks;
         told.size = kSize;
         told.pid = kNobody;
-        told.fresh_chunks.tell(kChunks);
+        told.fresh_chunks.store(kChunks);
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -86,9 +86,9 @@ class Memory {
         const std::uint64_t call[] = {100, shm::make_head(shm::RecordKind::enter, 0, 0), 0x401000, 110,
                                       shm::make_head(shm::RecordKind::leave, 0, 0)};
         std::memcpy(place(chunk) + from, call, sizeof call);
-        head.used.tell(static_cast<std::uint32_t>(from + sizeof call));
-        head.sequence.tell(chunk);
-        head.number.tell(0);
+        head.used.store(static_cast<std::uint32_t>(from + sizeof call));
+        head.sequence.store(chunk);
+        head.number.store(0);
     }
     /// A pack with the same call, or a call stack of it, in a packed chunk.
     void put_pack(std::uint32_t chunk, std::uint32_t thread) {
@@ -118,7 +118,7 @@ class Memory {
     }
     void push(std::uint32_t entry) {
         control().ring[tail_++].store(entry);
-        control().ring_tail.tell(tail_);
+        control().ring_tail.store(tail_);
     }
     void hand_over(std::uint32_t chunk) { push(1 + chunk); }
 
@@ -254,7 +254,7 @@ TEST_CASE("entries of the ring that cannot be are damage, and take nothing") {
 
 TEST_CASE("the threads left are found wherever their slots are, and slots of nobody get no memory") {
     Memory memory;
-    memory.control().fresh_chunks.tell(0);
+    memory.control().fresh_chunks.store(0);
     Queue queue(memory);
     const std::uint32_t last = shm::kMaxThreads - 1;
     for (const std::uint32_t thread : {0U, 1U, shm::kMaxThreads / 2, last})

@@ -33,13 +33,13 @@ TEST_CASE("chunks have memory ahead of threads under a filter, and no others") {
     ready.look();
     CHECK(control.ready_chunks.load() == 0);
     control.filtered = shm::kFilterSeen;
-    control.fresh_chunks.tell(5);
+    control.fresh_chunks.store(5);
     ready.look();
     const std::uint32_t first = control.ready_chunks.load();
     CHECK(first > 5);
     CHECK(first < 100);
     // Who takes many is given many.
-    control.fresh_chunks.tell(first);
+    control.fresh_chunks.store(first);
     ready.look();
     CHECK(control.ready_chunks.load() >= 2 * first - 5);
     // Somebody waits.
@@ -47,7 +47,7 @@ TEST_CASE("chunks have memory ahead of threads under a filter, and no others") {
     ready.look();
     CHECK(control.ready_chunks.load() > 256);
     // There are no more than there are, whatever stands there.
-    control.fresh_chunks.tell(100000);
+    control.fresh_chunks.store(100000);
     ready.look();
     CHECK(control.ready_chunks.load() <= kChunks);
 }

@@ -26,11 +26,11 @@ struct Fixture {
     }
     /// As the process does it.
     void add_region(const char* name) {
-        const std::uint32_t number = control->region_count.hear().value;
+        const std::uint32_t number = control->region_count.load().value;
         shm::Region& region = control->regions[number];
         std::strcpy(region.name, name);
         region.check = shm::check_of(&region, offsetof(shm::Region, check), number);
-        control->region_count.tell(number + 1);
+        control->region_count.store(number + 1);
     }
 
     std::unique_ptr<shm::Control> control = std::make_unique<shm::Control>();

@@ -18,7 +18,7 @@ std::vector<std::string> remarks_of(const shm::Control& control) {
 }
 
 /// As a stray write leaves it: the two copies differ.
-void damage(shm::ToldCount& count) {
+void damage(shm::PublishedCount& count) {
     const std::uint64_t garbage = 0x5a5a;
     std::memcpy(static_cast<void*>(&count), &garbage, sizeof garbage);
 }
@@ -28,10 +28,10 @@ void damage(shm::ToldCount& count) {
 TEST_CASE("a count that was overwritten is damage, and says nothing else") {
     const auto control = std::make_unique<shm::Control>();
     CHECK(remarks_of(*control).empty());
-    for (shm::ToldCount* count :
+    for (shm::PublishedCount* count :
          {&control->dropped, &control->lent, &control->without_site, &control->counterless,
           &control->filtered_changes, &control->filtered_forks, &control->disturbed}) {
-        const shm::ToldCount before{};
+        const shm::PublishedCount before{};
         damage(*count);
         const auto remarks = remarks_of(*control);
         REQUIRE(remarks.size() == 1);

@@ -10,10 +10,10 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/process/attendant.h"
 #include "tools/agent/process/machine_share.h"
 #include "tools/agent/process/numa_nodes.h"
 #include "tools/agent/process/priorities.h"
+#include "tools/agent/process/priority_keeper.h"
 
 using namespace rdam;
 using namespace rdam::agent;
@@ -109,7 +109,7 @@ TEST_CASE("the shared memory tells who waits") {
 
 TEST_CASE("chunks are used from their first use on, unless they are free again") {
     const auto control = running(100);
-    control->fresh_chunks.tell(80);
+    control->fresh_chunks.store(80);
     CHECK(look_at(*control, false).used == Approx(0.8));
     // Thirty came back, of which ten were taken again: forty changes of the list.
     control->given_back = 30;
@@ -133,21 +133,21 @@ TEST_CASE("many threads that have ended are like a full buffer") {
 TEST_CASE("the priority follows those who wait, with one change for each") {
     const auto control = running();
     FakePriorities priorities;
-    PriorityKeeper attendant(*control, priorities, [] { return false; });
+    PriorityKeeper priority_keeper(*control, priorities, [] { return false; });
     REQUIRE(becomes(priorities.low, true));
-    CHECK_FALSE(attendant.urgent());
+    CHECK_FALSE(priority_keeper.urgent());
     control->late_asked = 1;
-    attendant.wake();
+    priority_keeper.wake();
     REQUIRE(becomes(priorities.low, false));
-    CHECK(attendant.urgent());
+    CHECK(priority_keeper.urgent());
     control->waiters = 1;
     control->late_answered_futex = 1;
-    attendant.wake();
+    priority_keeper.wake();
     control->waiters = 0;
-    attendant.wake();
+    priority_keeper.wake();
     REQUIRE(becomes(priorities.low, true));
     control->process_state = shm::ProcessState::ending;
-    attendant.wake();
+    priority_keeper.wake();
     REQUIRE(becomes(priorities.low, false));
     CHECK(priorities.changes == 4);
 }
@@ -157,10 +157,10 @@ TEST_CASE("before there is a file nothing is lowered") {
     control->file_futex = 0;
     FakePriorities priorities;
     {
-        PriorityKeeper attendant(*control, priorities, [] { return false; });
-        attendant.wake();
+        PriorityKeeper priority_keeper(*control, priorities, [] { return false; });
+        priority_keeper.wake();
         // An errand is run behind a look at the memory.
-        attendant.run([] {});
+        priority_keeper.run([] {});
     }
     CHECK(priorities.changes == 0);
 }
@@ -168,10 +168,10 @@ TEST_CASE("before there is a file nothing is lowered") {
 TEST_CASE("an errand is run by the thread of ordinary priority, to its end") {
     const auto control = running();
     FakePriorities priorities;
-    PriorityKeeper attendant(*control, priorities, [] { return false; });
+    PriorityKeeper priority_keeper(*control, priorities, [] { return false; });
     for (int i = 0; i < 100; ++i) {
         std::thread::id who;
-        attendant.run([&] { who = std::this_thread::get_id(); });
+        priority_keeper.run([&] { who = std::this_thread::get_id(); });
         REQUIRE(who != std::thread::id{});
         REQUIRE(who != std::this_thread::get_id());
     }
@@ -181,9 +181,9 @@ TEST_CASE("what the kernel puts off is tried again while an errand is run") {
     const auto control = running();
     FakePriorities priorities;
     priorities.defer = 5;
-    PriorityKeeper attendant(*control, priorities, [] { return false; });
+    PriorityKeeper priority_keeper(*control, priorities, [] { return false; });
     bool tried = false;
-    attendant.run([&] {
+    priority_keeper.run([&] {
         for (int i = 0; i < 3000 && !tried; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
             tried = priorities.tries.load() > priorities.defer.load();

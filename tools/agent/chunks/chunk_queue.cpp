@@ -171,7 +171,7 @@ void ChunkQueue::take_chunk(std::uint32_t chunk) {
         note_damage();
         return give_back(chunk);
     }
-    if (!facts->whole) note_damage();
+    if (!facts->intact) note_damage();
     table_.note_begin(*facts);
     if (facts->thread >= threads_.size()) threads_.resize(facts->thread + 1);
     auto& held = threads_[facts->thread].held;
@@ -321,14 +321,14 @@ constexpr std::chrono::seconds kRingPatience{1};
 }  // namespace
 
 std::uint32_t RingReader::announced() const {
-    const auto tail = control_.ring_tail.hear();
+    const auto tail = control_.ring_tail.load();
     const std::uint32_t left = tail.value - head_;
-    return tail.whole && left <= shm::kRingSize ? left : 0;
+    return tail.intact && left <= shm::kRingSize ? left : 0;
 }
 
 std::uint32_t RingReader::next() {
-    const auto tail = control_.ring_tail.hear();
-    if (tail.whole && tail.value == head_) return 0;
+    const auto tail = control_.ring_tail.load();
+    if (tail.intact && tail.value == head_) return 0;
     const std::uint32_t entry = control_.ring[head_ % shm::kRingSize].exchange(0);
     const auto now = Clock::now();
     if (entry != 0 || announced() == 0 || awaited_ != head_) {

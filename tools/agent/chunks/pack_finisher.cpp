@@ -73,15 +73,15 @@ void PackFinisher::read_rules() {
 }
 
 void PackFinisher::note_regions() {
-    const auto told = control_.region_count.hear();
-    if (told.whole && told.value == regions_.size()) return;
+    const auto stored = control_.region_count.load();
+    if (stored.intact && stored.value == regions_.size()) return;
     const std::size_t before = regions_.size();
     // If the count is damaged, the regions themselves show how many there are.
-    const std::uint32_t count = told.whole ? std::min(told.value, shm::kMaxRegions) : shm::kMaxRegions;
+    const std::uint32_t count = stored.intact ? std::min(stored.value, shm::kMaxRegions) : shm::kMaxRegions;
     while (regions_.size() < count) {
         const auto number = static_cast<std::uint32_t>(regions_.size());
         const auto region = look_at_region(control_, number);
-        if (!region && !told.whole) break;
+        if (!region && !stored.intact) break;
         if (!region) ++damaged_;
         regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
         info_.functions.push_back(describe_region(region ? *region : unknown_region(number)));

@@ -30,7 +30,7 @@ bool ThreadTable::note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts
     const bool counted = note_calls(shared_, functions_, slot, info_, info);
     const std::string name = facts.end == 0 ? thread_name(pid_, info.tid) : std::string{};
     info.name = !name.empty() ? name : facts.name;
-    return facts.whole && counted;
+    return facts.intact && counted;
 }
 
 void ThreadTable::end_rest(std::uint64_t end) {

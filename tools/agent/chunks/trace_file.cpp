@@ -108,8 +108,8 @@ namespace {
 
 /// What could not be recorded because it would have taken a system call.
 void add_filter_remarks(const shm::Control& control, trace::TraceInfo& info) {
-    const auto add = [&info](const shm::ToldCount& count, const char* one, const char* many) {
-        const std::uint64_t value = count.hear().value;
+    const auto add = [&info](const shm::PublishedCount& count, const char* one, const char* many) {
+        const std::uint64_t value = count.load().value;
         if (value > 0)
             info.remarks.push_back(fmt::format("the program filters its system calls (seccomp): {} {}", value,
                                                value == 1 ? one : many));
@@ -118,7 +118,7 @@ void add_filter_remarks(const shm::Control& control, trace::TraceInfo& info) {
         info.remarks.emplace_back(
             "the program filters its system calls (seccomp): nothing is recorded from then on, as the "
             "monotonic clock is a system call");
-    if (const std::uint64_t events = control.counterless.hear().value; events > 0)
+    if (const std::uint64_t events = control.counterless.load().value; events > 0)
         info.remarks.push_back(fmt::format(
             "{} events of threads that may not read the time-stamp counter (seccomp's strict mode, "
             "PR_SET_TSC) are not in the trace",
@@ -134,15 +134,15 @@ void add_filter_remarks(const shm::Control& control, trace::TraceInfo& info) {
 }  // namespace
 
 void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info) {
-    const auto dropped = control.dropped.hear();
-    const auto lent = control.lent.hear();
-    const auto found = control.damaged.hear();
-    const auto without_site = control.without_site.hear();
-    for (const shm::ToldCount* count :
+    const auto dropped = control.dropped.load();
+    const auto lent = control.lent.load();
+    const auto found = control.damaged.load();
+    const auto without_site = control.without_site.load();
+    for (const shm::PublishedCount* count :
          {&control.dropped, &control.lent, &control.without_site, &control.counterless,
           &control.filtered_changes, &control.filtered_forks, &control.disturbed})
-        if (!count->hear().whole) ++damaged;
-    if (found.value != 0 || !found.whole) ++damaged;
+        if (!count->load().intact) ++damaged;
+    if (found.value != 0 || !found.intact) ++damaged;
     info.dropped = dropped.value;
     for (const trace::ThreadInfo& thread : info.threads)
         info.dropped += thread.dropped;

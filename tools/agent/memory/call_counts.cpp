@@ -23,8 +23,8 @@ struct Published {
 std::optional<Published> read_once(const SharedMemory& shared, const shm::ThreadSlot& slot) {
     Published published{.until = slot.counted_until.load(std::memory_order_acquire)};
     if (published.until == 0) return published;
-    const auto counters = slot.call_counters.hear();
-    if (!counters.whole || counters.value > shm::kCallCounters) return {};
+    const auto counters = slot.call_counters.load();
+    if (!counters.intact || counters.value > shm::kCallCounters) return {};
     published.counters = counters.value;
     const auto index = static_cast<std::uint32_t>(&slot - shared.control().threads);
     for (std::size_t i = 0; i < published.counters; ++i)
@@ -78,12 +78,12 @@ bool note_calls(const SharedMemory& shared, const FunctionNumbers& numbers, cons
 }
 
 std::optional<std::vector<std::uint32_t>> counted_numbers(const shm::Control& control) {
-    const auto told = control.call_counters.hear();
-    // Before the first is told.
-    if (told.whole && told.value == 0) return std::vector<std::uint32_t>{};
+    const auto stored = control.call_counters.load();
+    // Before the first one is stored.
+    if (stored.intact && stored.value == 0) return std::vector<std::uint32_t>{};
     const auto functions = try_to_read([&] { return read_functions(control); });
-    if (!functions || !told.whole || told.value > shm::kCallCounters) return {};
-    return std::vector<std::uint32_t>(functions->begin(), functions->begin() + told.value);
+    if (!functions || !stored.intact || stored.value > shm::kCallCounters) return {};
+    return std::vector<std::uint32_t>(functions->begin(), functions->begin() + stored.value);
 }
 
 }  // namespace rdam::agent

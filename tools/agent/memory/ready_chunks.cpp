@@ -17,7 +17,7 @@ void ReadyChunks::look() {
     shm::Control& control = shared_.control();
     if (control.filtered.load() != shm::kFilterSeen || out_of_memory_) return;
     const std::uint32_t all = shared_.start().chunks;
-    const std::uint32_t taken = std::min(control.fresh_chunks.hear().value, all);
+    const std::uint32_t taken = std::min(control.fresh_chunks.load().value, all);
     if (ready_ == 0) ready_ = std::min(control.ready_chunks.load(), all);
     // As many as two such turns would take.
     const std::uint32_t used = taken > taken_ ? taken - taken_ : 0;

@@ -19,8 +19,8 @@ bool is_end(std::uint32_t used) {
 }
 
 /// A damaged one leads further rather than less far: what is behind the true end is seen to be none of it.
-std::uint32_t end_of(const shm::Told::Heard& used) {
-    if (used.whole) return is_end(used.value) ? used.value : 0;
+std::uint32_t end_of(const shm::Published::Loaded& used) {
+    if (used.intact) return is_end(used.value) ? used.value : 0;
     const std::uint32_t larger = std::max(used.value, used.other);
     if (is_end(larger)) return larger;
     const std::uint32_t less = std::min(used.value, used.other);
@@ -57,16 +57,16 @@ std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_
         owner.slot >= shm::kMaxThreads ||
         (owner.kind != shm::ChunkKind::records && owner.kind != shm::ChunkKind::packed))
         return {};
-    const auto sequence = header.sequence.hear();
+    const auto sequence = header.sequence.load();
     // For chunks of records, it says which records are already packed.
-    if (!sequence.whole && owner.kind == shm::ChunkKind::records) return {};
-    const auto used = header.used.hear();
-    const auto number = header.number.hear();
+    if (!sequence.intact && owner.kind == shm::ChunkKind::records) return {};
+    const auto used = header.used.load();
+    const auto number = header.number.load();
     ChunkFacts facts{.kind = owner.kind, .thread = owner.thread, .slot = owner.slot};
-    facts.sequence = sequence.whole ? sequence.value : std::max(sequence.value, sequence.other);
+    facts.sequence = sequence.intact ? sequence.value : std::max(sequence.value, sequence.other);
     facts.used = end_of(used);
-    facts.number = number.whole ? number.value : 0;
-    facts.whole = sequence.whole && used.whole && number.whole && (facts.used != 0 || used.value == 0);
+    facts.number = number.intact ? number.value : 0;
+    facts.intact = sequence.intact && used.intact && number.intact && (facts.used != 0 || used.value == 0);
     return facts;
 }
 
@@ -90,9 +90,9 @@ std::optional<ThreadFacts> look_at_thread(const shm::ThreadSlot& slot) {
                           .start = begin.start,
                           .reopened = begin.reopened(),
                           .name = {begin.name, strnlen(begin.name, sizeof begin.name)}};
-        const auto dropped = slot.dropped.hear();
+        const auto dropped = slot.dropped.load();
         facts.dropped = dropped.value;
-        facts.whole = read_end(slot, facts) && dropped.whole;
+        facts.intact = read_end(slot, facts) && dropped.intact;
         return facts;
     }
     return {};
@@ -106,20 +106,20 @@ std::optional<shm::Region> look_at_region(const shm::Control& control, std::uint
 }
 
 std::uint32_t used_chunks(const shm::Control& control, std::uint32_t chunks) {
-    const auto fresh = control.fresh_chunks.hear();
-    if (fresh.whole) return std::min(fresh.value, chunks);
+    const auto fresh = control.fresh_chunks.load();
+    if (fresh.intact) return std::min(fresh.value, chunks);
     const std::uint32_t larger = std::max(fresh.value, fresh.other);
     return larger <= chunks ? larger : std::min({fresh.value, fresh.other, chunks});
 }
 
 std::uint64_t windowed_since(const shm::Control& control, std::uint32_t number) {
-    const auto since = control.windowed_since[number].hear();
-    return since.whole ? since.value : 1;
+    const auto since = control.windowed_since[number].load();
+    return since.intact ? since.value : 1;
 }
 
 std::uint64_t told_end(const shm::Control& control) {
-    const auto ended = control.ended.hear();
-    return ended.whole ? ended.value : 0;
+    const auto ended = control.ended.load();
+    return ended.intact ? ended.value : 0;
 }
 
 }  // namespace rdam::agent

@@ -28,7 +28,7 @@ struct ChunkFacts {
     std::uint32_t sequence = 0;
     std::uint32_t used = 0;    ///< bytes from its start, up to kChunkSize; 0: not known
     std::uint32_t number = 0;  ///< of records that were handed over; 0: they were not
-    bool whole = false;        ///< false: a part of this is damaged
+    bool intact = false;       ///< false: a part of this is damaged
 };
 /// Nothing: it is not known whose it is. `chunk` is one of the memory's.
 std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_t chunk);
@@ -47,7 +47,7 @@ struct ThreadFacts {
     std::uint64_t end = 0;      ///< 0: not reported
     std::uint32_t numbers = 0;  ///< where it has
     std::uint64_t dropped = 0;
-    bool whole = true;  ///< false: a part of this is damaged
+    bool intact = true;  ///< false: a part of this is damaged
 };
 /// Nothing: it is not known which thread it is.
 std::optional<ThreadFacts> look_at_thread(const shm::ThreadSlot& slot);

@@ -15,7 +15,7 @@
 #include "tools/agent/plan/copied_stacks.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
-#include "tools/agent/process/said_once.h"
+#include "tools/agent/process/shown_messages.h"
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/trace/event.h"

@@ -127,8 +127,8 @@ ProcessorTimes processor_times(const std::vector<std::uint32_t>& processors) {
 
 double share_of_run(double spun, const ProcessorTimes& during) {
     // Interrupts that take more than that, and go on for the whole run, are in /proc/stat.
-    constexpr double kMostUnseen = 0.05;
-    double interrupts = std::min(spun, kMostUnseen);
+    constexpr double kMaxUnseen = 0.05;
+    double interrupts = std::min(spun, kMaxUnseen);
     double stolen = 0;
     if (during.wanted > 0) {
         interrupts = std::max(interrupts, during.interrupts / during.wanted);

@@ -94,7 +94,7 @@ void WindowSampler::forget(std::uint32_t number) {
     exchange_.groups[number] = 0;
     exchange_.marked[number] = 0;
     ++exchange_.changes;
-    shared_.control().windowed_since[number].tell(0);
+    shared_.control().windowed_since[number].store(0);
     shared_.gate(number).store(shm::kGateOpen);
 }
 

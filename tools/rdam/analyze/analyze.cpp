@@ -204,7 +204,7 @@ Result<hints::Analysis> analysis_of(const trace::TraceReader& reader, const scor
     ProgressLine progress{"analyzing", reader.events()};
     return hints::analyze(
         reader, settings,
-        {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
+        {.max_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
          .progress = [&](std::uint64_t events) { progress.update(events); }});
 }
 

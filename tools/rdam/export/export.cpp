@@ -103,11 +103,11 @@ void check_budget(std::uint64_t budget, const exports::Format* format) {
     if (format == nullptr || format->usual_budget == 0)
         throw CLI::ValidationError(
             "--budget", "is for formats with a timeline: " + formats_with(&exports::Format::usual_budget));
-    if (format->most_budget > 0 && (budget == 0 || budget > format->most_budget))
+    if (format->max_budget > 0 && (budget == 0 || budget > format->max_budget))
         throw CLI::ValidationError("--budget",
                                    fmt::format("is more than what reads {} can open: give {} or fewer, or "
                                                "use --format perfetto",
-                                               format->name, format->most_budget));
+                                               format->name, format->max_budget));
 }
 
 /// Checks that involve several options.
@@ -173,7 +173,7 @@ Run add_export(CLI::App& app) {
            fmt::format("Write about this many slices at most to {}: the calls that lost most, and the others "
                        "merged by time; all: every call, which is too much for {}",
                        formats_with(&exports::Format::usual_budget),
-                       formats_with(&exports::Format::most_budget)))
+                       formats_with(&exports::Format::max_budget)))
         ->option_text("SLICES|all [5M; firefox: 200k]");
     app.add_option(
            "--weight", options->weight,

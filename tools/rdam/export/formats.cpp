@@ -75,7 +75,7 @@ void say_written(const ExportArguments& options, const exports::Format& format,
     if (written.merged > 0)
         text += fmt::format(
             "; {} more are merged by time ({})", output::grouped(written.merged),
-            format.most_budget > 0 ? "a larger --budget merges fewer" : "--budget all merges none");
+            format.max_budget > 0 ? "a larger --budget merges fewer" : "--budget all merges none");
     say_of_output(options, text);
 }
 
@@ -84,10 +84,9 @@ Result<std::vector<views::Arrow>> find_arrows(const trace::TraceReader& reader,
                                               const ExportArguments& options) {
     ProgressLine progress{"analyzing", reader.events()};
     try {
-        const auto analysis = hints::analyze(reader, options.settings,
-                                             {.most_sequences = 0, .progress = [&](std::uint64_t events) {
-                                                  progress.update_or_stop(events);
-                                              }});
+        const auto analysis = hints::analyze(
+            reader, options.settings,
+            {.max_sequences = 0, .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
         if (!analysis) return tl::unexpected{analysis.error()};
         std::vector<views::Suspect> suspects;
         for (const score::FunctionRow& row : analysis->report.functions) {
@@ -110,7 +109,7 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
     score::Settings settings = options.settings;
     settings.paths = true;
     score::ScoreOptions score_options;
-    score_options.most_sequences = score_options.most_patterns = 0;
+    score_options.max_sequences = score_options.max_patterns = 0;
     ProgressLine progress{"exporting", reader.events()};
     score_options.progress = [&](std::uint64_t events) { progress.update_or_stop(events); };
     try {

@@ -66,10 +66,10 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
     Recording recording{.reader = std::move(reader), .symbols = {}, .analysis = {}, .around = {}};
     recording.symbols = output::make_symbols(recording.reader.info());
     ProgressLine progress{"analyzing", recording.reader.events()};
-    auto analysis =
-        hints::analyze(recording.reader, settings,
-                       {.most_sequences = kSequencesOnPage,
-                        .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
+    auto analysis = hints::analyze(recording.reader, settings,
+                                   {.max_sequences = kSequencesOnPage, .progress = [&](std::uint64_t events) {
+                                        progress.update_or_stop(events);
+                                    }});
     if (!analysis) return tl::unexpected{analysis.error()};
     recording.analysis = std::move(*analysis);
     auto around = views::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});
@@ -118,9 +118,9 @@ Result<std::string> page_of(const Arguments& arguments, const std::vector<Record
 }
 
 /// Processes with a row in the heat map.
-constexpr std::size_t kMostRows = 64;
+constexpr std::size_t kMaxRows = 64;
 /// Processes with a page of their own.
-constexpr std::size_t kMostPages = 3;
+constexpr std::size_t kMaxPages = 3;
 
 struct ProcessesPage {
     std::string html;
@@ -133,7 +133,7 @@ class ProcessesReport {
   public:
     ProcessesReport(const std::vector<std::string>& files, const score::Settings& settings)
         : traces_(files, settings),
-          course_(traces_.span().begin_unix_ns, traces_.span().end_unix_ns, kMostRows) {}
+          course_(traces_.span().begin_unix_ns, traces_.span().end_unix_ns, kMaxRows) {}
 
     const SeveralTraces& traces() const { return traces_; }
 
@@ -169,7 +169,7 @@ class ProcessesReport {
         ProgressLine progress{"analyzing", reader->events()};
         // Samples, though none is shown: intervals are those of the process's own page.
         auto report = score::score_trace(
-            *reader, settings, {.most_sequences = 1, .samples = true, .progress = [&](std::uint64_t events) {
+            *reader, settings, {.max_sequences = 1, .samples = true, .progress = [&](std::uint64_t events) {
                                     progress.update_or_stop(events);
                                 }});
         if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
@@ -181,7 +181,7 @@ class ProcessesReport {
     Result<void> analyze_those_that_lost_most() {
         std::vector<score::RunCourseRow> rows = course_.rows();
         std::ranges::stable_sort(rows, std::ranges::greater{}, &score::RunCourseRow::lost_ns);
-        for (std::size_t i = 0; i < std::min(rows.size(), kMostPages); ++i) {
+        for (std::size_t i = 0; i < std::min(rows.size(), kMaxPages); ++i) {
             const std::string& file = files_[rows[i].process];
             auto reader = open_trace(file);
             if (!reader) return tl::unexpected{reader.error()};

@@ -41,7 +41,7 @@ struct Scored {
 std::unique_ptr<Scored> score_threads(std::shared_ptr<const Kept> kept, score::ResolvedSettings settings) {
     auto scored = std::make_unique<Scored>(std::move(kept));
     const Kept& from = *scored->kept;
-    settings.most_sampled = from.settings.most_sampled;
+    settings.max_sampled = from.settings.max_sampled;
     scored->settings = std::move(settings);
     const bool as_kept = score::same_groups(from.settings, scored->settings);
     if (!as_kept) scored->regrouped = score::regroup(from.trace, from.settings, scored->settings);

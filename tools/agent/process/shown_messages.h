@@ -6,9 +6,9 @@
 
 namespace rdam::agent {
 
-/// The lines of `text` that no process of `run` has said before (of an entry of the list that is not found:
+/// The lines of `text` that no process of `run` has printed before (of an entry of the list that is not found:
 /// with other names near it), which are noted in a file in `folder`, that of the plans. The file keeps its
-/// size, so what was said long ago may come again. Where it cannot be written everything is new.
+/// size, so what was printed long ago may come again. Where it cannot be written everything is new.
 std::string new_in_run(const std::string& text, std::string_view run, const std::string& folder);
 
 }  // namespace rdam::agent

@@ -1,4 +1,4 @@
-#include "tools/agent/process/attendant.h"
+#include "tools/agent/process/priority_keeper.h"
 
 #include <algorithm>
 #include <system_error>
@@ -116,7 +116,7 @@ std::uint32_t used_chunks(const shm::Control& control) {
     // Each chunk that comes back or is taken again counts once.
     const auto changes = static_cast<std::uint32_t>(control.free_chunks.load() >> 32U);
     const std::uint32_t free = left(given_back, changes - given_back);
-    return left(std::min(control.fresh_chunks.hear().value, control.chunks), free);
+    return left(std::min(control.fresh_chunks.load().value, control.chunks), free);
 }
 
 }  // namespace

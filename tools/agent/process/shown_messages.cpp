@@ -1,4 +1,4 @@
-#include "tools/agent/process/said_once.h"
+#include "tools/agent/process/shown_messages.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
