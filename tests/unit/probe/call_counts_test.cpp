@@ -24,7 +24,7 @@ constinit rdam::probe::Guard rdam_guard = {};
 namespace rdam::probe {
 
 constinit Globals globals;
-constinit Standing standing;
+constinit OwnCopies own_copies;
 
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
     iovec local{to, size};
@@ -196,7 +196,7 @@ TEST_CASE("what other threads have counted is published for them, while they liv
     Process process{10};
     give_call_counter(5);
     tell_call_counters();
-    standing.threads_started.store(5);
+    own_copies.threads_started.store(5);
     ThreadState lives, ended, gone, reopened, damaged;
     const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid,
                            std::uint64_t counting) {
