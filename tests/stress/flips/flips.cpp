@@ -191,7 +191,7 @@ bool wait_for_agent(const std::vector<Alias>& aliases) {
         if (alias.offset != 0) continue;
         const auto& control = *reinterpret_cast<const shm::Control*>(alias.memory);
         for (int i = 0; i < kMaxLooks; ++i) {
-            if (control.ring_head.load() == control.ring_tail.hear().value) return true;
+            if (control.ring_head.load() == control.ring_tail.load().value) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }
