@@ -2,13 +2,11 @@
 //
 //   trace::TraceReader → OffCpuPauses → EventWindow → sink
 //
+// A sink that has take_trees() gets the packs of a whole thread as columns first, and only what it does not take
+// of them event by event.
+//
 // A sink has consume(events) and gap(), neither of them virtual. It matches the events itself, as it is the
 // sink of its BasicMatcher: score::ThreadAnalysis, and what derives from views::ThreadSequences.
-//
-// If a sink is to get blocks of finished calls of one sequence (a column of durations) instead of single
-// calls, they are collected where a call has its sequence (views::ThreadSequences::end,
-// ThreadAnalysis::enqueue) and handed on where consume() returns: the events that calls refer to are gone
-// after that.
 #pragma once
 
 #include <algorithm>
@@ -100,6 +98,9 @@ class OffCpuPauses {
     /// as `events`.
     std::span<const trace::Event> among(std::span<const trace::Event> events);
 
+    /// Whether among() may return more than the events, if none of them is later than `tsc`.
+    bool due_before(std::uint64_t tsc) const { return next_ < pauses_.size() && pauses_[next_].tsc < tsc; }
+
     /// The pauses after the last event. Valid as long as this object.
     std::span<const trace::Event> rest();
 
@@ -161,7 +162,18 @@ class CallStream {
             if (!window_ || window_->gap()) sink.gap();
         };
         const trace::Reading how{.ahead = ahead, .turn = turn, .stopped = [&] { return stopped; }};
-        if (auto done = reader_.read_thread(thread_, events, gap, how); !done) return done;
+        trace::ColumnsSink reading{.columns = {}, .events = events, .gap = gap};
+        if constexpr (requires { sink.take_trees(trace::EventColumns{}, std::size_t{}); }) {
+            if (!window_)
+                reading.columns = [&](std::span<const trace::EventColumns> packs) {
+                    for (const trace::EventColumns& columns : packs) {
+                        if (stopped) return;
+                        hand_on(columns, sink);
+                        stopped = !goes_on(columns.size());
+                    }
+                };
+        }
+        if (auto done = reader_.read_columns(thread_, reading, how); !done) return done;
         hand_on(pauses_.rest(), sink);
         return {};
     }
@@ -181,9 +193,29 @@ class CallStream {
         sink.consume(events);
     }
 
+    template <class Sink>
+    void hand_on(const trace::EventColumns& columns, Sink& sink) {
+        const auto one_by_one = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t at = begin; at < end;) {
+                const std::size_t piece = std::min(kPiece, end - at);
+                if (single_.size() < piece) single_.resize(piece);
+                columns.events(at, at + piece, single_.data());
+                hand_on(pauses_.among(std::span{single_}.first(piece)), sink);
+                at += piece;
+            }
+        };
+        if (pauses_.due_before(std::ranges::max(columns.tsc))) return one_by_one(0, columns.size());
+        for (std::size_t at = 0; at < columns.size();) {
+            const auto part = sink.take_trees(columns, at);
+            if (part.begin < part.end) one_by_one(part.begin, part.end);
+            at = part.end;
+        }
+    }
+
     const trace::TraceReader& reader_;
     std::uint32_t thread_;
     bool sums_off_cpu_;
+    std::vector<trace::Event> single_;  // of columns, that are looked at one by one
     OffCpuPauses pauses_;
     std::optional<EventWindow> window_;
 };

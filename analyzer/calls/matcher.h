@@ -22,6 +22,7 @@
 // kMaxOpen calls: then all that are open are abandoned.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -116,6 +117,34 @@ class BasicMatcher {
 
     /// Default: all are.
     void set_known_ends(const KnownEnds& ends) { ends_ = ends; }
+
+    /// Complete call trees of calls that all return, none of them in a sampled tree, one after the other.
+    struct Trees {
+        std::uint64_t first = 0;      ///< timestamp: no earlier event of the thread has a later one …
+        std::uint64_t first_end = 0;  ///< when the first tree ends
+        std::uint64_t last = 0;       ///< … and none of these
+        std::size_t depth = 0;
+        std::uint64_t calls = 0;     ///< in all of them
+        std::uint64_t duration = 0;  ///< Σ of the outermost calls' net durations
+    };
+    /// Whether these can be looked at elsewhere, as nothing that this matcher knows concerns the times inside.
+    bool takes(const Trees& trees) const;
+    /// As if their events had been consumed, which takes() them. The sink is told nothing. Each function's calls
+    /// are counted by count_calls().
+    void add(const Trees& trees);
+    void count_calls(std::uint32_t function, std::uint64_t calls) {
+        per_function_[function].calls += calls;
+        per_function_[function].estimated += calls;
+    }
+    /// Whether its calls are as those of any function.
+    bool is_plain(std::uint32_t function) const { return open_[function].flags == 0; }
+    bool is_open(std::uint32_t function) const { return open_[function].calls > 0; }
+    /// The probes' part of a call's duration, with so many calls inside.
+    std::uint64_t probe_ticks(std::uint64_t nested) const {
+        if (nested == 0) return inner_ticks_;
+        const double probes = cost_.inner + cost_.total * static_cast<double>(nested);
+        return static_cast<std::uint64_t>(std::min(probes + 0.5, 1e18));
+    }
 
     void consume(const trace::Event& event);
     void consume(std::span<const trace::Event> events) {

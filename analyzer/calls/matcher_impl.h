@@ -90,6 +90,28 @@ void BasicMatcher<Sink>::consume(const trace::Event& event) {
 }
 
 template <class Sink>
+bool BasicMatcher<Sink>::takes(const Trees& trees) const {
+    if (trees.first < pauses_[0].end || trees.last > ends_.latest || tree_halvings_ != 0) return false;
+    if (trees.last - trees.first > detail::kLongest || stack_.size() + trees.depth > kMaxOpen) return false;
+    if (stack_.empty()) return true;
+    // A signal handler's times are not always within those of the call that it interrupted.
+    const Frame& parent = stack_.back();
+    return parent.halvings == 0 && parent.enter <= trees.first && parent.enter < trees.first_end;
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::add(const Trees& trees) {
+    counts_.calls += trees.calls;
+    entered_ += trees.calls;
+    counts_.first = std::min(counts_.first, trees.first);
+    counts_.last = std::max(counts_.last, trees.last);
+    closed_at_ = trees.last;
+    if (stack_.empty()) return;
+    stack_.back().nested += trees.calls;
+    stack_.back().children += trees.duration;
+}
+
+template <class Sink>
 void BasicMatcher<Sink>::gap() {
     counts_.abandoned_at_gap += abandon_down_to(0);
 }
@@ -225,12 +247,7 @@ std::uint64_t BasicMatcher<Sink>::paused_until(std::uint64_t tsc) const {
 template <class Sink>
 std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t tsc,
                                                std::uint64_t held) const {
-    std::uint64_t probe_ticks = inner_ticks_;
-    if (frame.nested > 0) {
-        const double probes = cost_.inner + cost_.total * static_cast<double>(frame.nested);
-        probe_ticks = static_cast<std::uint64_t>(std::min(probes + 0.5, 1e18));
-    }
-    return detail::subtract(detail::subtract(tsc - frame.enter, held), probe_ticks);
+    return detail::subtract(detail::subtract(tsc - frame.enter, held), probe_ticks(frame.nested));
 }
 
 // What a probe costs between others is known to about a quarter. In doubt, nothing is known of it.

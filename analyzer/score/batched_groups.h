@@ -142,6 +142,9 @@ class BatchedGroups {
     void add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
              const sequences::SequenceBuilder::Closed& closed);
 
+    /// Whether it is a group from before, to which calls are added at once.
+    bool has_old(sequences::GroupId group) const { return group < first_; }
+
     /// As if every call had been added when it came: groups are numbered in the order of first use.
     void finish();
 

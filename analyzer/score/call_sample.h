@@ -177,6 +177,11 @@ class WindowSample {
     /// Keeps at most `most` calls; 0: none.
     WindowSample(std::size_t most, unsigned shift) : most_(most), windows_{.shift = shift} {}
 
+    /// Whether a call from `begin` to `end`, or a part of that, may be kept.
+    bool reaches(std::uint64_t begin, std::uint64_t end) const {
+        return most_ > 0 && reaches_in({.begin = begin, .end = end});
+    }
+
     /// Whether the call is kept for now.
     bool offer(const WindowCall& call) { return most_ > 0 && reaches_in(call) && keep(call); }
 

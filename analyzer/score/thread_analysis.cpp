@@ -31,6 +31,10 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     matcher_.set_sampled(settings.windowed);
     matcher_.set_waits(settings.waits);
     builder_.set_transparent(settings.windowed);
+    for (std::uint32_t function = 0; function < info.functions.size(); ++function)
+        plain_.push_back(matcher_.is_plain(function) && !settings.loop_rests.tells(function) &&
+                         !results_.any(function) &&
+                         (!settings.sequences.deep_keys || settings.keys[function].empty()));
     out_->windows = samples::WindowSample{settings.max_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)
@@ -79,6 +83,293 @@ void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     const std::uint64_t pauses = matcher_.counts().pauses;
     matcher_.consume(events);
     out_->events += events.size() - (matcher_.counts().pauses - pauses);
+}
+
+/// Whether calls that are added at once are as if they were added one by one.
+bool ThreadAnalysis::takes_trees() const {
+    return !settings_.windows && !candidates_.wanted() && !settings_.sequences.fold_loops &&
+           !out_->patterns && !out_->paths && !out_->course && !op_numbers_.is_full() &&
+           (batches_wanted_ || out_->groups.size() <= settings_.few_groups);
+}
+
+/// Whether the pack's events have nothing that only single events have.
+bool ThreadAnalysis::fit_trees(const trace::EventColumns& columns) const {
+    return columns.sampling.empty() && columns.instructions.empty();
+}
+
+ThreadAnalysis::Part ThreadAnalysis::take_trees(const trace::EventColumns& columns, std::size_t from) {
+    end_learning();
+    if (from == 0) {
+        pack_.reset();
+        if (!takes_trees() || !fit_trees(columns)) return {0, columns.size()};
+        pack_.emplace(Pack{.columns = columns,
+                           .numbers = op_numbers_.of(columns.ops),
+                           .trees = {columns, [this](std::uint32_t function) { return plain_[function]; }}});
+    }
+    if (!pack_ || !takes_trees()) return {from, columns.size()};
+    std::size_t at = from;  // before it, from `from` on, are events of no known tree
+    while (at < columns.size()) {
+        const std::size_t length = pack_->trees.length(at);
+        if (length == 0 || length > KnownTrees::kMaxEvents) {
+            ++at;
+            continue;
+        }
+        const auto [tree, is_to_be_learned] =
+            known_trees_.find(columns.op.subspan(at, length), pack_->numbers);
+        if (is_to_be_learned) {
+            if (from < at) return {from, at};
+            learning_ = KnownTree::of(columns.ops, columns.op.subspan(at, length), pack_->numbers);
+            learned_ = 0;
+            return {at, at + length};
+        }
+        if (tree == nullptr || !tree->usable) {
+            ++at;
+            continue;
+        }
+        if (from < at) return {from, at};
+        const std::size_t taken = add_trees(*tree, at);
+        if (taken == 0) return {at, at + length};
+        from = at = at + taken * length;
+    }
+    return {from, columns.size()};
+}
+
+/// The events of a tree that was not known have been consumed.
+void ThreadAnalysis::end_learning() {
+    if (!learning_) return;
+    learning_->usable = learned_ == learning_->calls.size() && find_groups(*learning_);
+    if (learning_->usable) learning_->divide([this](std::uint32_t function) { return is_keyed(function); });
+    known_trees_.add(std::move(*learning_));
+    learning_.reset();
+}
+
+/// False: some of the calls without keys are in a group that has no times yet.
+bool ThreadAnalysis::find_groups(KnownTree& tree) const {
+    return std::ranges::all_of(tree.calls, [&](KnownTree::Call& call) {
+        if (is_keyed(call.function)) return true;
+        call.group = out_->sequences.shape(call.shape).plain_group;
+        return batched_ != nullptr ? batched_->has_old(call.group) : call.group < out_->groups.size();
+    });
+}
+
+/// How many of the trees that begin with event `from` and are all like this one have been added; 0: the next
+/// one is to be consumed event by event.
+std::size_t ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from) {
+    constexpr std::size_t kValues = 4096;
+    const std::size_t length = tree.ops.size();
+    const std::size_t most = std::max<std::size_t>(kValues / tree.calls.size(), 1);
+    const std::span<const std::uint32_t> left = pack_->columns.op.subspan(from);
+    const std::span<const std::uint32_t> ops = left.first(std::min(left.size(), most * length));
+    // The ops of the trees behind the first are those before them.
+    const auto same =
+        std::mismatch(ops.begin() + static_cast<std::ptrdiff_t>(length), ops.end(), ops.begin());
+    const std::size_t count = static_cast<std::size_t>(same.first - ops.begin()) / length;
+    return add_trees(tree, from, count) ? count : 0;
+}
+
+bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const trace::EventColumns& columns = pack_->columns;
+    const std::size_t length = tree.ops.size(), calls = tree.calls.size();
+    const std::uint64_t* const tsc = columns.tsc.data() + from;
+    calls::BasicMatcher<ThreadAnalysis>::Trees trees{.first = tsc[0],
+                                                     .first_end = tsc[length - 1],
+                                                     .last = tsc[count * length - 1],
+                                                     .depth = tree.depth,
+                                                     .calls = count * calls,
+                                                     .duration = 0};
+    if (!matcher_.takes(trees) || !std::ranges::is_sorted(columns.tsc.subspan(from, count * length)))
+        return false;
+    const bool in_windows = out_->windows.reaches(trees.first, trees.last);
+    // Where groups are found later, calls in windows wait for them one by one.
+    if (in_windows && !tree.keyed.empty() &&
+        (batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups))
+        return false;
+    durations_.resize(calls * count);
+    children_.assign(calls * count, 0);
+    for (std::size_t place = 0; place < calls; ++place) {
+        const KnownTree::Call& call = tree.calls[place];
+        const std::uint64_t probes = matcher_.probe_ticks(call.nested);
+        const std::uint64_t* const enter = tsc + call.enter;
+        const std::uint64_t* const leave = tsc + call.leave;
+        std::uint64_t* const duration = &durations_[place * count];
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t gross = leave[i * length] - enter[i * length];
+            duration[i] = gross > probes ? gross - probes : 0;
+        }
+        if (call.parent == place) {
+            for (std::size_t i = 0; i < count; ++i)
+                trees.duration += duration[i];
+            continue;
+        }
+        // A call that ends when the one around it begins is one of a signal handler, or the clock is coarse.
+        const std::uint64_t* const outer = tsc + tree.calls[call.parent].enter;
+        std::uint64_t* const sum = &children_[call.parent * count];
+        bool beside = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            beside |= leave[i * length] == outer[i * length];
+            sum[i] += duration[i];
+        }
+        if (beside) return false;
+    }
+    add_samples(tree, from, count);
+    add_times(tree, count);
+    if (!tree.keyed.empty()) add_keyed(tree, from, count);
+    if (in_windows) add_to_windows(tree, from, count);
+    for (auto mark = std::ranges::lower_bound(columns.stacks, from, {}, &pack::Mark::event);
+         mark != columns.stacks.end() && mark->event < from + count * length; ++mark)
+        if (mark->value != 0) ++out_->stack_samples[mark->value - 1];
+    for (const KnownTree::Call& call : tree.calls)
+        matcher_.count_calls(call.function, count);
+    matcher_.add(trees);
+    builder_.add_closed(tree.calls.back().shape, static_cast<std::uint32_t>(count));
+    if (samples_wanted() && !open_.empty()) {
+        OpenCall& parent = open_.back();
+        parent.inside += static_cast<std::uint32_t>(count);
+        for (std::size_t i = 0; i < count && is_keyed(tree.calls.back().function); ++i) {
+            parent.last_keys = hash_of_keys(from + i * length);
+            parent.inside_keys = sequences::hash_mix(parent.inside_keys, parent.last_keys);
+        }
+    }
+    out_->events += count * length;
+    return true;
+}
+
+void ThreadAnalysis::add_times(const KnownTree& tree, std::size_t count) {
+    constexpr std::size_t kFew = 4;
+    for (const KnownTree::Places& places : tree.by_group) {
+        const KnownTree::Call& first = tree.calls[places.front()];
+        GroupTimes& group = out_->groups[first.group];
+        if (places.size() > 1 || count < kFew) {
+            for (std::size_t i = 0; i < count; ++i) {
+                for (const std::uint32_t place : places) {
+                    const std::size_t at = place * count + i;
+                    group.add({.outermost = is_outermost(tree.calls[place]),
+                               .duration = durations_[at],
+                               .self = self_of(at)},
+                              tree.calls[place].caller);
+                }
+            }
+            continue;
+        }
+        const std::size_t begin = places.front() * count;
+        self_.clear();
+        if (first.nested > 0)
+            for (std::size_t i = begin; i < begin + count; ++i)
+                self_.push_back(self_of(i));
+        group.add_all(std::span{durations_}.subspan(begin, count), self_, is_outermost(first), first.caller);
+    }
+}
+
+void ThreadAnalysis::add_samples(const KnownTree& tree, std::size_t from, std::size_t count) {
+    if (!samples_wanted()) return;
+    for (const KnownTree::Places& places : tree.by_function) {
+        const std::uint32_t function = tree.calls[places.front()].function;
+        if (matcher_.is_open(function)) continue;
+        samples::CallSample& of_function = out_->samples[function];
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const std::uint32_t place : places) {
+                const std::uint64_t duration = durations_[place * count + i];
+                if (!of_function.wants(duration)) continue;
+                of_function.set_group(sample(tree, place, from + i * tree.ops.size(), duration),
+                                      tree.calls[place].group);
+            }
+        }
+    }
+}
+
+/// Those whose groups depend on the values of keys.
+void ThreadAnalysis::add_keyed(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const trace::EventColumns& columns = pack_->columns;
+    groups_.resize(tree.calls.size() * count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t begin = from + i * tree.ops.size();
+        for (const std::uint32_t place : tree.keyed) {
+            const KnownTree::Call& known = tree.calls[place];
+            const std::size_t at = place * count + i;
+            const trace::Event last{.tsc = columns.tsc[begin + known.leave], .words = {}};
+            const calls::Call call{.function = known.function,
+                                   .outermost = is_outermost(known),
+                                   .duration = durations_[at],
+                                   .self = self_of(at),
+                                   .begin = columns.tsc[begin + known.enter],
+                                   .nested = known.nested,
+                                   .last = &last};
+            const bool sampled =
+                call.outermost && samples_wanted() && out_->samples[known.function].wants(call.duration);
+            const std::uint32_t number = sampled ? 1 + sample(tree, place, begin, call.duration) : 0;
+            keys_of(begin + known.enter);
+            add_keyed(call, known, number, groups_[at]);
+        }
+    }
+}
+
+/// Its keys are in key_values_. `group` is found if groups are not found later.
+void ThreadAnalysis::add_keyed(const calls::Call& call, const KnownTree::Call& known, std::uint32_t sampled,
+                               sequences::GroupId& group) {
+    start_batches();
+    if (batched_ != nullptr)
+        return batched_->add(call, known.caller, sampled, 0, {.shape = known.shape, .keys = key_values_});
+    group = out_->sequences.group(known.shape, key_values_);
+    out_->make_group(group, settings_.all_self_times());
+    if (sampled > 0) out_->samples[call.function].set_group(sampled - 1, group);
+    out_->groups[group].add(call, known.caller);
+}
+
+/// The values of the call's keys, in key_values_.
+std::span<const std::uint64_t> ThreadAnalysis::keys_of(std::size_t enter) {
+    trace::Event event = pack_->columns.op_of(enter).event;
+    event.words = pack_->columns.words_of(enter);
+    key_values_.clear();
+    for (const sequences::KeyWord& key : settings_.keys[event.function])
+        key_values_.push_back(key.value(event));
+    return key_values_;
+}
+
+/// As note_inside() has it.
+std::uint64_t ThreadAnalysis::hash_of_keys(std::size_t enter) {
+    std::uint64_t hash = sequences::kHashSeed;
+    for (const std::uint64_t value : keys_of(enter))
+        hash = sequences::hash_mix(hash, value);
+    return hash;
+}
+
+/// `from`: the first event of its tree. Its place in the sample.
+std::uint32_t ThreadAnalysis::sample(const KnownTree& tree, std::size_t place, std::size_t from,
+                                     std::uint64_t duration) {
+    const trace::EventColumns& columns = pack_->columns;
+    const KnownTree::Call& call = tree.calls[place];
+    const std::size_t enter = from + call.enter, leave = from + call.leave;
+    const auto result = columns.words_of(leave);
+    std::uint64_t inside_keys = 0;
+    for (std::size_t inner = place - call.nested; inner < place; ++inner)
+        if (tree.calls[inner].parent == place && is_keyed(tree.calls[inner].function))
+            inside_keys = sequences::hash_mix(inside_keys, hash_of_keys(from + tree.calls[inner].enter));
+    return out_->samples[call.function].take({.begin = columns.tsc[enter],
+                                              .end = columns.tsc[leave],
+                                              .duration = duration,
+                                              .caller = columns.op_of(enter).event.caller,
+                                              .result = result.empty() ? 0 : result.front(),
+                                              .inside_keys = inside_keys,
+                                              .inside = call.inside,
+                                              .enter_cpu = columns.processor_of(enter),
+                                              .leave_cpu = columns.processor_of(leave),
+                                              .returned = !result.empty()},
+                                             columns.words_of(enter));
+}
+
+void ThreadAnalysis::add_to_windows(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const std::uint64_t* tsc = pack_->columns.tsc.data() + from;
+    for (std::size_t i = 0; i < count; ++i, tsc += tree.ops.size()) {
+        for (std::size_t place = 0; place < tree.calls.size(); ++place) {
+            const KnownTree::Call& call = tree.calls[place];
+            out_->windows.offer({.begin = tsc[call.enter],
+                                 .end = tsc[call.leave],
+                                 .duration = durations_[place * count + i],
+                                 .function = call.function,
+                                 .group = is_keyed(call.function) ? groups_[place * count + i] : call.group,
+                                 .outermost = is_outermost(call)});
+        }
+    }
 }
 
 /// A program is slower in windows, by the overhead noted here.
@@ -272,16 +563,17 @@ void ThreadAnalysis::set_result(const calls::Call& call) {
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
                              std::uint32_t path, const sequences::SequenceBuilder::Closed& closed) {
-    if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
-        batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
+    start_batches();
     if (call.weight > 1) end_batches();
-    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, path, closed);
+    const std::uint32_t caller = out_->callers.of(open.caller);
+    if (learning_) learn(call, caller, closed.shape);
+    if (batched_ != nullptr) return batched_->add(call, caller, sampled, path, closed);
     QueuedCall& queued = queue_.push();
     queued.call = call;
     queued.end = call.last->tsc;
     queued.group_hash = sequences::SequenceStore::group_hash(closed.shape, closed.keys);
     queued.shape = closed.shape;
-    queued.caller = out_->callers.of(open.caller);
+    queued.caller = caller;
     queued.cluster = open.cluster;
     queued.path = path;
     queued.sampled = sampled;
@@ -293,6 +585,22 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     }
     if (!queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
     queue_.advance([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+void ThreadAnalysis::start_batches() {
+    if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
+        batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
+}
+
+/// The next call of the tree has ended.
+void ThreadAnalysis::learn(const calls::Call& call, std::uint32_t caller, sequences::ShapeId shape) {
+    if (learned_ >= learning_->calls.size() || !call.timed) {
+        learned_ = SIZE_MAX;
+        return;
+    }
+    KnownTree::Call& known = learning_->calls[learned_++];
+    known.caller = caller;
+    known.shape = shape;
 }
 
 /// From now on calls are added in their order.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,11 +11,13 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/score/batched_groups.h"
 #include "analyzer/score/candidate_keys.h"
+#include "analyzer/score/known_trees.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/sequences/sequence_builder.h"
 #include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
+#include "tools/trace/event_columns.h"
 
 namespace rdam::score {
 
@@ -36,6 +39,15 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     /// The time that the course is about, if it is wanted; empty: there is none. Before the events.
     void set_course(const trace::TickRange& range);
     void consume(std::span<const trace::Event> events);
+    /// Events of columns, from `begin` on, before `end`.
+    struct Part {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
+    /// Looks at call trees that it knows, from event `from` on, by columns. What it returns, if that is not
+    /// empty, has to be consumed event by event, and then the next part to be asked for. `columns` must be the
+    /// same until all of them have been looked at.
+    Part take_trees(const trace::EventColumns& columns, std::size_t from);
     void gap();
     /// Calls that are open: they take some 200 bytes each.
     std::size_t open_calls() const { return open_.size(); }
@@ -61,6 +73,38 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
         std::uint32_t cluster = kComplete;  ///< of a function that is sampled in windows
         std::uint64_t waited = 0;           ///< of that time: waited()
     };
+
+    /// A pack of which trees are taken.
+    struct Pack {
+        const trace::EventColumns& columns;
+        std::vector<std::uint32_t> numbers;  ///< OpNumbers, by op
+        PackTrees trees;
+    };
+
+    bool takes_trees() const;
+    bool fit_trees(const trace::EventColumns& columns) const;
+    void end_learning();
+    void learn(const calls::Call& call, std::uint32_t caller, sequences::ShapeId shape);
+    bool find_groups(KnownTree& tree) const;
+    std::size_t add_trees(const KnownTree& tree, std::size_t from);
+    bool add_trees(const KnownTree& tree, std::size_t from, std::size_t count);
+    void add_times(const KnownTree& tree, std::size_t count);
+    void add_samples(const KnownTree& tree, std::size_t from, std::size_t count);
+    void add_keyed(const KnownTree& tree, std::size_t from, std::size_t count);
+    void add_keyed(const calls::Call& call, const KnownTree::Call& known, std::uint32_t sampled,
+                   sequences::GroupId& group);
+    std::span<const std::uint64_t> keys_of(std::size_t enter);
+    std::uint64_t hash_of_keys(std::size_t enter);
+    std::uint32_t sample(const KnownTree& tree, std::size_t place, std::size_t from, std::uint64_t duration);
+    std::uint64_t self_of(std::size_t at) const {
+        return durations_[at] > children_[at] ? durations_[at] - children_[at] : 0;
+    }
+    bool is_keyed(std::uint32_t function) const { return !settings_.keys[function].empty(); }
+    void start_batches();
+    void add_to_windows(const KnownTree& tree, std::size_t from, std::size_t count);
+    bool is_outermost(const KnownTree::Call& call) const {
+        return !call.recursive && !matcher_.is_open(call.function);
+    }
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
@@ -110,6 +154,18 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::vector<std::uint64_t> key_values_;    // scratch
     std::vector<std::uint64_t> group_values_;  // scratch
     std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
+    // Of trees that are known:
+    OpNumbers op_numbers_;
+    KnownTrees known_trees_;
+    std::vector<bool> plain_;            // by function: its calls may be in one
+    std::optional<Pack> pack_;           // that is being looked at
+    std::optional<KnownTree> learning_;  // whose events are being consumed one by one
+    std::size_t learned_ = 0;            // calls of it that have ended
+    // Scratch, call by call, each with a value for every tree:
+    std::vector<std::uint64_t> durations_;
+    std::vector<std::uint64_t> children_;
+    std::vector<std::uint64_t> self_;
+    std::vector<sequences::GroupId> groups_;  // of calls with keys
 };
 
 }  // namespace rdam::score

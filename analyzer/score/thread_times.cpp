@@ -140,6 +140,44 @@ void GroupTimes::add(const calls::Call& call, std::uint32_t caller) {
     rare_->inner->add(call.duration, call.weight);
 }
 
+void GroupTimes::add_all(std::span<const std::uint64_t> durations, std::span<const std::uint64_t> self,
+                         bool outermost, std::uint32_t caller) {
+    // What makes a table or a second distribution goes one by one.
+    const bool same = self.empty() || (!own_self_ && std::ranges::equal(self, durations));
+    if (!outermost || !(same || own_self_) || !knows_caller(caller) || (own_self_ && own_self_->all)) {
+        for (std::size_t i = 0; i < durations.size(); ++i)
+            add({.outermost = outermost,
+                 .duration = durations[i],
+                 .self = self.empty() ? durations[i] : self[i]},
+                caller);
+        return;
+    }
+    if (self.empty()) self = durations;
+    if (!callers_.empty()) {
+        CallerEntry entry{
+            .caller = caller, .calls = durations.size(), .outermost = durations.size(), .sum = 0};
+        for (const std::uint64_t duration : durations)
+            entry.sum = Distribution::saturating_sum(entry.sum, duration);
+        callers_.add(entry);
+    }
+    double squares = self_squares_;
+    for (const std::uint64_t each : self) {
+        const auto value = static_cast<double>(each);
+        squares += value * value;
+    }
+    self_squares_ = squares;
+    if (own_self_) {
+        std::uint64_t least = UINT64_MAX;
+        for (const std::uint64_t each : self) {
+            least = std::min(least, each);
+            own_self_->sum = Distribution::saturating_sum(own_self_->sum, each);
+        }
+        own_self_->count += self.size();
+        own_self_->least.add_all(self, least);
+    }
+    outermost_.add_all(durations);
+}
+
 CallerEntry GroupTimes::only_caller() const {
     CallerEntry entry{.caller = caller_,
                       .calls = outermost_.count() + (inner() != nullptr ? inner()->count() : 0),

@@ -145,6 +145,9 @@ class alignas(64) GroupTimes {
 
     /// A timed call, by CallerNumbers.
     void add(const calls::Call& call, std::uint32_t caller);
+    /// Timed calls by the same caller, as one after the other. `self` is that of each, or empty: their durations.
+    void add_all(std::span<const std::uint64_t> durations, std::span<const std::uint64_t> self,
+                 bool outermost, std::uint32_t caller);
     /// Made at the first time.
     WindowedTimes& make_windowed();
     /// Afterwards as if every call of `other` had been added here; its caller numbers mean the same.
@@ -219,6 +222,7 @@ class alignas(64) GroupTimes {
 
     SelfTimes self_without_pauses() const;
     void add_held(const calls::Call& call);
+    bool knows_caller(std::uint32_t caller) const { return !callers_.empty() || caller == caller_; }
 
     CallerEntry only_caller() const;  ///< of a group without a table
     CallerTable& caller_table();

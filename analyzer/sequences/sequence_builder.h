@@ -64,6 +64,11 @@ class SequenceBuilder {
     /// As close(), but for a caller that asks the store for the group later.
     Closed close_shape();
 
+    /// So many calls of this shape, which have ended, are the last children of the innermost open one.
+    void add_closed(ShapeId shape, std::uint32_t count) {
+        if (!open_.empty()) append({shape, count});
+    }
+
     /// The children of the innermost open call so far, counted even where loops are folded. Valid until the
     /// next call of a function that changes something.
     std::span<const Run> children() const { return std::span{runs_}.subspan(open_.back().first_run); }
@@ -122,6 +127,7 @@ class LoopRests {
         any_ = std::ranges::find(tells_, true) != tells_.end();
     }
 
+    bool tells(std::uint32_t function) const { return any_ && tells_[function]; }
     /// How many calls this one represents in the sequence of the call around it.
     std::uint32_t repeats(const trace::Event& enter) const {
         if (!any_ || !tells_[enter.function] || enter.words.empty()) return 1;

@@ -123,6 +123,45 @@ inline void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t time
     values_.set(at, sum);
 }
 
+/// In buckets. No value is less than `least`, or more than `largest`.
+void Distribution::count_all(std::span<const std::uint64_t> values, std::uint64_t least,
+                             std::uint64_t largest) {
+    count_in_bucket(bucket_of(least), 0);
+    count_in_bucket(bucket_of(largest), 0);
+    if (values_.bytes() == 4 && count_ + values.size() <= UINT32_MAX) {
+        std::uint32_t* const counts = values_.words() - first_bucket_;
+        for (const std::uint64_t value : values)
+            ++counts[bucket_of(value)];
+        return;
+    }
+    for (const std::uint64_t value : values)
+        count_in_bucket(bucket_of(value), 1);
+}
+
+void Distribution::add_all(std::span<const std::uint64_t> values) {
+    std::size_t done = 0;
+    for (; done < values.size() && form_ != Form::dense; ++done)
+        add(values[done]);
+    values = values.subspan(done);
+    if (values.empty()) return;
+    std::uint64_t least = UINT64_MAX, largest = 0, sum = 0;
+    for (const std::uint64_t value : values) {
+        least = std::min(least, value);
+        largest = std::max(largest, value);
+        sum += value;
+    }
+    count_all(values, least, largest);
+    count_ += values.size();
+    // Where the sum may have overflowed, it is that of each by itself.
+    if (largest > UINT64_MAX / values.size())
+        for (const std::uint64_t value : values)
+            sum_ = saturating_sum(sum_, value);
+    else
+        sum_ = saturating_sum(sum_, sum);
+    least_.add_all(values, least);
+    max_ = std::max(max_, largest);
+}
+
 void Distribution::seal() {
     if (form_ != Form::log) return;
     std::sort(values_.begin(), values_.end());

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "analyzer/statistics/packed_values.h"
 
@@ -43,6 +44,16 @@ class Least {
             next_ = value;
             next_count_ = times;
         }
+    }
+
+    /// As adding each of them, of which `least` is the smallest.
+    void add_all(std::span<const std::uint64_t> values, std::uint64_t least) {
+        if (least > next_) {
+            count_ += values.size();
+            return;
+        }
+        for (const std::uint64_t value : values)
+            add(value);
     }
 
     /// Afterwards as if every value of `other` had been added here.
@@ -130,6 +141,8 @@ class Distribution {
 
     /// As `times` additions of the value; `times` ≥ 1.
     void add(std::uint64_t value, std::uint64_t times = 1);
+    /// As adding each of them, in less time.
+    void add_all(std::span<const std::uint64_t> values);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
     /// Adds values that say nothing of how small a value can be but that it can be as small as the `bounds`:
@@ -209,6 +222,7 @@ class Distribution {
     void spell_out(std::uint64_t largest);
     void keep_in_bucket(std::size_t bucket, std::uint64_t times);
     void count_in_bucket(std::size_t bucket, std::uint64_t times);
+    void count_all(std::span<const std::uint64_t> values, std::uint64_t least, std::uint64_t largest);
     void make_room(std::uint64_t times);
     void spill();
     void make_dense();

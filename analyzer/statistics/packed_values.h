@@ -59,6 +59,8 @@ class PackedValues {
                 data<std::uint64_t>()[at] = value;
         }
     }
+    /// Values of 4 bytes each.
+    std::uint32_t* words() { return data<std::uint32_t>(); }
     /// Values of 2 bytes each.
     std::uint16_t* begin() { return data<std::uint16_t>(); }
     std::uint16_t* end() { return data<std::uint16_t>() + size_; }

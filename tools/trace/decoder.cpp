@@ -1,7 +1,10 @@
 #include "tools/trace/decoder.h"
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tools/trace/column_reader.h"
 
@@ -36,8 +39,11 @@ class ChunkDecoder::Run {
             return false;
         // Readers who do not look for switches go by the flag.
         if (switches_ && (header.flags & format::kSwitches) == 0) return false;
-        return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
-               std::ranges::all_of(columns_, [](const ColumnReader& each) { return each.done(); });
+        if (processor_run_ != 0 || tsc_ != header.last_tsc || d_.tsc_[0] != header.first_tsc ||
+            !std::ranges::all_of(columns_, [](const ColumnReader& each) { return each.done(); }))
+            return false;
+        make_columns(header.events);
+        return true;
     }
 
   private:
@@ -52,7 +58,12 @@ class ChunkDecoder::Run {
         const std::size_t words = column(Column::words).left();
         if (words > format::kMaxWords) return false;
         make_room(d_.words_, words);
-        make_room(d_.events_, header.events);
+        make_room(d_.op_, header.events);
+        make_room(d_.tsc_, header.events);
+        if (words > 0) make_room(d_.first_word_, header.events);
+        d_.ops_.clear();
+        d_.untils_.clear();
+        d_.marks_.clear();
         next_word_ = d_.words_.data();
         tsc_ = header.first_tsc;
         return true;
@@ -123,32 +134,30 @@ class ChunkDecoder::Run {
         ColumnReader what = column(Column::what), callers = column(Column::callers);
         ColumnReader enter_times = column(Column::enter_times), leave_times = column(Column::leave_times);
         const std::span<const Prepared> prepared = d_.prepared_;
-        std::span<const std::uint64_t> known_callers = d_.callers_;
+        const bool has_words = column(Column::words).left() > 0;
         std::uint64_t tsc = tsc_;
-        Event* event = d_.events_.data();
-        for (const Event* end = event + count; event != end; ++event) {
+        for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint64_t code = what.next_small();
             if (code >= prepared.size()) return false;
             const Prepared& as = prepared[code];
-            *event = as.event;
+            if (has_words) d_.first_word_[i] = static_cast<std::uint32_t>(next_word_ - d_.words_.data());
             if (code == 0) [[unlikely]] {
-                tsc = read_pause(*event, tsc);
+                tsc = read_pause(i, tsc);
                 continue;
             }
+            std::uint64_t caller = 0;
             if (as.is_enter) {
                 tsc += unzigzag(enter_times.next());
-                const std::uint64_t caller = callers.next_small();
-                if (caller >= known_callers.size()) [[unlikely]] {
-                    if (!add_caller(caller)) return false;
-                    known_callers = d_.callers_;
-                }
-                event->caller = known_callers[caller];
+                caller = callers.next_small();
+                if (caller >= d_.callers_.size() && !add_caller(caller)) [[unlikely]]
+                    return false;
             } else {
                 tsc += unzigzag(leave_times.next());
             }
-            event->tsc = tsc;
-            event->cpu = read_processor();
-            if (as.words != 0 && !read_words(*event, as)) return false;
+            d_.tsc_[i] = tsc;
+            d_.op_[i] = op_of(static_cast<std::uint32_t>(code), static_cast<std::uint32_t>(caller));
+            read_processor(i);
+            if (as.words != 0 && !read_words(as)) return false;
         }
         tsc_ = tsc;
         column(Column::what) = what;
@@ -158,31 +167,57 @@ class ChunkDecoder::Run {
         return true;
     }
 
-    /// Returns its begin.
-    std::uint64_t read_pause(Event& event, std::uint64_t tsc) {
-        ColumnReader& in = column(Column::pauses);
-        event.tsc = tsc + unzigzag(in.next());
-        event.until = event.tsc + unzigzag(in.next());
-        const std::uint64_t reason = in.next();
-        if (reason == format::kStackSwitch) {
-            event.kind = EventKind::stack_switch;
-            event.until -= event.tsc;
-            switches_ = true;
-            return event.tsc;
+    /// The op of the events with this code, and, if they enter a function, this caller.
+    std::uint32_t op_of(std::uint32_t code, std::uint32_t caller) {
+        const std::uint64_t key = std::uint64_t{code} << 32 | caller;
+        Seen& seen = seen_[(code * 31 + caller) % kSeen];
+        if (seen.key == key) return seen.op;
+        const auto [known, is_new] = ops_.try_emplace(key, static_cast<std::uint32_t>(d_.ops_.size()));
+        if (is_new) {
+            const Prepared& as = d_.prepared_[code];
+            EventColumns::Op& op = d_.ops_.emplace_back();
+            op.event = as.event;
+            op.words = static_cast<std::uint16_t>(as.event.unwound ? 0 : as.words);
+            if (as.is_enter) op.event.caller = d_.callers_[caller];
         }
-        event.reason = reason < static_cast<std::uint64_t>(PauseReason::other)
-                           ? static_cast<PauseReason>(reason)
-                           : PauseReason::other;
-        return event.tsc;
+        seen = {key, known->second};
+        return seen.op;
     }
 
-    std::uint16_t read_processor() {
+    /// Returns its begin.
+    std::uint64_t read_pause(std::uint32_t event, std::uint64_t tsc) {
+        ColumnReader& in = column(Column::pauses);
+        const std::uint64_t begin = tsc + unzigzag(in.next());
+        std::uint64_t until = begin + unzigzag(in.next());
+        const std::uint64_t reason = in.next();
+        Event pause;
+        pause.kind = EventKind::pause;
+        pause.cpu = kNoCpu;
+        if (reason == format::kStackSwitch) {
+            pause.kind = EventKind::stack_switch;
+            until -= begin;
+            switches_ = true;
+        } else if (reason < static_cast<std::uint64_t>(PauseReason::other)) {
+            pause.reason = static_cast<PauseReason>(reason);
+        }
+        // No op has code 0 otherwise.
+        const auto key =
+            static_cast<std::uint64_t>(pause.kind) << 8U | static_cast<std::uint64_t>(pause.reason);
+        const auto [known, is_new] = ops_.try_emplace(key, static_cast<std::uint32_t>(d_.ops_.size()));
+        if (is_new) d_.ops_.push_back({.event = pause});
+        d_.op_[event] = known->second;
+        d_.tsc_[event] = begin;
+        d_.untils_.push_back({event, until});
+        return begin;
+    }
+
+    void read_processor(std::uint32_t event) {
         if (processor_run_ == 0) [[unlikely]] {
             processor_run_ = column(Column::processors).next();
-            processor_ = static_cast<std::uint16_t>(column(Column::processors).next() - 1);
+            const auto processor = static_cast<std::uint16_t>(column(Column::processors).next() - 1);
+            d_.marks_.push_back({event, processor + std::uint32_t{1}});
         }
         --processor_run_;
-        return processor_;
     }
 
     bool add_caller(std::uint64_t number) {
@@ -192,44 +227,45 @@ class ChunkDecoder::Run {
         return true;
     }
 
-    bool read_words(Event& event, const Prepared& as) {
+    bool read_words(const Prepared& as) {
         ColumnReader& in = column(Column::words);
         if (in.left() < as.words) return false;
-        std::uint64_t* const first = next_word_;
         std::uint64_t* last = d_.previous_.data() + as.previous;
         for (std::uint32_t i = 0; i < as.words; ++i)
             *next_word_++ = *last++ += unzigzag(in.next_small());
-        event.words = {first, as.words};
         return true;
     }
 
-    /// Calls `set(event, value)` for the entered calls that a column has a value for, by their distances.
-    template <class Set>
-    bool read_marks(Column which, std::uint32_t count, const Set& set) {
+    /// A mark for each entered call that a column has a value for, by their distances. `is_good(value)` may
+    /// change it.
+    template <class IsGood>
+    bool read_marks(Column which, std::uint32_t count, const IsGood& is_good) {
         ColumnReader& in = column(which);
         std::uint64_t at = 0;
         while (in.left() != 0) {
             const std::uint64_t distance = in.next();
-            const std::uint64_t value = in.next();
+            std::uint64_t value = in.next();
             if (distance >= count - at) return false;
             at += distance;
-            Event& event = d_.events_[at];
-            if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
-            if (!set(event, value)) return false;
+            const EventKind kind = kind_of(at);
+            if (kind != EventKind::enter && kind != EventKind::tail_enter) return false;
+            if (!is_good(value)) return false;
+            d_.marks_.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(value)});
         }
         return true;
     }
 
     bool read_stacks(std::uint32_t count) {
-        return read_marks(Column::stacks, count, [&](Event& event, std::uint64_t stack) {
-            event.stack = stack <= info_.stacks.size() ? static_cast<std::uint32_t>(stack) : 0;
+        stacks_at_ = d_.marks_.size();
+        return read_marks(Column::stacks, count, [&](std::uint64_t& stack) {
+            if (stack > info_.stacks.size()) stack = 0;
             return true;
         });
     }
 
     bool read_sampling(std::uint32_t count) {
-        return read_marks(Column::sampling, count, [](Event& event, std::uint64_t sampling) {
-            event.sampling = static_cast<std::uint8_t>(sampling);
+        sampling_at_ = d_.marks_.size();
+        return read_marks(Column::sampling, count, [](const std::uint64_t& sampling) {
             return sampling != 0 && sampling <= 1U + kMaxSampling;
         });
     }
@@ -238,16 +274,41 @@ class ChunkDecoder::Run {
     bool read_instructions(std::uint32_t count) {
         ColumnReader& in = column(Column::instructions);
         if (in.left() == 0) return true;
+        counted_ = true;
+        make_room(d_.instructions_, count);
         std::uint64_t last = 0;
-        for (Event& event : std::span{d_.events_}.first(count)) {
-            if (event.kind >= EventKind::pause) continue;
-            const std::uint64_t code = in.next();
-            if (code == 0) continue;
-            last += unzigzag(code - 1);
-            event.instructions = last;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            d_.instructions_[i] = 0;
+            if (kind_of(i) >= EventKind::pause) continue;
+            if (const std::uint64_t code = in.next(); code != 0)
+                d_.instructions_[i] = last += unzigzag(code - 1);
         }
         return !in.broken();
     }
+
+    EventKind kind_of(std::size_t event) const { return d_.ops_[d_.op_[event]].event.kind; }
+
+    void make_columns(std::uint32_t count) {
+        EventColumns& out = d_.columns_.emplace_back();
+        out.ops = d_.ops_;
+        out.op = {d_.op_.data(), count};
+        out.tsc = {d_.tsc_.data(), count};
+        const auto words = static_cast<std::size_t>(next_word_ - d_.words_.data());
+        if (words > 0) out.first_word = {d_.first_word_.data(), count};
+        out.words = {d_.words_.data(), words};
+        if (counted_) out.instructions = {d_.instructions_.data(), count};
+        out.untils = d_.untils_;
+        const std::span<const pack::Mark> marks{d_.marks_};
+        out.processors = marks.first(stacks_at_);
+        out.stacks = marks.subspan(stacks_at_, sampling_at_ - stacks_at_);
+        out.sampling = marks.subspan(sampling_at_);
+    }
+
+    static constexpr std::size_t kSeen = 256;
+    struct Seen {
+        std::uint64_t key = UINT64_MAX;
+        std::uint32_t op = 0;
+    };
 
     ChunkDecoder& d_;
     const TraceInfo& info_;
@@ -257,7 +318,11 @@ class ChunkDecoder::Run {
     std::uint64_t tsc_ = 0;
     std::uint64_t processor_run_ = 0;
     std::uint64_t last_new_caller_ = 0;
-    std::uint16_t processor_ = kNoCpu;
+    std::array<Seen, kSeen> seen_;
+    tsl::robin_map<std::uint64_t, std::uint32_t> ops_;  // by code and caller
+    std::size_t stacks_at_ = 0;                         // in marks_
+    std::size_t sampling_at_ = 0;                       // likewise
+    bool counted_ = false;
     bool switches_ = false;
 };
 
@@ -265,27 +330,55 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
                                 const PackRules& rules, const TraceInfo& info) {
     // Every event has a byte of its own in the column of times, so what was read bounds what is allocated.
     if (events == 0 || events > payload.size()) return false;
-    make_room(events_, events);
     std::vector<PackLayout> layouts;
     std::uint64_t found = 0;
-    std::uint64_t words = 0;
+    std::size_t ops = 0;
+    std::array<std::uint64_t, pack::kColumns> bytes{};
     for (auto rest = payload; !rest.empty(); rest = rest.subspan(layouts.back().header.size)) {
         const auto layout = pack_layout(rest);
         if (!layout) return false;
         found += layout->header.events;
-        words += layout->header.bytes[static_cast<std::size_t>(pack::Column::words)];
+        ops += layout->header.ops;
+        for (std::size_t i = 0; i < pack::kColumns; ++i)
+            bytes[i] += layout->header.bytes[i];
         layouts.push_back(*layout);
     }
-    if (found != events || words > format::kMaxWords) return false;
-    make_room(words_, words);
+    const auto bytes_of = [&](pack::Column which) { return bytes[static_cast<std::size_t>(which)]; };
+    if (found != events || bytes_of(pack::Column::words) > format::kMaxWords) return false;
     std::size_t max_words = 0;
     for (const FunctionInfo& function : info.functions)
         max_words = std::max<std::size_t>(max_words, function.leave_words);
     if (zeros_.size() < max_words) zeros_.resize(max_words);
-    PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
+    make_room(op_, events);
+    make_room(tsc_, events);
+    make_room(words_, bytes_of(pack::Column::words));
+    const bool has_words = bytes_of(pack::Column::words) > 0;
+    const bool has_counts = bytes_of(pack::Column::instructions) > 0;
+    if (has_words) make_room(first_word_, events);
+    if (has_counts) make_room(instructions_, events);
+    ops_.clear();
+    ops_.reserve(ops);
+    untils_.clear();
+    untils_.reserve(std::min<std::size_t>(bytes_of(pack::Column::words), events));
+    marks_.clear();
+    marks_.reserve((bytes_of(pack::Column::processors) + bytes_of(pack::Column::stacks) +
+                    bytes_of(pack::Column::sampling)) /
+                   sizeof(pack::Mark));
+    PackDecoder::Room room{.op = op_.data(),
+                           .tsc = tsc_.data(),
+                           .first_word = has_words ? first_word_.data() : nullptr,
+                           .instructions = has_counts ? instructions_.data() : nullptr,
+                           .words = words_.data(),
+                           .ops = ops_,
+                           .untils = untils_,
+                           .marks = marks_,
+                           .zeros = zeros_};
     std::size_t at = 0;
     for (const PackLayout& layout : layouts) {
-        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, rules, room)) return false;
+        const auto columns =
+            packs_.decode(layout, payload.subspan(at, layout.header.size), info, rules, room);
+        if (!columns) return false;
+        columns_.push_back(*columns);
         at += layout.header.size;
     }
     return true;
@@ -294,7 +387,7 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
 bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
     std::vector<std::uint8_t> payload = packs.payload;
     payload.resize(payload.size() + varint::kSlack);
-    count_ = 0;
+    start();
     if (!decode_packs(std::span{payload}.first(packs.payload.size()), packs.events,
                       {.innermost = packs.innermost, .switches = packs.switches}, info))
         return false;
@@ -304,17 +397,36 @@ bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
 
 bool ChunkDecoder::decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                           const TraceInfo& info) {
+    start();
+    if (!header.is(format::ChunkType::packs)) {
+        if (!Run(*this, info).decode(header, payload)) return false;
+    } else if (!decode_packs(payload, header.events,
+                             {.innermost = (header.flags & format::kInnermost) != 0,
+                              .switches = (header.flags & format::kSwitches) != 0},
+                             info) ||
+               tsc_[0] != header.first_tsc || tsc_[header.events - 1] != header.last_tsc) {
+        return false;
+    }
+    count_ = header.events;
+    return true;
+}
+
+void ChunkDecoder::start() {
     count_ = 0;
-    const bool good = header.is(format::ChunkType::packs)
-                          ? decode_packs(payload, header.events,
-                                         {.innermost = (header.flags & format::kInnermost) != 0,
-                                          .switches = (header.flags & format::kSwitches) != 0},
-                                         info) &&
-                                events_[0].tsc == header.first_tsc &&
-                                events_[header.events - 1].tsc == header.last_tsc
-                          : Run(*this, info).decode(header, payload);
-    if (good) count_ = header.events;
-    return good;
+    made_ = false;
+    columns_.clear();
+}
+
+std::span<Event> ChunkDecoder::events() {
+    if (!std::exchange(made_, true)) {
+        make_room(events_, count_);
+        Event* out = events_.data();
+        for (const EventColumns& each : columns_) {
+            each.events(0, each.size(), out);
+            out += each.size();
+        }
+    }
+    return {events_.data(), count_};
 }
 
 }  // namespace rdam::trace

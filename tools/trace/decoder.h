@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/trace/event.h"
+#include "tools/trace/event_columns.h"
 #include "tools/trace/format.h"
 #include "tools/trace/pack_decoder.h"
 
@@ -22,17 +23,20 @@ class ChunkDecoder {
     /// Decodes packs that are in no file yet, as the recorder has made them.
     bool decode(const Packs& packs, const TraceInfo& info);
 
-    /// The result of the last successful decode(), valid until the next.
-    std::span<const Event> events() const { return {events_.data(), count_}; }
-    std::span<Event> events() { return {events_.data(), count_}; }
+    /// The result of the last successful decode(), valid until the next: pack by pack, or all in one.
+    std::span<const EventColumns> columns() const { return columns_; }
+    /// The same as events, made when they are first asked for.
+    std::span<Event> events();
 
     /// Memory for events and their words.
     std::size_t bytes() const {
-        return events_.capacity() * sizeof(Event) + words_.capacity() * sizeof(std::uint64_t);
+        return events_.capacity() * sizeof(Event) + op_.capacity() * sizeof(op_[0]) +
+               (words_.capacity() + tsc_.capacity()) * sizeof(std::uint64_t);
     }
 
   private:
     class Run;
+    void start();
     bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, const PackRules& rules,
                       const TraceInfo& info);
 
@@ -54,6 +58,16 @@ class ChunkDecoder {
     std::vector<std::uint64_t> previous_;
     std::vector<std::uint64_t> callers_;
     PackDecoder packs_;
+    // The columns of all packs one after the other; `columns_` refers to them.
+    std::vector<EventColumns> columns_;
+    std::vector<EventColumns::Op> ops_;
+    std::vector<std::uint32_t> op_;
+    std::vector<std::uint64_t> tsc_;
+    std::vector<std::uint32_t> first_word_;
+    std::vector<std::uint64_t> instructions_;
+    std::vector<EventColumns::Until> untils_;
+    std::vector<pack::Mark> marks_;
+    bool made_ = false;  ///< `events_` has the events
 };
 
 }  // namespace rdam::trace

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "libprobe/format/pack.h"
-#include "tools/trace/column_reader.h"
 #include "tools/trace/event.h"
+#include "tools/trace/event_columns.h"
 
 namespace rdam::trace {
 
@@ -63,37 +63,32 @@ struct PackRules {
 /// one for each thread that decodes.
 class PackDecoder {
   public:
-    /// Where the next events and their words go. Both must have room for what the pack's header says:
-    /// `events`, and a word for each byte of its column of words.
+    /// Where the next events go: there must be room for what the packs' headers say.
     struct Room {
-        Event* events = nullptr;
-        std::uint64_t* words = nullptr;
-        std::span<const std::uint64_t>
-            zeros;  ///< for leaves by unwinding: as many as any function has leave words
+        std::uint32_t* op = nullptr;
+        std::uint64_t* tsc = nullptr;
+        std::uint32_t* first_word = nullptr;    ///< null: no pack of the chunk has words
+        std::uint64_t* instructions = nullptr;  ///< null: no pack of the chunk has them
+        std::uint64_t* words = nullptr;         ///< one for each byte of the columns of words
+        /// These grow only up to what is reserved.
+        std::vector<EventColumns::Op>& ops;
+        std::vector<EventColumns::Until>& untils;
+        std::vector<pack::Mark>& marks;
+        /// For leaves by unwinding: as many as any function has leave words.
+        std::span<const std::uint64_t> zeros;
     };
 
-    /// Moves `room` on behind what it has written. False when the pack breaks any rule of
+    /// Moves `room` on behind what it has written. Nothing when the pack breaks any rule of
     /// docs/trace-format.md or contradicts `info`. An unwound leave that names no function is an event with
     /// pack::kInnermost. `bytes` is followed by varint::kSlack readable bytes.
-    bool decode(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                const PackRules& rules, Room& room);
+    std::optional<EventColumns> decode(const PackLayout& layout, std::span<const std::uint8_t> bytes,
+                                       const TraceInfo& info, const PackRules& rules, Room& room);
 
   private:
     class Run;
 
-    /// An op, and what its events have in common.
-    struct Known {
-        Event event;
-        std::size_t previous = 0;  ///< where in previous_ its last words are
-        std::uint8_t words = 0;
-        bool counted = false;
-        bool unwound = false;
-    };
-    bool read_ops(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                  const PackRules& rules);
-
-    std::vector<Known> ops_;
-    std::vector<std::uint64_t> previous_;
+    std::vector<std::uint64_t> previous_;   // the last words of each op, one op after the other
+    std::vector<std::size_t> previous_of_;  // by op
 };
 
 }  // namespace rdam::trace

@@ -116,16 +116,10 @@ struct TraceReader::State {
         std::uint64_t expected = 0;  ///< the next sequence number
     };
 
-    /// Where what is read goes.
-    struct EventSink {
-        const std::function<void(std::span<const Event>)>& events;
-        const std::function<void()>& gap;
-    };
-
     void add_chunks(const std::vector<ChunkPlace>& places);
     Result<void> check_thread(std::uint32_t thread) const;
     Result<void> read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
-                             const EventSink& sink, const Reading& how);
+                             const ColumnsSink& sink, const Reading& how);
     void add_off_cpu_chunk(const ChunkPlace& place);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
@@ -133,6 +127,7 @@ struct TraceReader::State {
     void refuse_shared_off_cpu();
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
+    Result<bool> make_events(ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
     /// From first_tsc to last_tsc; a chunk that is bad reaches nowhere.
     TimePart time_of(const Chunk& chunk) const {
@@ -278,6 +273,15 @@ Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
     }
 }
 
+Result<bool> TraceReader::State::make_events(ChunkDecoder& decoder) const {
+    try {
+        decoder.events();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return too_large(path);
+    }
+}
+
 void TraceReader::State::count_bad(Chunk& chunk) {
     const std::lock_guard guard(lock);
     if (!std::exchange(chunk.counted_bad, true)) ++damage.bad_chunks;
@@ -341,14 +345,18 @@ Result<void> TraceReader::State::check_thread(std::uint32_t thread) const {
 
 /// `numbers` rise.
 Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
-                                             const EventSink& sink, const Reading& how) {
+                                             const ColumnsSink& sink, const Reading& how) {
     if (numbers.empty()) return {};
     std::vector<Chunk>& chunks = threads[thread].chunks;
     ExpansionLock own_turn;
+    const bool as_columns = sink.columns && !threads[thread].innermost;
     DecodedChunks decoded{
         {.count = numbers.size(),
-         .decode = [&](std::size_t i, ChunkLoader& loader,
-                       ChunkDecoder& decoder) { return decode(chunks[numbers[i]], loader, decoder); },
+         .decode = [&](std::size_t i, ChunkLoader& loader, ChunkDecoder& decoder) -> Result<bool> {
+             auto good = decode(chunks[numbers[i]], loader, decoder);
+             if (good && *good && !as_columns) return make_events(decoder);
+             return good;
+         },
          .expands_far = [&](std::size_t i) { return expands_far(file, chunks[numbers[i]].place); }},
         how.turn != nullptr ? *how.turn : own_turn,
         how.ahead};
@@ -365,7 +373,10 @@ Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<con
         if (!next.good) return tl::unexpected(next.good.error());
         if (*next.good) {
             if (frames) frames->name_innermost(next.decoder.events());
-            sink.events(next.decoder.events());
+            if (as_columns)
+                sink.columns(next.decoder.columns());
+            else
+                sink.events(next.decoder.events());
             if (how.stopped && how.stopped())
                 return fail("{}: interrupted before thread {} was read", path, info.threads[thread].tid);
         } else {
@@ -397,11 +408,12 @@ Result<std::optional<EventStream::Part>> EventStream::next() {
     std::vector<TraceReader::State::Chunk>& chunks = state.of.threads[state.thread].chunks;
     for (; state.next < chunks.size(); state.bad = true) {
         TraceReader::State::Chunk& chunk = chunks[state.next++];
-        const auto good = state.of.decode(chunk, state.loader, state.decoder);
+        auto good = state.of.decode(chunk, state.loader, state.decoder);
+        if (good && *good) good = state.of.make_events(state.decoder);
         if (!good) return tl::unexpected{good.error()};
         if (*good)
             return Part{.gap = std::exchange(state.bad, false) || chunk.gap_before,
-                        .events = std::as_const(state.decoder).events()};
+                        .events = state.decoder.events()};
         state.of.count_bad(chunk);
     }
     if (std::exchange(state.bad, false)) return Part{.gap = true, .events = {}};
@@ -511,13 +523,18 @@ Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
     }
 }
 
-Result<void> TraceReader::read_thread(std::uint32_t thread,
-                                      const std::function<void(std::span<const Event>)>& sink,
-                                      const std::function<void()>& gap, const Reading& how) const {
+Result<void> TraceReader::read_columns(std::uint32_t thread, const ColumnsSink& sink,
+                                       const Reading& how) const {
     if (auto there = state_->check_thread(thread); !there) return there;
     std::vector<std::size_t> all(state_->threads[thread].chunks.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return state_->read_chunks(thread, all, {sink, gap}, how);
+    return state_->read_chunks(thread, all, sink, how);
+}
+
+Result<void> TraceReader::read_thread(std::uint32_t thread,
+                                      const std::function<void(std::span<const Event>)>& sink,
+                                      const std::function<void()>& gap, const Reading& how) const {
+    return read_columns(thread, {.columns = {}, .events = sink, .gap = gap}, how);
 }
 
 Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
@@ -526,7 +543,7 @@ Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
     if (auto there = state_->check_thread(thread); !there) return there;
     const std::vector<std::size_t> chunks = state_->chunks_of_part(thread, part);
     gap();
-    return state_->read_chunks(thread, chunks, {sink, gap}, {});
+    return state_->read_chunks(thread, chunks, {.columns = {}, .events = sink, .gap = gap}, {});
 }
 
 std::uint64_t TraceReader::events_of_part(std::uint32_t thread, const TimePart& part) const {

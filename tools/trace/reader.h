@@ -11,6 +11,7 @@
 
 #include "tools/base/result.h"
 #include "tools/trace/event.h"
+#include "tools/trace/event_columns.h"
 
 namespace rdam::trace {
 
@@ -39,6 +40,14 @@ struct Reading {
     /// The caller's, taken before a chunk that takes far more memory than a recorder's; null: one of its own.
     ExpansionLock* turn = nullptr;
     std::function<bool()> stopped = {};  ///< asked after each chunk; true: reading ends with an error
+};
+
+/// Where the events of a thread go, chunk by chunk.
+struct ColumnsSink {
+    /// Gets them, unless it is empty, or some leave by unwinding of the thread names no function.
+    std::function<void(std::span<const EventColumns>)> columns;
+    std::function<void(std::span<const Event>)> events;  ///< gets the others
+    std::function<void()> gap;
 };
 
 class TraceReader {
@@ -81,6 +90,9 @@ class TraceReader {
     /// time. No sink may wait for another thread of a trace.
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
                              const std::function<void()>& gap, const Reading& how = {}) const;
+
+    /// Like read_thread(), but by columns where the sink has them.
+    Result<void> read_columns(std::uint32_t thread, const ColumnsSink& sink, const Reading& how) const;
 
     /// Like read_thread(), but reads only the chunks of events that reach into `part`: calls that began before
     /// these chunks have no begin. `gap` is also called before the first chunk.

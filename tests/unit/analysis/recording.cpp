@@ -145,8 +145,94 @@ score::ResolvedSettings resolved(const Recording& recording, const score::Settin
     return std::move(*result);
 }
 
+namespace {
+
+/// Events by columns, as packs have them. Of another tool's trace: those without instructions are without all.
+class Columns {
+  public:
+    explicit Columns(std::span<const trace::Event> events) {
+        std::uint32_t processor = trace::kNoCpu;
+        for (std::uint32_t i = 0; i < events.size(); ++i) {
+            const trace::Event& event = events[i];
+            op_.push_back(op_of(event));
+            tsc_.push_back(event.tsc);
+            first_word_.push_back(static_cast<std::uint32_t>(words_.size()));
+            if (!event.unwound) words_.insert(words_.end(), event.words.begin(), event.words.end());
+            instructions_.push_back(event.instructions);
+            counted_ = counted_ || event.instructions != 0;
+            if (event.kind >= trace::EventKind::pause)
+                untils_.push_back({i, event.until});
+            else if (std::exchange(processor, event.cpu) != event.cpu)
+                processors_.push_back({i, event.cpu + std::uint32_t{1}});
+            if (event.stack != 0) stacks_.push_back({i, event.stack});
+            if (event.sampling != 0) sampling_.push_back({i, event.sampling});
+        }
+    }
+
+    trace::EventColumns columns() const {
+        trace::EventColumns columns{.ops = ops_,
+                                    .op = op_,
+                                    .tsc = tsc_,
+                                    .first_word = first_word_,
+                                    .words = words_,
+                                    .instructions = {},
+                                    .untils = untils_,
+                                    .processors = processors_,
+                                    .stacks = stacks_,
+                                    .sampling = sampling_};
+        if (counted_) columns.instructions = instructions_;
+        return columns;
+    }
+
+  private:
+    std::uint32_t op_of(const trace::Event& event) {
+        trace::Event op{.caller = event.caller,
+                        .function = event.function,
+                        .cpu = trace::kNoCpu,
+                        .kind = event.kind,
+                        .reason = event.reason,
+                        .unwound = event.unwound,
+                        .words = event.unwound ? event.words : std::span<const std::uint64_t>{}};
+        const auto words = static_cast<std::uint8_t>(event.unwound ? 0 : event.words.size());
+        const auto known = std::ranges::find_if(ops_, [&](const trace::EventColumns::Op& each) {
+            return each.event.caller == op.caller && each.event.function == op.function &&
+                   each.event.kind == op.kind && each.event.reason == op.reason &&
+                   each.event.unwound == op.unwound && each.words == words;
+        });
+        if (known != ops_.end()) return static_cast<std::uint32_t>(known - ops_.begin());
+        ops_.push_back({op, words});
+        return static_cast<std::uint32_t>(ops_.size() - 1);
+    }
+
+    std::vector<trace::EventColumns::Op> ops_;
+    std::vector<std::uint32_t> op_, first_word_;
+    std::vector<std::uint64_t> tsc_, words_, instructions_;
+    std::vector<trace::EventColumns::Until> untils_;
+    std::vector<pack::Mark> processors_, stacks_, sampling_;
+    bool counted_ = false;
+};
+
+void consume(std::span<const trace::Event> events, std::size_t pack, score::ThreadAnalysis& analysis) {
+    for (; !events.empty(); events = events.subspan(std::min(pack, events.size()))) {
+        const auto part = events.first(std::min(pack, events.size()));
+        const Columns owner{part};
+        const trace::EventColumns columns = owner.columns();
+        for (std::size_t at = 0; at < part.size();) {
+            const auto single = analysis.take_trees(columns, at);
+            if (single.begin < single.end) {
+                std::vector<trace::Event> each(single.end - single.begin);
+                columns.events(single.begin, single.end, each.data());
+                analysis.consume(each);
+            }
+            at = single.end;
+        }
+    }
+}
+
+}  // namespace
+
 score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSettings& settings,
-                          const score::Selection& asked) {
+                          const score::Selection& asked, std::size_t pack) {
     const auto selection = score::resolve_selection(recording.info, asked);
     if (!selection) FAIL(selection.error().message);
     score::SelectedThreads out;
@@ -164,7 +250,10 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
         auto& window = out.windows[t];
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
             if (piece.gap_before && (!window || window->gap())) analysis.gap();
-            analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});
+            if (window || pack == 0)
+                analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});
+            else
+                consume(piece.events, pack, analysis);
         }
         out.times[t] = analysis.finish();
     }

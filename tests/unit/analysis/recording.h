@@ -80,9 +80,9 @@ struct Recording {
     std::deque<ThreadRecording> threads;
 };
 
-/// What comes before the scores.
+/// What comes before the scores. `pack`: so many events are handed on as columns at a time; 0: each by itself.
 score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSettings& settings,
-                          const score::Selection& asked = {});
+                          const score::Selection& asked = {}, std::size_t pack = 50);
 
 score::ResolvedSettings resolved(const Recording& recording, const score::Settings& settings = {});
 score::Report analyze(const Recording& recording, const score::Settings& settings = {},

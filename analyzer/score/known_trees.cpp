@@ -1,0 +1,109 @@
+#include "analyzer/score/known_trees.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdam::score {
+
+KnownTree KnownTree::of(std::span<const trace::EventColumns::Op> ops, std::span<const std::uint32_t> events,
+                        std::span<const std::uint32_t> numbers) {
+    KnownTree tree;
+    struct Open {
+        std::uint32_t function = 0;
+        std::uint32_t enter = 0;
+        std::uint32_t inside = 0;
+        std::uint32_t ended = 0;  ///< calls of the tree before it began
+    };
+    std::vector<Open> open;
+    std::vector<std::vector<std::uint32_t>> children;  // by depth: that ended, of the call that is open there
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
+        tree.ops.push_back(numbers[events[i]]);
+        const trace::Event& event = ops[events[i]].event;
+        if (event.kind == trace::EventKind::enter) {
+            if (!open.empty()) ++open.back().inside;
+            open.push_back({.function = event.function,
+                            .enter = i,
+                            .inside = 0,
+                            .ended = static_cast<std::uint32_t>(tree.calls.size())});
+            tree.depth = std::max(tree.depth, static_cast<std::uint32_t>(open.size()));
+            if (children.size() < open.size()) children.emplace_back();
+            children[open.size() - 1].clear();
+            continue;
+        }
+        const Open ended = open.back();
+        open.pop_back();
+        const auto place = static_cast<std::uint32_t>(tree.calls.size());
+        tree.calls.push_back(
+            {.function = ended.function,
+             .enter = ended.enter,
+             .leave = i,
+             .parent = place,
+             .inside = ended.inside,
+             .nested = place - ended.ended,
+             .recursive = std::ranges::find(open, ended.function, &Open::function) != open.end()});
+        for (const std::uint32_t child : children[open.size()])
+            tree.calls[child].parent = place;
+        if (!open.empty()) children[open.size() - 1].push_back(place);
+    }
+    return tree;
+}
+
+void PackTrees::match() {
+    lengths_.assign(columns_.size(), 0);
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t i = 0; i < columns_.size(); ++i) {
+        const Role is = role(i);
+        if (is == Role::enter) {
+            open.push_back(i);
+        } else if (is == Role::leave && !open.empty() && function(open.back()) == function(i)) {
+            lengths_[open.back()] = i + 1 - open.back();
+            open.pop_back();
+        } else {
+            open.clear();
+        }
+    }
+}
+
+std::vector<std::uint32_t> OpNumbers::of(std::span<const trace::EventColumns::Op> ops) {
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(ops.size());
+    for (const trace::EventColumns::Op& op : ops) {
+        const Key key{.caller = op.event.caller, .function = op.event.function, .kind = op.event.kind};
+        numbers.push_back(
+            numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second);
+    }
+    return numbers;
+}
+
+KnownTrees::Found KnownTrees::find(std::span<const std::uint32_t> events,
+                                   std::span<const std::uint32_t> numbers) {
+    const auto same = [&](const KnownTree& tree) {
+        return std::ranges::equal(tree.ops, events, {}, {},
+                                  [&](std::uint32_t event) { return numbers[event]; });
+    };
+    const std::uint32_t first = numbers[events.front()];
+    if (first >= latest_.size()) latest_.resize(first + std::size_t{1});
+    if (latest_[first] != nullptr && same(*latest_[first]))
+        return {.tree = latest_[first], .is_to_be_learned = false};
+    std::uint64_t hash = sequences::kHashSeed;
+    for (const std::uint32_t event : events)
+        hash = sequences::hash_mix(hash, numbers[event]);
+    if (const auto found = by_hash_.find(hash); found != by_hash_.end())
+        for (const KnownTree* const tree : found->second)
+            if (same(*tree)) return {.tree = latest_[first] = tree, .is_to_be_learned = false};
+    // Most programs that never do the same again have very many trees.
+    const bool is_seen = seen_[hash % kSeen];
+    seen_[hash % kSeen] = true;
+    return {.tree = nullptr, .is_to_be_learned = is_seen && events_ < kMaxInAll};
+}
+
+void KnownTrees::add(KnownTree tree) {
+    std::uint64_t hash = sequences::kHashSeed;
+    for (const std::uint32_t op : tree.ops)
+        hash = sequences::hash_mix(hash, op);
+    events_ += tree.ops.size();
+    trees_.push_back(std::move(tree));
+    by_hash_[hash].push_back(&trees_.back());
+}
+
+}  // namespace rdam::score
