@@ -98,8 +98,10 @@ class OffCpuPauses {
     /// as `events`.
     std::span<const trace::Event> among(std::span<const trace::Event> events);
 
-    /// Whether among() may return more than the events, if none of them is later than `tsc`.
-    bool due_before(std::uint64_t tsc) const { return next_ < pauses_.size() && pauses_[next_].tsc < tsc; }
+    /// Whether among() may return more than events with these timestamps.
+    bool due_among(std::span<const std::uint64_t> tsc) const {
+        return next_ < pauses_.size() && pauses_[next_].tsc < std::ranges::max(tsc);
+    }
 
     /// The pauses after the last event. Valid as long as this object.
     std::span<const trace::Event> rest();
@@ -204,7 +206,7 @@ class CallStream {
                 at += piece;
             }
         };
-        if (pauses_.due_before(std::ranges::max(columns.tsc))) return one_by_one(0, columns.size());
+        if (pauses_.due_among(columns.tsc)) return one_by_one(0, columns.size());
         for (std::size_t at = 0; at < columns.size();) {
             const auto part = sink.take_trees(columns, at);
             if (part.begin < part.end) one_by_one(part.begin, part.end);

@@ -1,6 +1,7 @@
 #include "analyzer/score/known_trees.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace rdam::score {
@@ -41,22 +42,46 @@ KnownTree KnownTree::of(std::span<const trace::EventColumns::Op> ops, std::span<
              .inside = ended.inside,
              .nested = place - ended.ended,
              .recursive = std::ranges::find(open, ended.function, &Open::function) != open.end()});
-        for (const std::uint32_t child : children[open.size()])
+        const std::vector<std::uint32_t>& inside = children[open.size()];
+        for (const std::uint32_t child : inside)
             tree.calls[child].parent = place;
+        if (!inside.empty()) tree.firsts.emplace_back(tree.calls[inside.front()].leave, ended.enter);
         if (!open.empty()) children[open.size() - 1].push_back(place);
     }
     return tree;
 }
 
+void KnownTree::divide() {
+    std::map<sequences::GroupId, Places> groups;
+    std::map<std::uint32_t, Places> functions;
+    for (std::uint32_t place = 0; place < calls.size(); ++place) {
+        const Call& call = calls[place];
+        if (call.keyed) {
+            keyed.push_back(place);
+            continue;
+        }
+        groups[call.group].push_back(place);
+        if (!call.recursive) functions[call.function].push_back(place);
+    }
+    for (auto& each : groups)
+        by_group.push_back(std::move(each.second));
+    for (auto& each : functions)
+        by_function.push_back(std::move(each.second));
+}
+
 void PackTrees::match() {
     lengths_.assign(columns_.size(), 0);
-    std::vector<std::uint32_t> open;
+    struct Open {
+        std::uint32_t event = 0;
+        std::uint32_t function = 0;
+    };
+    std::vector<Open> open;
     for (std::uint32_t i = 0; i < columns_.size(); ++i) {
-        const Role is = role(i);
-        if (is == Role::enter) {
-            open.push_back(i);
-        } else if (is == Role::leave && !open.empty() && function(open.back()) == function(i)) {
-            lengths_[open.back()] = i + 1 - open.back();
+        const Op& op = of(i);
+        if (op.role == Role::enter) {
+            open.push_back({i, op.function});
+        } else if (op.role == Role::leave && !open.empty() && open.back().function == op.function) {
+            lengths_[open.back().event] = i + 1 - open.back().event;
             open.pop_back();
         } else {
             open.clear();
@@ -81,16 +106,14 @@ KnownTrees::Found KnownTrees::find(std::span<const std::uint32_t> events,
         return std::ranges::equal(tree.ops, events, {}, {},
                                   [&](std::uint32_t event) { return numbers[event]; });
     };
-    const std::uint32_t first = numbers[events.front()];
-    if (first >= latest_.size()) latest_.resize(first + std::size_t{1});
-    if (latest_[first] != nullptr && same(*latest_[first]))
-        return {.tree = latest_[first], .is_to_be_learned = false};
+    const KnownTree*& latest = latest_[(numbers[events.front()] * 31 + events.size()) % latest_.size()];
+    if (latest != nullptr && same(*latest)) return {.tree = latest, .is_to_be_learned = false};
     std::uint64_t hash = sequences::kHashSeed;
     for (const std::uint32_t event : events)
         hash = sequences::hash_mix(hash, numbers[event]);
     if (const auto found = by_hash_.find(hash); found != by_hash_.end())
         for (const KnownTree* const tree : found->second)
-            if (same(*tree)) return {.tree = latest_[first] = tree, .is_to_be_learned = false};
+            if (same(*tree)) return {.tree = latest = tree, .is_to_be_learned = false};
     // Most programs that never do the same again have very many trees.
     const bool is_seen = seen_[hash % kSeen];
     seen_[hash % kSeen] = true;

@@ -4,10 +4,10 @@
 
 #include <tsl/robin_map.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +29,8 @@ struct KnownTree {
         std::uint32_t inside = 0;  ///< calls directly inside it
         std::uint32_t nested = 0;  ///< … and at whatever depth
         bool recursive = false;    ///< inside another call of its function
+        bool keyed = false;        ///< its group depends on the values of parameters
+        std::uint64_t probes = 0;  ///< ticks of its duration that are the recorder's
         // Found out the general way:
         sequences::ShapeId shape = 0;
         std::uint32_t caller = 0;      ///< CallerNumbers
@@ -43,31 +45,16 @@ struct KnownTree {
     std::vector<Places> by_group;
     std::vector<Places> by_function;  ///< those that are not recursive
     Places keyed;                     ///< the others
+    /// The first calls inside others: where they end, and where the other begins.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts;
     std::uint32_t depth = 0;
     bool usable = false;  ///< false: the general way has found it to be no such tree
 
     /// From the ops; what is to be found out is missing.
     static KnownTree of(std::span<const trace::EventColumns::Op> ops, std::span<const std::uint32_t> events,
                         std::span<const std::uint32_t> numbers);
-    /// `calls` have their groups. `is_keyed(function)`: its calls are in several.
-    template <class IsKeyed>
-    void divide(const IsKeyed& is_keyed) {
-        std::map<sequences::GroupId, Places> groups;
-        std::map<std::uint32_t, Places> functions;
-        for (std::uint32_t place = 0; place < calls.size(); ++place) {
-            const Call& call = calls[place];
-            if (is_keyed(call.function)) {
-                keyed.push_back(place);
-                continue;
-            }
-            groups[call.group].push_back(place);
-            if (!call.recursive) functions[call.function].push_back(place);
-        }
-        for (auto& each : groups)
-            by_group.push_back(std::move(each.second));
-        for (auto& each : functions)
-            by_function.push_back(std::move(each.second));
-    }
+    /// `calls` have their groups.
+    void divide();
 };
 
 /// The ops of a pack, and the trees of which its events consist. To be used by one thread.
@@ -76,23 +63,24 @@ class PackTrees {
     /// `plain(function)`: whether its calls may be in such a tree. Both must outlive it.
     template <class Plain>
     PackTrees(const trace::EventColumns& columns, const Plain& plain) : columns_(columns) {
-        roles_.reserve(columns.ops.size());
+        ops_.reserve(columns.ops.size());
         for (const trace::EventColumns::Op& op : columns.ops) {
             const trace::Event& event = op.event;
             const bool fits = event.kind == trace::EventKind::enter ||
                               (event.kind == trace::EventKind::leave && !event.unwound);
-            roles_.push_back(!fits || !plain(event.function)         ? Role::other
-                             : event.kind == trace::EventKind::enter ? Role::enter
-                                                                     : Role::leave);
+            const Role role = !fits || !plain(event.function)         ? Role::other
+                              : event.kind == trace::EventKind::enter ? Role::enter
+                                                                      : Role::leave;
+            ops_.push_back({event.function, role});
         }
     }
 
     /// How many events the tree has that begins here; 0: none does.
     std::size_t length(std::size_t event) {
-        if (role(event) != Role::enter) return 0;
+        if (of(event).role != Role::enter) return 0;
         if (lengths_.empty()) {
             if (event + 1 == columns_.size()) return 0;
-            if (role(event + 1) == Role::leave && function(event + 1) == function(event)) return 2;
+            if (of(event + 1).role == Role::leave && of(event + 1).function == of(event).function) return 2;
             match();
         }
         return lengths_[event];
@@ -101,12 +89,16 @@ class PackTrees {
   private:
     enum class Role : std::uint8_t { enter, leave, other };
 
-    Role role(std::size_t event) const { return roles_[columns_.op[event]]; }
-    std::uint32_t function(std::size_t event) const { return columns_.op_of(event).event.function; }
+    struct Op {
+        std::uint32_t function = 0;
+        Role role = Role::other;
+    };
+
+    const Op& of(std::size_t event) const { return ops_[columns_.op[event]]; }
     void match();
 
     const trace::EventColumns& columns_;
-    std::vector<Role> roles_;             // by op
+    std::vector<Op> ops_;
     std::vector<std::uint32_t> lengths_;  // by event; empty: not wanted yet
 };
 
@@ -160,7 +152,8 @@ class KnownTrees {
 
     std::deque<KnownTree> trees_;
     tsl::robin_map<std::uint64_t, std::vector<const KnownTree*>> by_hash_;
-    std::vector<const KnownTree*> latest_;               // by number of the first op
+    /// By first op and length, of those with the same place the one that was found last.
+    std::array<const KnownTree*, 1024> latest_{};
     std::vector<bool> seen_ = std::vector<bool>(kSeen);  // by hash: a tree that is not known, perhaps
     std::size_t events_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "analyzer/score/thread_analysis.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "analyzer/calls/matcher_impl.h"
@@ -138,7 +139,7 @@ ThreadAnalysis::Part ThreadAnalysis::take_trees(const trace::EventColumns& colum
 void ThreadAnalysis::end_learning() {
     if (!learning_) return;
     learning_->usable = learned_ == learning_->calls.size() && find_groups(*learning_);
-    if (learning_->usable) learning_->divide([this](std::uint32_t function) { return is_keyed(function); });
+    if (learning_->usable) learning_->divide();
     known_trees_.add(std::move(*learning_));
     learning_.reset();
 }
@@ -146,7 +147,9 @@ void ThreadAnalysis::end_learning() {
 /// False: some of the calls without keys are in a group that has no times yet.
 bool ThreadAnalysis::find_groups(KnownTree& tree) const {
     return std::ranges::all_of(tree.calls, [&](KnownTree::Call& call) {
-        if (is_keyed(call.function)) return true;
+        call.keyed = !settings_.keys[call.function].empty();
+        call.probes = matcher_.probe_ticks(call.nested);
+        if (call.keyed) return true;
         call.group = out_->sequences.shape(call.shape).plain_group;
         return batched_ != nullptr ? batched_->has_old(call.group) : call.group < out_->groups.size();
     });
@@ -164,56 +167,36 @@ std::size_t ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from) {
     const auto same =
         std::mismatch(ops.begin() + static_cast<std::ptrdiff_t>(length), ops.end(), ops.begin());
     const std::size_t count = static_cast<std::size_t>(same.first - ops.begin()) / length;
-    return add_trees(tree, from, count) ? count : 0;
+    // Columns of a few are no gain.
+    constexpr std::size_t kFew = 4;
+    const std::size_t taken = count < kFew ? 1 : count;
+    return add_trees(tree, from, taken) ? taken : 0;
 }
 
 bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::size_t count) {
     const trace::EventColumns& columns = pack_->columns;
-    const std::size_t length = tree.ops.size(), calls = tree.calls.size();
+    const std::size_t length = tree.ops.size();
     const std::uint64_t* const tsc = columns.tsc.data() + from;
     calls::BasicMatcher<ThreadAnalysis>::Trees trees{.first = tsc[0],
                                                      .first_end = tsc[length - 1],
                                                      .last = tsc[count * length - 1],
                                                      .depth = tree.depth,
-                                                     .calls = count * calls,
+                                                     .calls = count * tree.calls.size(),
                                                      .duration = 0};
     if (!matcher_.takes(trees) || !std::ranges::is_sorted(columns.tsc.subspan(from, count * length)))
         return false;
+    // A call that ends when the one around it begins is one of a signal handler, or the clock is coarse.
+    for (const auto& [end, begin] : tree.firsts)
+        for (std::size_t i = 0; i < count * length; i += length)
+            if (tsc[i + end] == tsc[i + begin]) return false;
     const bool in_windows = out_->windows.reaches(trees.first, trees.last);
     // Where groups are found later, calls in windows wait for them one by one.
     if (in_windows && !tree.keyed.empty() &&
         (batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups))
         return false;
-    durations_.resize(calls * count);
-    children_.assign(calls * count, 0);
-    for (std::size_t place = 0; place < calls; ++place) {
-        const KnownTree::Call& call = tree.calls[place];
-        const std::uint64_t probes = matcher_.probe_ticks(call.nested);
-        const std::uint64_t* const enter = tsc + call.enter;
-        const std::uint64_t* const leave = tsc + call.leave;
-        std::uint64_t* const duration = &durations_[place * count];
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t gross = leave[i * length] - enter[i * length];
-            duration[i] = gross > probes ? gross - probes : 0;
-        }
-        if (call.parent == place) {
-            for (std::size_t i = 0; i < count; ++i)
-                trees.duration += duration[i];
-            continue;
-        }
-        // A call that ends when the one around it begins is one of a signal handler, or the clock is coarse.
-        const std::uint64_t* const outer = tsc + tree.calls[call.parent].enter;
-        std::uint64_t* const sum = &children_[call.parent * count];
-        bool beside = false;
-        for (std::size_t i = 0; i < count; ++i) {
-            beside |= leave[i * length] == outer[i * length];
-            sum[i] += duration[i];
-        }
-        if (beside) return false;
-    }
-    add_samples(tree, from, count);
-    add_times(tree, count);
-    if (!tree.keyed.empty()) add_keyed(tree, from, count);
+    durations_.resize(tree.calls.size() * count);
+    groups_.resize(durations_.size());
+    trees.duration = count == 1 ? add_one(tree, from) : add_columns(tree, from, count);
     if (in_windows) add_to_windows(tree, from, count);
     for (auto mark = std::ranges::lower_bound(columns.stacks, from, {}, &pack::Mark::event);
          mark != columns.stacks.end() && mark->event < from + count * length; ++mark)
@@ -225,7 +208,7 @@ bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::siz
     if (samples_wanted() && !open_.empty()) {
         OpenCall& parent = open_.back();
         parent.inside += static_cast<std::uint32_t>(count);
-        for (std::size_t i = 0; i < count && is_keyed(tree.calls.back().function); ++i) {
+        for (std::size_t i = 0; i < count && tree.calls.back().keyed; ++i) {
             parent.last_keys = hash_of_keys(from + i * length);
             parent.inside_keys = sequences::hash_mix(parent.inside_keys, parent.last_keys);
         }
@@ -234,12 +217,55 @@ bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::siz
     return true;
 }
 
+/// The duration of the tree's outermost call.
+std::uint64_t ThreadAnalysis::add_one(const KnownTree& tree, std::size_t from) {
+    const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
+    children_.assign(tree.calls.size(), 0);
+    for (std::uint32_t place = 0; place < tree.calls.size(); ++place) {
+        const KnownTree::Call& call = tree.calls[place];
+        const std::uint64_t gross = tsc[call.leave] - tsc[call.enter];
+        durations_[place] = gross > call.probes ? gross - call.probes : 0;
+        children_[call.parent] += call.parent == place ? 0 : durations_[place];
+        add_call(tree, place, from, {.duration = durations_[place], .self = self_of(place)}, groups_[place]);
+    }
+    return durations_[tree.calls.size() - 1];
+}
+
+/// The durations of the trees' outermost calls.
+std::uint64_t ThreadAnalysis::add_columns(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
+    const std::size_t length = tree.ops.size();
+    children_.assign(durations_.size(), 0);
+    for (std::size_t place = 0; place < tree.calls.size(); ++place) {
+        const KnownTree::Call& call = tree.calls[place];
+        const std::uint64_t* const enter = tsc + call.enter;
+        const std::uint64_t* const leave = tsc + call.leave;
+        std::uint64_t* const duration = &durations_[place * count];
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t gross = leave[i * length] - enter[i * length];
+            duration[i] = gross > call.probes ? gross - call.probes : 0;
+        }
+        if (call.parent == place) continue;
+        std::uint64_t* const sum = &children_[call.parent * count];
+        for (std::size_t i = 0; i < count; ++i)
+            sum[i] += duration[i];
+    }
+    add_samples(tree, from, count);
+    add_times(tree, count);
+    for (std::size_t i = 0; i < count; ++i)
+        for (const std::uint32_t place : tree.keyed)
+            add_call(tree, place, from + i * length,
+                     {.duration = durations_[place * count + i], .self = self_of(place * count + i)},
+                     groups_[place * count + i]);
+    const auto outermost = std::span{durations_}.last(count);
+    return std::accumulate(outermost.begin(), outermost.end(), std::uint64_t{0});
+}
+
 void ThreadAnalysis::add_times(const KnownTree& tree, std::size_t count) {
-    constexpr std::size_t kFew = 4;
     for (const KnownTree::Places& places : tree.by_group) {
         const KnownTree::Call& first = tree.calls[places.front()];
         GroupTimes& group = out_->groups[first.group];
-        if (places.size() > 1 || count < kFew) {
+        if (places.size() > 1) {
             for (std::size_t i = 0; i < count; ++i) {
                 for (const std::uint32_t place : places) {
                     const std::size_t at = place * count + i;
@@ -277,41 +303,34 @@ void ThreadAnalysis::add_samples(const KnownTree& tree, std::size_t from, std::s
     }
 }
 
-/// Those whose groups depend on the values of keys.
-void ThreadAnalysis::add_keyed(const KnownTree& tree, std::size_t from, std::size_t count) {
-    const trace::EventColumns& columns = pack_->columns;
-    groups_.resize(tree.calls.size() * count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t begin = from + i * tree.ops.size();
-        for (const std::uint32_t place : tree.keyed) {
-            const KnownTree::Call& known = tree.calls[place];
-            const std::size_t at = place * count + i;
-            const trace::Event last{.tsc = columns.tsc[begin + known.leave], .words = {}};
-            const calls::Call call{.function = known.function,
-                                   .outermost = is_outermost(known),
-                                   .duration = durations_[at],
-                                   .self = self_of(at),
-                                   .begin = columns.tsc[begin + known.enter],
-                                   .nested = known.nested,
-                                   .last = &last};
-            const bool sampled =
-                call.outermost && samples_wanted() && out_->samples[known.function].wants(call.duration);
-            const std::uint32_t number = sampled ? 1 + sample(tree, place, begin, call.duration) : 0;
-            keys_of(begin + known.enter);
-            add_keyed(call, known, number, groups_[at]);
-        }
+/// The call at this place of the tree that begins with event `from`. `group`: where it is found, unless groups
+/// are found later.
+void ThreadAnalysis::add_call(const KnownTree& tree, std::uint32_t place, std::size_t from,
+                              const Duration& duration, sequences::GroupId& group) {
+    const KnownTree::Call& known = tree.calls[place];
+    const bool outermost = is_outermost(known);
+    std::uint32_t sampled = 0;
+    if (outermost && samples_wanted() && out_->samples[known.function].wants(duration.duration))
+        sampled = 1 + sample(tree, place, from, duration.duration);
+    const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
+    const trace::Event last{.tsc = tsc[known.leave], .words = {}};
+    const calls::Call call{.function = known.function,
+                           .outermost = outermost,
+                           .duration = duration.duration,
+                           .self = duration.self,
+                           .begin = tsc[known.enter],
+                           .nested = known.nested,
+                           .last = &last};
+    group = known.group;
+    if (known.keyed) {
+        keys_of(from + known.enter);
+        start_batches();
+        if (batched_ != nullptr)
+            return batched_->add(call, known.caller, sampled, 0, {.shape = known.shape, .keys = key_values_});
+        group = out_->sequences.group(known.shape, key_values_);
+        out_->make_group(group, settings_.all_self_times());
     }
-}
-
-/// Its keys are in key_values_. `group` is found if groups are not found later.
-void ThreadAnalysis::add_keyed(const calls::Call& call, const KnownTree::Call& known, std::uint32_t sampled,
-                               sequences::GroupId& group) {
-    start_batches();
-    if (batched_ != nullptr)
-        return batched_->add(call, known.caller, sampled, 0, {.shape = known.shape, .keys = key_values_});
-    group = out_->sequences.group(known.shape, key_values_);
-    out_->make_group(group, settings_.all_self_times());
-    if (sampled > 0) out_->samples[call.function].set_group(sampled - 1, group);
+    if (sampled > 0) out_->samples[known.function].set_group(sampled - 1, group);
     out_->groups[group].add(call, known.caller);
 }
 
@@ -342,7 +361,7 @@ std::uint32_t ThreadAnalysis::sample(const KnownTree& tree, std::size_t place, s
     const auto result = columns.words_of(leave);
     std::uint64_t inside_keys = 0;
     for (std::size_t inner = place - call.nested; inner < place; ++inner)
-        if (tree.calls[inner].parent == place && is_keyed(tree.calls[inner].function))
+        if (tree.calls[inner].parent == place && tree.calls[inner].keyed)
             inside_keys = sequences::hash_mix(inside_keys, hash_of_keys(from + tree.calls[inner].enter));
     return out_->samples[call.function].take({.begin = columns.tsc[enter],
                                               .end = columns.tsc[leave],
@@ -366,7 +385,7 @@ void ThreadAnalysis::add_to_windows(const KnownTree& tree, std::size_t from, std
                                  .end = tsc[call.leave],
                                  .duration = durations_[place * count + i],
                                  .function = call.function,
-                                 .group = is_keyed(call.function) ? groups_[place * count + i] : call.group,
+                                 .group = call.keyed ? groups_[place * count + i] : call.group,
                                  .outermost = is_outermost(call)});
         }
     }

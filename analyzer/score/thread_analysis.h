@@ -90,16 +90,20 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     bool add_trees(const KnownTree& tree, std::size_t from, std::size_t count);
     void add_times(const KnownTree& tree, std::size_t count);
     void add_samples(const KnownTree& tree, std::size_t from, std::size_t count);
-    void add_keyed(const KnownTree& tree, std::size_t from, std::size_t count);
-    void add_keyed(const calls::Call& call, const KnownTree::Call& known, std::uint32_t sampled,
-                   sequences::GroupId& group);
+    struct Duration {
+        std::uint64_t duration = 0;
+        std::uint64_t self = 0;
+    };
+    std::uint64_t add_one(const KnownTree& tree, std::size_t from);
+    std::uint64_t add_columns(const KnownTree& tree, std::size_t from, std::size_t count);
+    void add_call(const KnownTree& tree, std::uint32_t place, std::size_t from, const Duration& duration,
+                  sequences::GroupId& group);
     std::span<const std::uint64_t> keys_of(std::size_t enter);
     std::uint64_t hash_of_keys(std::size_t enter);
     std::uint32_t sample(const KnownTree& tree, std::size_t place, std::size_t from, std::uint64_t duration);
     std::uint64_t self_of(std::size_t at) const {
         return durations_[at] > children_[at] ? durations_[at] - children_[at] : 0;
     }
-    bool is_keyed(std::uint32_t function) const { return !settings_.keys[function].empty(); }
     void start_batches();
     void add_to_windows(const KnownTree& tree, std::size_t from, std::size_t count);
     bool is_outermost(const KnownTree::Call& call) const {
