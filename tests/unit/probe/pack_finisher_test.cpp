@@ -131,7 +131,7 @@ TEST_CASE("packs become what a trace can hold: with the numbers of stacks and re
     CHECK(f.finisher->last_packed(1).sequence == shm::kNone);
     trace::ChunkDecoder decoder;
     REQUIRE(decoder.decode(f.packs, f.info));
-    const auto events = std::as_const(decoder).events();
+    const auto events = decoder.events();
     REQUIRE(events.size() == 5);
     CHECK(events[0].kind == trace::EventKind::pause);
     CHECK(events[1].stack == 1);
@@ -152,7 +152,7 @@ TEST_CASE("records that their thread has not packed become packs as well", "[pac
     f.finisher->flush(0, f.packs);
     trace::ChunkDecoder decoder;
     REQUIRE(decoder.decode(f.packs, f.info));
-    const auto events = std::as_const(decoder).events();
+    const auto events = decoder.events();
     REQUIRE(events.size() == 4);
     CHECK(events[0].words[1] == 6);
     CHECK(events[3].tsc == 130);
@@ -261,7 +261,7 @@ TEST_CASE("whatever bytes a packed chunk holds, finishing ends, and the reader i
             left = left.subspan(f.finisher->add_packed(0, left, f.packs));
             trace::ChunkDecoder decoder;
             if (f.packs.events == 0 || !decoder.decode(f.packs, f.info)) continue;
-            for (const trace::Event& event : std::as_const(decoder).events())
+            for (const trace::Event& event : decoder.events())
                 REQUIRE((event.kind == trace::EventKind::pause || event.function == pack::kInnermost ||
                          event.function < f.info.functions.size()));
         }

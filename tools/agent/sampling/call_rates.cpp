@@ -188,7 +188,7 @@ std::string CallRates::take_notice() {
 void CostWatch::see(std::uint32_t thread, const trace::Packs& packs) {
     if (shared_.start().max_overhead() != 0 || !rates_.wants(thread, packs)) return;
     if (!decoder_.decode(packs, info_)) return;
-    rates_.see(std::as_const(decoder_).events());
+    rates_.see(decoder_.events());
     shm::Control& control = shared_.control();
     if (control.notice_size.load() != 0) return;  // the last one is not printed yet
     const std::string notice = rates_.take_notice();
