@@ -60,7 +60,7 @@ void pack_and_read(const std::uint64_t* at, const std::uint64_t* end) {
     }
     require(at <= end);
     trace::ChunkDecoder decoder;
-    if (packs.events > 0) decoder.decode(packs, functions());
+    if (packs.events > 0 && decoder.decode(packs, functions())) decoder.events();
 }
 
 }  // namespace
