@@ -22,6 +22,7 @@ using Run = std::function<Result<int>()>;
 
 // Each declares its options on `app` (its name and description are set by the table) and returns what runs
 // it. Options live in the returned function object.
+Run add_run(CLI::App& app);
 Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);

@@ -18,6 +18,10 @@ namespace rdam {
 namespace {
 
 constexpr std::array kSubcommands{
+    Subcommand{.name = "run",
+               .summary = "Find a program's functions, record them and print their scores",
+               .add = add_run,
+               .runs_program = true},
     Subcommand{.name = "record",
                .summary = "Run a program and record calls to selected functions",
                .add = add_record,

@@ -156,11 +156,9 @@ Outcome close_run(Output& output, const std::string& run, const Program& program
     output.name.gather();
     auto traces = find_traces(output.shown, run, output.name.users(), living);
     if (living.empty()) name_after_run(output, traces);
-    std::vector<std::string> written;
-    written.reserve(traces.size());
     for (const RunTrace& trace : traces)
-        written.push_back(trace.path);
-    report_to_outer_recording(written);
+        output.written.push_back(trace.path);
+    report_to_outer_recording(output.written);
     if (end.signal != 0) say(fmt::format("the program was killed by {}", signal_text(end.signal)));
     std::string elsewhere = describe(living);
     if (const std::string inner = output.name.inner(); !inner.empty())

@@ -23,7 +23,8 @@ struct Output {
     trace::NameLock name = {};
     bool is_pattern = false;  ///< each process fills it in for itself, and holds the name that it gets;
                               ///< they tell what concerns the run under the name as it is here
-    std::set<std::string> earlier = {};  ///< traces that may be replaced
+    std::set<std::string> earlier = {};     ///< traces that may be replaced
+    std::vector<std::string> written = {};  ///< after close_run(): those of the run
 };
 
 /// Takes the name `wanted`, or one beside it (with a line to stderr) if another recording holds it, for the

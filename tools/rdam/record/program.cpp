@@ -26,21 +26,6 @@ namespace {
 constexpr int kDeathBySignal = 128;
 constexpr int kMaxInterpreters = 4;
 
-std::string find_in_path(const std::string& name) {
-    if (name.find('/') != std::string::npos) return name;
-    const char* variable = std::getenv("PATH");
-    const std::string path = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
-    for (std::size_t at = 0; at <= path.size();) {
-        const std::size_t end = std::min(path.find(':', at), path.size());
-        std::string candidate = end > at ? path.substr(at, end - at) : ".";
-        candidate.append("/").append(name);
-        if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
-            return candidate;
-        at = end + 1;
-    }
-    return {};
-}
-
 std::string real_path(const std::string& path) {
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(path, error);
@@ -164,6 +149,21 @@ ProgramEnd await(pid_t pid) {
 }
 
 }  // namespace
+
+std::string find_in_path(const std::string& name) {
+    if (name.find('/') != std::string::npos) return name;
+    const char* variable = std::getenv("PATH");
+    const std::string path = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
+    for (std::size_t at = 0; at <= path.size();) {
+        const std::size_t end = std::min(path.find(':', at), path.size());
+        std::string candidate = end > at ? path.substr(at, end - at) : ".";
+        candidate.append("/").append(name);
+        if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
+            return candidate;
+        at = end + 1;
+    }
+    return {};
+}
 
 Result<std::string> own_path() {
     std::error_code error;

@@ -22,6 +22,9 @@ struct Program {
     std::uint32_t starter = 0;  ///< the token of the run's starter; 0: none
 };
 
+/// The file that a shell would start by this name; empty: there is none.
+std::string find_in_path(const std::string& name);
+
 /// The file of this very program.
 Result<std::string> own_path();
 

@@ -1,4 +1,6 @@
 // `rdam record`: runs a program under librdam.so.
+#include "tools/rdam/record/record.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -121,18 +123,6 @@ std::string preloads(const std::string& library, const std::string& sanitizer) {
     return all;
 }
 
-struct Options {
-    const CLI::App* app = nullptr;
-    std::string functions;
-    const CLI::Option* functions_given = nullptr;
-    std::string output = "trace.bin";
-    const CLI::Option* output_given = nullptr;
-    std::array<std::string, settings::kCount> values;  ///< by settings::Id; empty: not given
-
-    std::string& value(settings::Id id) { return values[static_cast<std::size_t>(id)]; }
-    const std::string& value(settings::Id id) const { return values[static_cast<std::size_t>(id)]; }
-};
-
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// The list from standard input, for every process of the run: a file that exists as long as this process or,
@@ -193,19 +183,19 @@ std::string with_secret(const std::string& name) {
 }
 
 /// The option wins over the variable.
-std::string wanted_output(const Options& options) {
+std::string wanted_output(const RecordOptions& options) {
+    if (options.output) return *options.output;
     const char* variable = std::getenv("RDAM_OUTPUT");
-    if (options.output_given->count() > 0 || variable == nullptr || *variable == '\0') return options.output;
-    return variable;
+    return variable == nullptr || *variable == '\0' ? "trace.bin" : variable;
 }
 
-Result<Variables> make_variables(const Options& options, const std::string& preloaded,
+Result<Variables> make_variables(const RecordOptions& options, const std::string& preloaded,
                                  const std::string& output, const std::string& run,
                                  TemporaryList& temporary) {
     Variables variables;
     variables.emplace_back("LD_PRELOAD", preloaded);
-    if (options.functions_given->count() > 0) {
-        const auto list = list_value(options.functions, temporary);
+    if (options.functions) {
+        const auto list = list_value(*options.functions, temporary);
         if (!list) return tl::unexpected(list.error());
         variables.emplace_back("RDAM_FUNCTIONS", *list);
     }
@@ -241,13 +231,13 @@ bool has_room_beside_auditor() {
     return bytes >= kStorageBesideAuditor;
 }
 
-Result<int> run(const Options& options) {
-    const std::vector<std::string> command = options.app->remaining();
+/// record_program(), whose ways out are many.
+Result<Recorded> record(const std::vector<std::string>& command, const RecordOptions& options) {
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
     // It begins beside all that follows.
-    Starter starter(*library, options.functions_given->count() > 0);
+    Starter starter(*library, options.functions.has_value());
     auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
     program->alone = !options.value(settings::Id::children).empty();
@@ -276,8 +266,9 @@ Result<int> run(const Options& options) {
         temporary.keep();
         link.keep();
     }
-    if (outcome == Outcome::nothing_wrapped) return kExitBadInput;
-    return end->status == 0 && outcome != Outcome::whole ? kExitBadInput : end->status;
+    const bool failed =
+        outcome == Outcome::nothing_wrapped || (end->status == 0 && outcome != Outcome::whole);
+    return Recorded{.status = failed ? kExitBadInput : end->status, .traces = std::move(output->written)};
 }
 
 /// What is wrong with the value; empty: nothing.
@@ -301,20 +292,14 @@ CLI::Validator values_of(const settings::Setting& setting) {
 
 }  // namespace
 
-Run add_record(CLI::App& app) {
-    auto options = std::make_shared<Options>();
-    options->app = &app;
-    options->functions_given =
-        app.add_option("-f,--functions", options->functions,
-                       "Functions to record: a list file, - for standard input, or comma-separated names")
-            ->option_text("LIST");
-    options->output_given = app.add_option("-o,--output", options->output,
-                                           "Write the trace to FILE; %p stands for the pid, %h for the host, "
-                                           "%r for the MPI or Slurm rank")
-                                ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
+Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options) {
+    return record(command, options);
+}
+
+void add_recorder_settings(CLI::App& app, RecordOptions& options) {
     for (const settings::Setting& each : settings::kTable) {
         const std::string name{each.option}, help{each.help};
-        std::string& value = options->value(each.id);
+        std::string& value = options.value(each.id);
         if (each.kind == settings::Kind::flag)
             app.add_flag_callback(
                 name, [&] { value = settings::unset_value(each) == 0 ? "1" : "0"; }, help);
@@ -322,7 +307,23 @@ Run add_record(CLI::App& app) {
             app.add_option(name, value, help)->option_text(std::string{each.takes})->check(values_of(each));
     }
     app.get_option("--all-calls")->excludes(app.get_option("--max-overhead"));
-    return [options] { return run(*options); };
+}
+
+Run add_record(CLI::App& app) {
+    auto options = std::make_shared<RecordOptions>();
+    app.add_option("-f,--functions", options->functions,
+                   "Functions to record: a list file, - for standard input, or comma-separated names")
+        ->option_text("LIST");
+    app.add_option(
+           "-o,--output", options->output,
+           "Write the trace to FILE; %p stands for the pid, %h for the host, %r for the MPI or Slurm rank")
+        ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
+    add_recorder_settings(app, *options);
+    return [options, &app]() -> Result<int> {
+        const auto recorded = record_program(app.remaining(), *options);
+        if (!recorded) return tl::unexpected(recorded.error());
+        return recorded->status;
+    };
 }
 
 }  // namespace rdam
