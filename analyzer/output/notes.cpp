@@ -263,6 +263,30 @@ std::string threads_text(const score::Report& report) {
     return fibers == 0 ? text : text + ", " + counted(fibers, "fiber", "fibers");
 }
 
+double running_ns(const score::ThreadRow& row) {
+    const score::OffCpuRow& off = *row.off_cpu;
+    return std::max(row.duration_ns - off.blocked_ns - off.preempted_ns - off.recorder_ns - off.crowded_ns,
+                    0.0);
+}
+
+std::string thread_states(const score::Report& report) {
+    if (report.switches.state != trace::SwitchInfo::State::recorded || report.left_out.threads > 0) return {};
+    double lives = 0, ran = 0, waited = 0;
+    for (const score::ThreadRow& row : report.threads) {
+        if (row.fiber != 0) continue;
+        if (!row.off_cpu) return {};
+        lives += row.duration_ns;
+        ran += running_ns(row);
+        waited += row.off_cpu->blocked_ns;
+    }
+    if (lives <= 0 || report.duration_ns <= 0) return {};
+    return fmt::format(
+        "{:.2f} threads ran at a time on average; of their lives, threads ran for {}, waited for {} and were "
+        "preempted for {}",
+        ran / report.duration_ns, percent(ran / lives), percent(waited / lives),
+        percent(std::max(lives - ran - waited, 0.0) / lives));
+}
+
 std::string command_text(const std::vector<std::string>& command) {
     std::string text;
     for (const std::string& word : command) {

@@ -39,6 +39,13 @@ std::string made_longer(const score::RecordingCost& cost);
 /// `5 threads`, `5 threads, 20 fibers`.
 std::string threads_text(const score::Report& report);
 
+/// Of a thread's life, what it was on a processor for. Its OffCpuRow must be known.
+double running_ns(const score::ThreadRow& row);
+
+/// "1.62 threads ran at a time on average; of their lives, threads ran for 40 %, waited for 55 % and were preempted
+/// for 5 %". Empty: context switches are not known of all threads of the whole run.
+std::string thread_states(const score::Report& report);
+
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 

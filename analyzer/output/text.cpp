@@ -92,6 +92,7 @@ class TextWriter {
         line(style_.bold(command.empty() ? "(unknown program)" : command));
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
+        if (const std::string states = thread_states(report_); !states.empty()) line(states);
         const score::Report* const report = &report_;
         if (const std::string settings = settings_line({&report, 1}); !settings.empty())
             line(printable(settings));
@@ -172,14 +173,36 @@ class TextWriter {
             line(text);
     }
 
+    /// What the thread did with its life.
+    static void add_states(const score::ThreadRow& row, std::vector<std::string>& cells) {
+        constexpr std::size_t kStates = 5;
+        if (!row.off_cpu || row.duration_ns <= 0) {
+            cells.insert(cells.end(), kStates, "-");
+            return;
+        }
+        const score::OffCpuRow& off = *row.off_cpu;
+        for (const double part :
+             {running_ns(row), off.blocked_ns, off.preempted_ns + off.crowded_ns + off.recorder_ns,
+              off.crowded_ns, off.recorder_ns})
+            cells.push_back(percent(part / row.duration_ns));
+    }
+
     void threads() {
         section("Threads");
-        Table lives{
-            {{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}, {.title = "events"}}};
+        const bool states_known = std::ranges::any_of(
+            report_.threads, [](const score::ThreadRow& row) { return row.off_cpu.has_value(); });
+        std::vector<Column> columns{{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}};
+        if (states_known)
+            for (const char* const title : {"running", "waiting", "preempted", "by program", "by recorder"})
+                columns.push_back({.title = title});
+        columns.push_back({.title = "events"});
+        Table lives{columns};
         for (const score::ThreadRow& row : report_.threads) {
-            lives.add(
-                {tid_text(row), printable(row.name), human_time(row.duration_ns),
-                 grouped(row.events) + (row.short_lived ? " (short-lived: does not set the score)" : "")});
+            std::vector<std::string> cells{tid_text(row), printable(row.name), human_time(row.duration_ns)};
+            if (states_known) add_states(row, cells);
+            cells.push_back(grouped(row.events) +
+                            (row.short_lived ? " (short-lived: does not set the score)" : ""));
+            lives.add(cells);
         }
         print_table(lives);
         for (const score::FunctionRow& row : rows_) {

@@ -283,8 +283,10 @@ std::vector<Fact> facts(const PageRun& run) {
                           {"Duration", human_time(report.duration_ns)},
                           {"Process", fmt::format("{}", process.pid)},
                           {"Threads", grouped(report.threads.size())},
+                          {"Running", thread_states(report)},
                           {"Events", grouped(report.events)},
                           {"Calls", grouped(report.counts.calls)}};
+    std::erase_if(all, [](const Fact& fact) { return fact.name == "Running" && fact.value.empty(); });
     if (!process.host.empty()) all.push_back({"Host", page_name(process.host)});
     if (!process.machine.empty()) all.push_back({"Machine", page_name(process.machine)});
     std::string cost = recording_cost(report);

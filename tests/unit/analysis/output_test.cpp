@@ -44,6 +44,33 @@ TEST_CASE("callers stand by what they carry, each with its stacks", "[output][go
     check_golden("callers.txt", text_of(analyze(program_with_callers())));
 }
 
+TEST_CASE("what threads did with their lives is said where all of it is known", "[output]") {
+    score::Report report = analyze(contended_program());
+    report.duration_ns = 1000;
+    report.threads = {{.tid = 1, .name = "one", .duration_ns = 1000},
+                      {.tid = 2, .name = "two", .duration_ns = 1000}};
+    report.threads[0].off_cpu = score::OffCpuRow{
+        .blocked_ns = 500, .preempted_ns = 100, .recorder_ns = 50, .crowded_ns = 150, .switches = 4};
+    report.threads[1].off_cpu.emplace();
+    CHECK(output::thread_states(report).empty());
+    report.switches.state = trace::SwitchInfo::State::recorded;
+    const std::string said =
+        "1.20 threads ran at a time on average; of their lives, threads ran for 60 %, waited for 25 % and "
+        "were "
+        "preempted for 15 %";
+    CHECK(output::thread_states(report) == said);
+    const std::string text = text_of(report, {.threads = true});
+    CHECK(text.find("\n" + said + "\n") != std::string::npos);
+    CHECK(text.find("running  waiting  preempted  by program  by recorder  events\n"
+                    "       1  one   1.00 µs     20 %     50 %       30 %        15 %        5.0 %") !=
+          std::string::npos);
+    report.left_out.threads = 1;
+    CHECK(output::thread_states(report).empty());
+    report.left_out.threads = 0;
+    report.threads[0].off_cpu.reset();
+    CHECK(output::thread_states(report).empty());
+}
+
 TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
     score::Report report = analyze(troubled_program());
     report.damage = {
