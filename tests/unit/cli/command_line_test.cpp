@@ -97,7 +97,11 @@ TEST_CASE("an option that may be repeated takes one value each time") {
 TEST_CASE("a wrong command line is one line on stderr and exit code 2") {
     const auto [arguments, message] = GENERATE(table<Words, std::string>({
         {Words{}, "rdam: no command given; see 'rdam --help'\n"},
-        {Words{"anlyze"}, "rdam: unknown command 'anlyze'; see 'rdam --help'\n"},
+        {Words{"anlyze"}, "rdam: unknown command 'anlyze', the nearest is 'analyze'; see 'rdam --help'\n"},
+        {Words{"paint"}, "rdam: unknown command 'paint'; see 'rdam --help'\n"},
+        {Words{"secrt"}, "rdam: unknown command 'secrt'; see 'rdam --help'\n"},
+        {Words{"analyze", "--kye=a", "t"},
+         "rdam: unknown option '--kye=a', the nearest is '--key'; see 'rdam analyze --help'\n"},
         {Words{"--top"}, "rdam: unknown option '--top'; see 'rdam --help'\n"},
         {Words{"analyze", "--top", "t"}, "rdam: unknown option '--top'; see 'rdam analyze --help'\n"},
         {Words{"analyze", "t", "u"}, "rdam: unexpected argument 'u'; see 'rdam analyze --help'\n"},
@@ -148,7 +152,8 @@ TEST_CASE("help and version are results") {
 TEST_CASE("help may be asked for as a command") {
     CHECK(run({"help"}).out == run({"--help"}).out);
     CHECK(run({"help", "launch"}).out == run({"launch", "--help"}).out);
-    CHECK(run({"help", "anlyze"}).err == "rdam: unknown command 'anlyze'; see 'rdam --help'\n");
+    CHECK(run({"help", "anlyze"}).err ==
+          "rdam: unknown command 'anlyze', the nearest is 'analyze'; see 'rdam --help'\n");
     CHECK(run({"help"}, "rdam-analyze").out == "read help\n");
 }
 

@@ -77,9 +77,36 @@ bool wants_next_word(const CLI::App& app, std::string_view word) {
     return false;
 }
 
-std::string describe_leftover(const std::string& word, bool expects_command) {
-    if (looks_like_option(word)) return fmt::format("unknown option '{}'", word);
-    if (expects_command) return fmt::format("unknown command '{}'", word);
+/// ", the nearest is 'analyze'"; empty: none is near.
+std::string nearest_to(const std::string& word, const std::vector<std::string>& known) {
+    SimilarNames similar{word};
+    for (const std::string& name : known)
+        similar.consider(name, name);
+    const std::vector<std::string> names = similar.names();
+    return names.empty() ? "" : fmt::format(", the nearest is '{}'", names.front());
+}
+
+std::vector<std::string> long_options(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames())
+            names.push_back("--" + name);
+    return names;
+}
+
+std::vector<std::string> commands(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({}))
+        if (!command->get_group().empty()) names.push_back(command->get_name());
+    return names;
+}
+
+std::string describe_leftover(const CLI::App& app, const std::string& word, bool expects_command) {
+    if (looks_like_option(word))
+        return fmt::format(
+            "unknown option '{}'{}", word,
+            word.starts_with("--") ? nearest_to(word.substr(0, word.find('=')), long_options(app)) : "");
+    if (expects_command) return fmt::format("unknown command '{}'{}", word, nearest_to(word, commands(app)));
     return fmt::format("unexpected argument '{}'", word);
 }
 
@@ -227,7 +254,7 @@ int CommandLine::usage_error(const CLI::ParseError& error) const {
                            dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
                            dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
     if (!leftover.empty() && !bad_value) {
-        what = describe_leftover(leftover.front(), entry == nullptr);
+        what = describe_leftover(app, leftover.front(), entry == nullptr);
     } else if (entry == nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
         what = "no command given";
     }
