@@ -177,6 +177,7 @@ class ChunkDecoder::Run {
             const Prepared& as = d_.prepared_[code];
             EventColumns::Op& op = d_.ops_.emplace_back();
             op.event = as.event;
+            op.event.cpu = kNoCpu;  // unless there is a mark
             op.words = static_cast<std::uint16_t>(as.event.unwound ? 0 : as.words);
             if (as.is_enter) op.event.caller = d_.callers_[caller];
         }
