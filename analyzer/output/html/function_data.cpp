@@ -321,11 +321,31 @@ Json thread_shares(const PageRun& run, const score::FunctionRow& row, const Page
     return out;
 }
 
+/// A stack, and its share of the function's lost time: that of its caller is divided by the samples.
+struct StackShare {
+    const score::StackRow* stack = nullptr;
+    double share = 0;
+};
+
+/// Those that lost most first.
+std::vector<StackShare> stacks_by_loss(const score::FunctionRow& row) {
+    std::vector<StackShare> shares;
+    for (const score::StackRow& stack : row.stacks) {
+        const auto caller = std::ranges::find(row.callers, stack.caller, &score::CallerRow::address);
+        const bool known = caller != row.callers.end() && caller->calls > 0;
+        const double part = known ? std::min(stack.calls / static_cast<double>(caller->calls), 1.0) : 0;
+        shares.push_back({&stack, known ? caller->share * part : 0});
+    }
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &StackShare::share);
+    return shares;
+}
+
 Json stacks_text(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
     Json out = Json::array();
     constexpr std::size_t kMaxFrames = 40;
-    for (const score::StackRow& stack : row.stacks) {
+    for (const auto& [each, share] : stacks_by_loss(row)) {
         if (out.size() == limits.lines) break;
+        const score::StackRow& stack = *each;
         Json frames = Json::array();
         std::size_t taken = 0;
         for (; taken < stack.frames.size() && frames.size() < kMaxFrames; ++taken)
@@ -334,6 +354,7 @@ Json stacks_text(const PageRun& run, const score::FunctionRow& row, const PageLi
         out.push_back({{"samples", stack.samples},
                        {"calls", std::round(finite(stack.calls))},
                        {"frames", std::move(frames)}});
+        if (row.lost_ns > 0) out.back()["share"] = finite(share);
         if (taken < stack.frames.size()) out.back()["more"] = stack.frames.size() - taken;
         if (stack.truncated) out.back()["truncated"] = true;
     }

@@ -344,6 +344,32 @@ TEST_CASE("of too many times off the processor a lane has the longest, and the r
     CHECK(lane.at("off").at(0) == nlohmann::json::parse("[39990, 39999, 0]"));
 }
 
+TEST_CASE("the stack of the caller that lost most stands first", "[page]") {
+    PageCase run{1, 1, "f"};
+    score::FunctionRow& row = run.analysis.report.functions[0];
+    row.lost_ns = 1000;
+    row.callers = {{.address = 2, .calls = 10, .lost_ns = 900, .share = 0.9},
+                   {.address = 1, .calls = 1000, .lost_ns = 100, .share = 0.1}};
+    row.stacks = {{.samples = 50, .calls = 1000, .caller = 1, .frames = {0x1000}},
+                  {.samples = 2, .calls = 8, .caller = 2, .frames = {0x2000}},
+                  {.samples = 1, .calls = 2, .caller = 2, .frames = {0x3000}}};
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json stacks = nlohmann::json::parse(data_of(page))
+                                      .at("runs")
+                                      .at(0)
+                                      .at("functions")
+                                      .at(0)
+                                      .at("details")
+                                      .at("stacks");
+    REQUIRE(stacks.size() == 3);
+    const double shares[] = {0.72, 0.18, 0.1}, calls[] = {8, 2, 1000};
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(stacks.at(i).at("share").get<double>() == Approx(shares[i]));
+        CHECK(stacks.at(i).at("calls") == calls[i]);
+    }
+}
+
 TEST_CASE("callers, stacks and frames beyond the page's are counted", "[page]") {
     PageCase run{1, 1, "f"};
     score::FunctionRow& row = run.analysis.report.functions[0];

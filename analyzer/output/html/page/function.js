@@ -2,7 +2,8 @@ function stackItem(stack, open) {
   const rest = [];
   if (stack.more > 0) rest.push(`… ${countText(stack.more)} more`);
   if (stack.truncated) rest.push('… the rest of the stack was not copied when it was recorded');
-  return h('details', {open}, h('summary', {text: `${stack.calls === 1 ? '1 call' : `${countText(stack.calls)} calls`}, ${stack.samples === 1 ? '1 sample' : `${countText(stack.samples)} samples`}: ${stack.frames[0] || ''}`}),
+  const lost = stack.share === undefined ? '' : `${percentText(stack.share)} of the lost time, `;
+  return h('details', {open}, h('summary', {text: `${lost}${stack.calls === 1 ? '1 call' : `${countText(stack.calls)} calls`}, ${stack.samples === 1 ? '1 sample' : `${countText(stack.samples)} samples`}: ${stack.frames[0] || ''}`}),
     h('ol', {class: 'stack'}, ...stack.frames.map((frame) => h('li', {text: frame}))), ...rest.map((text) => h('p', {class: 'faint', text})));
 }
 /** What a list has no room for; null: nothing. */
