@@ -265,7 +265,8 @@ Run add_analyze(CLI::App& app) {
         app.add_option("--top", options->top, "Show the first N functions of the ranking; 0: all")
             ->option_text("N")
             ->check(whole_number(0, kMaxShown));
-    app.add_flag("--threads", options->threads, "Also show what each thread did with its life, and its scores");
+    app.add_flag("--threads", options->threads,
+                 "Also show what each thread did with its life, and its scores");
     app.add_flag("--sequences", options->sequences, "Also show the call sequences of each function");
     app.add_flag("-v,--verbose", options->verbose,
                  "Report how each sampled function was sampled, with the standard errors of its figures");
