@@ -121,8 +121,12 @@ class TextWriter {
             line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
         if (!left_out.empty()) line(style_.faint(left_out));
         line();
-        line(fmt::format("score: {}; look at scores from {:.2f}.",
-                         score_in_words(report_.comparison.baseline), options_.threshold));
+        const bool any_high = std::ranges::any_of(report_.functions, [&](const score::FunctionRow& row) {
+            return !row.unknown() && row.rdam >= options_.threshold;
+        });
+        line(fmt::format("score: {}; look at scores from {:.2f}.{}",
+                         score_in_words(report_.comparison.baseline), options_.threshold,
+                         any_high ? "" : " None here is as high."));
         line(interval_advice());
         for (const std::string& legend : table.legends(lines.front()))
             line(legend);

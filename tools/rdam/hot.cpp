@@ -79,6 +79,19 @@ std::string marked_line(const HotFunctions& hot) {
         marked, one ? " is" : "s are", one ? "its" : "their", one ? "its" : "their");
 }
 
+/// What a user may take for the whole program, and is a part of it; empty: it is most of it.
+std::string coverage_line(const HotFunctions& hot) {
+    constexpr double kMost = 50;
+    double percent = 0;
+    for (const auto& function : hot.functions)
+        percent += function.percent;
+    if (percent >= kMost) return {};
+    return fmt::format(
+        "the functions on the list have {:.1f} % of the samples: what the program does in the rest is not "
+        "recorded",
+        percent);
+}
+
 Result<HotReport> read_hot_report(HotRequest& request) {
     ProgressLine progress{"adding up perf's samples", 0};
     request.progress = [&](std::uint64_t samples) { progress.update(samples); };
@@ -90,6 +103,8 @@ Result<HotReport> read_hot_report(HotRequest& request) {
 std::string list_text(const HotReport& report) {
     const std::string marks = marked_line(report.hot);
     if (!marks.empty()) fmt::print(stderr, "rdam hot: {}\n", marks);
+    if (const std::string coverage = coverage_line(report.hot); !coverage.empty())
+        fmt::print(stderr, "rdam hot: {}\n", coverage);
     return hot_list_text(report);
 }
 
