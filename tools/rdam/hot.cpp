@@ -103,8 +103,6 @@ Result<HotReport> read_hot_report(HotRequest& request) {
 std::string list_text(const HotReport& report) {
     const std::string marks = marked_line(report.hot);
     if (!marks.empty()) fmt::print(stderr, "rdam hot: {}\n", marks);
-    if (const std::string coverage = coverage_line(report.hot); !coverage.empty())
-        fmt::print(stderr, "rdam hot: {}\n", coverage);
     return hot_list_text(report);
 }
 
@@ -146,6 +144,8 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
                     request.options.min_percent);
     if (auto written = write_list(text, arguments.output, arguments.overwrite); !written)
         return tl::unexpected(written.error());
+    if (const std::string coverage = coverage_line(report->hot); !coverage.empty() && !arguments.eztrace)
+        fmt::print(stderr, "rdam hot: {}\n", coverage);
     return kExitDone;
 }
 
