@@ -106,7 +106,7 @@ class PackTrees {
 class OpNumbers {
   public:
     /// A made-up trace may have any number of ops.
-    static constexpr std::size_t kMax = std::size_t{1} << 20;
+    static constexpr std::size_t kMax = std::size_t{1} << 16;
 
     /// By op.
     std::vector<std::uint32_t> of(std::span<const trace::EventColumns::Op> ops);

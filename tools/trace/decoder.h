@@ -30,8 +30,9 @@ class ChunkDecoder {
 
     /// Memory for events and their words.
     std::size_t bytes() const {
-        return events_.capacity() * sizeof(Event) + op_.capacity() * sizeof(op_[0]) +
-               (words_.capacity() + tsc_.capacity()) * sizeof(std::uint64_t);
+        return events_.capacity() * sizeof(Event) + ops_.capacity() * sizeof(EventColumns::Op) +
+               (op_.capacity() + first_word_.capacity()) * sizeof(std::uint32_t) +
+               (words_.capacity() + tsc_.capacity() + instructions_.capacity()) * sizeof(std::uint64_t);
     }
 
   private:
