@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "tools/base/seeded_hash.h"
+
 namespace rdam::score {
 
 /// The addresses to which calls of one thread return, by small numbers in the order of first use. Not
@@ -29,17 +31,13 @@ class CallerNumbers {
         std::uint64_t address = 0;
         std::uint32_t number = kNone;
     };
-    /// The hash table takes the low bits, and addresses have their differences anywhere.
     static std::size_t mixed(std::uint64_t address) { return (address * 0x9e3779b97f4a7c15) >> 32; }
-    struct Mixed {
-        std::size_t operator()(std::uint64_t address) const { return mixed(address); }
-    };
 
     std::uint32_t find(std::uint64_t address);
 
     std::array<Known, kRecent> recent_;
     std::vector<std::uint64_t> addresses_;
-    tsl::robin_map<std::uint64_t, std::uint32_t, Mixed> numbers_;
+    tsl::robin_map<std::uint64_t, std::uint32_t, SeededHash> numbers_;
 };
 
 /// What is kept of the calls that return to one address.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/sequences/sequence_store.h"
+#include "tools/base/seeded_hash.h"
 #include "tools/trace/event.h"
 #include "tools/trace/event_columns.h"
 
@@ -122,9 +123,8 @@ class OpNumbers {
     };
     struct Hash {
         std::size_t operator()(const Key& key) const {
-            return sequences::hash_mix(
-                sequences::hash_mix(sequences::kHashSeed, key.caller),
-                std::uint64_t{key.function} << 8U | static_cast<std::uint64_t>(key.kind));
+            return seeded_hash(key.caller,
+                               std::uint64_t{key.function} << 8U | static_cast<std::uint64_t>(key.kind));
         }
     };
 
@@ -151,7 +151,7 @@ class KnownTrees {
     static constexpr std::size_t kSeen = std::size_t{1} << 16;
 
     std::deque<KnownTree> trees_;
-    tsl::robin_map<std::uint64_t, std::vector<const KnownTree*>> by_hash_;
+    tsl::robin_map<std::uint64_t, std::vector<const KnownTree*>, SeededHash> by_hash_;
     /// By first op and length, of those with the same place the one that was found last.
     std::array<const KnownTree*, 1024> latest_{};
     std::vector<bool> seen_ = std::vector<bool>(kSeen);  // by hash: a tree that is not known, perhaps

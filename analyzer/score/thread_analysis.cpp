@@ -102,6 +102,7 @@ ThreadAnalysis::Part ThreadAnalysis::take_trees(const trace::EventColumns& colum
     end_learning();
     if (from == 0) {
         pack_.reset();
+        singles_ = 0;
         if (!takes_trees() || !fit_trees(columns)) return {0, columns.size()};
         pack_.emplace(Pack{.columns = columns,
                            .numbers = op_numbers_.of(columns.ops),
@@ -155,9 +156,8 @@ bool ThreadAnalysis::find_groups(KnownTree& tree) const {
     });
 }
 
-/// How many of the trees that begin with event `from` and are all like this one have been added; 0: the next
-/// one is to be consumed event by event.
-std::size_t ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from) {
+/// So many trees like this one begin with event `from`, one after the other.
+std::size_t ThreadAnalysis::equal_trees(const KnownTree& tree, std::size_t from) const {
     constexpr std::size_t kValues = 4096;
     const std::size_t length = tree.ops.size();
     const std::size_t most = std::max<std::size_t>(kValues / tree.calls.size(), 1);
@@ -166,34 +166,59 @@ std::size_t ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from) {
     // The ops of the trees behind the first are those before them.
     const auto same =
         std::mismatch(ops.begin() + static_cast<std::ptrdiff_t>(length), ops.end(), ops.begin());
-    const std::size_t count = static_cast<std::size_t>(same.first - ops.begin()) / length;
-    // Columns of a few are no gain.
-    constexpr std::size_t kFew = 4;
-    const std::size_t taken = count < kFew ? 1 : count;
-    return add_trees(tree, from, taken) ? taken : 0;
+    return static_cast<std::size_t>(same.first - ops.begin()) / length;
 }
 
-bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::size_t count) {
-    const trace::EventColumns& columns = pack_->columns;
+/// How many of the trees that begin with event `from` and are all like this one have been added; 0: the next
+/// one is to be consumed event by event.
+std::size_t ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from) {
+    // Columns of a few are no gain.
+    constexpr std::size_t kFew = 4;
+    // What refuses the first one, as a rule refuses them all.
+    if (!fit(tree, from, 1)) return 0;
+    std::size_t count = singles_ == 0 ? equal_trees(tree, from) : 1;
+    singles_ -= singles_ == 0 ? 0 : 1;
+    if (count < kFew) count = 1;
+    if (count > 1 && !fit(tree, from, count)) {
+        singles_ = count - 1;
+        count = 1;
+    }
+    add_trees(tree, from, count);
+    return count;
+}
+
+calls::BasicMatcher<ThreadAnalysis>::Trees ThreadAnalysis::times_of(const KnownTree& tree, std::size_t from,
+                                                                    std::size_t count) const {
     const std::size_t length = tree.ops.size();
-    const std::uint64_t* const tsc = columns.tsc.data() + from;
-    calls::BasicMatcher<ThreadAnalysis>::Trees trees{.first = tsc[0],
-                                                     .first_end = tsc[length - 1],
-                                                     .last = tsc[count * length - 1],
-                                                     .depth = tree.depth,
-                                                     .calls = count * tree.calls.size(),
-                                                     .duration = 0};
-    if (!matcher_.takes(trees) || !std::ranges::is_sorted(columns.tsc.subspan(from, count * length)))
-        return false;
+    const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
+    return {.first = tsc[0],
+            .first_end = tsc[length - 1],
+            .last = tsc[count * length - 1],
+            .depth = tree.depth,
+            .calls = count * tree.calls.size(),
+            .duration = 0};
+}
+
+/// Whether so many trees may be added at once.
+bool ThreadAnalysis::fit(const KnownTree& tree, std::size_t from, std::size_t count) const {
+    const std::span<const std::uint64_t> tsc = pack_->columns.tsc.subspan(from, count * tree.ops.size());
+    const auto times = times_of(tree, from, count);
+    if (!matcher_.takes(times) || !std::ranges::is_sorted(tsc)) return false;
     // A call that ends when the one around it begins is one of a signal handler, or the clock is coarse.
     for (const auto& [end, begin] : tree.firsts)
-        for (std::size_t i = 0; i < count * length; i += length)
+        for (std::size_t i = 0; i < tsc.size(); i += tree.ops.size())
             if (tsc[i + end] == tsc[i + begin]) return false;
-    const bool in_windows = out_->windows.reaches(trees.first, trees.last);
     // Where groups are found later, calls in windows wait for them one by one.
-    if (in_windows && !tree.keyed.empty() &&
-        (batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups))
-        return false;
+    const bool later =
+        batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups;
+    return tree.keyed.empty() || !later || !out_->windows.reaches(times.first, times.last);
+}
+
+void ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const trace::EventColumns& columns = pack_->columns;
+    const std::size_t length = tree.ops.size();
+    auto trees = times_of(tree, from, count);
+    const bool in_windows = out_->windows.reaches(trees.first, trees.last);
     durations_.resize(tree.calls.size() * count);
     groups_.resize(durations_.size());
     trees.duration = count == 1 ? add_one(tree, from) : add_columns(tree, from, count);
@@ -214,7 +239,6 @@ bool ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::siz
         }
     }
     out_->events += count * length;
-    return true;
 }
 
 /// The duration of the tree's outermost call.

@@ -87,7 +87,11 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void learn(const calls::Call& call, std::uint32_t caller, sequences::ShapeId shape);
     bool find_groups(KnownTree& tree) const;
     std::size_t add_trees(const KnownTree& tree, std::size_t from);
-    bool add_trees(const KnownTree& tree, std::size_t from, std::size_t count);
+    std::size_t equal_trees(const KnownTree& tree, std::size_t from) const;
+    calls::BasicMatcher<ThreadAnalysis>::Trees times_of(const KnownTree& tree, std::size_t from,
+                                                        std::size_t count) const;
+    bool fit(const KnownTree& tree, std::size_t from, std::size_t count) const;
+    void add_trees(const KnownTree& tree, std::size_t from, std::size_t count);
     void add_times(const KnownTree& tree, std::size_t count);
     void add_samples(const KnownTree& tree, std::size_t from, std::size_t count);
     struct Duration {
@@ -164,7 +168,8 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::vector<bool> plain_;            // by function: its calls may be in one
     std::optional<Pack> pack_;           // that is being looked at
     std::optional<KnownTree> learning_;  // whose events are being consumed one by one
-    std::size_t learned_ = 0;            // calls of it that have ended
+    std::size_t singles_ = 0;  // so many trees are added one by one, as some of them cannot be added at once
+    std::size_t learned_ = 0;  // calls of it that have ended
     // Scratch, call by call, each with a value for every tree:
     std::vector<std::uint64_t> durations_;
     std::vector<std::uint64_t> children_;

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import unittest
@@ -85,7 +86,8 @@ class Run(Case):
         self.assertIn(b"standard input is a pipe, which cannot be read again in the second run", done.stderr)
 
     def test_functions_are_given(self):
-        done = self.run_in_folder(RDAM, "run", "-f", "plain", *WORK, env=self.perf("quiet", "plain", "exit 9"))
+        """There is one run, which may read a pipe."""
+        done = self.run_in_folder(RDAM, "run", "-f", "plain", *WORK, input=b"once", stdin=None, env=self.perf("quiet", "plain", "exit 9"))
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertNotIn(b"twice", done.stderr)
         self.assertRegex(done.stdout.decode(), r"(?m)^ .*\bquiet:plain +2,020 ")
@@ -115,6 +117,27 @@ class Run(Case):
         self.assertIn(b"the first run was interrupted, and nothing has been recorded", done.stderr)
         self.assertIn(b"quiet:plain", done.stdout)
         self.assertFalse((self.folder / "trace.bin").exists())
+
+    def test_killed_in_the_first_run(self):
+        """Whoever ends the run does not want another one."""
+        for name, number in (("TERM", signal.SIGTERM), ("HUP", signal.SIGHUP), ("QUIT", signal.SIGQUIT)):
+            with self.subTest(name=name):
+                shutil.rmtree(self.folder / "bin", ignore_errors=True)
+                done = self.run_in_folder(RDAM, "run", *WORK, env=self.perf("quiet", "plain", f"kill -{name} $$"))
+                self.assertEqual(done.returncode, 128 + number, done.stderr.decode())
+                self.assertIn(f"the first run was ended by signal {int(number)}, and nothing has been recorded".encode(), done.stderr)
+                self.assertFalse((self.folder / "trace.bin").exists())
+
+    def test_program_that_ends_like_an_interrupted_one(self):
+        script = self.script(f"{LINE} > /dev/null\nexit 130\n")
+        done = self.run_in_folder(RDAM, "run", script, env=self.perf("quiet", "plain"))
+        self.assertEqual(done.returncode, 130, done.stderr.decode())
+        self.assertIn(b"score: the share of its life", done.stdout)
+
+    def test_output_in_no_folder(self):
+        done = self.run_in_folder(RDAM, "run", "-o", "absent/trace.bin", *WORK, env=self.perf("quiet", "plain"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.decode(), "rdam: cannot write the trace in absent: No such file or directory; give another file with -o\n")
 
     def test_interrupted_in_the_second_run(self):
         script = self.script(f'echo run >> {self.folder}/runs\n[ "$(wc -l < {self.folder}/runs)" = 1 ] && exit 0\n'

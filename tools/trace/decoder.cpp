@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "tools/base/seeded_hash.h"
 #include "tools/trace/column_reader.h"
 
 namespace rdam::trace {
@@ -242,6 +243,7 @@ class ChunkDecoder::Run {
     template <class IsGood>
     bool read_marks(Column which, std::uint32_t count, const IsGood& is_good) {
         ColumnReader& in = column(which);
+        const std::size_t first = d_.marks_.size();
         std::uint64_t at = 0;
         while (in.left() != 0) {
             const std::uint64_t distance = in.next();
@@ -251,6 +253,8 @@ class ChunkDecoder::Run {
             const EventKind kind = kind_of(at);
             if (kind != EventKind::enter && kind != EventKind::tail_enter) return false;
             if (!is_good(value)) return false;
+            // Of two for one event the last one counts.
+            if (d_.marks_.size() > first && d_.marks_.back().event == at) d_.marks_.pop_back();
             d_.marks_.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(value)});
         }
         return true;
@@ -320,9 +324,9 @@ class ChunkDecoder::Run {
     std::uint64_t processor_run_ = 0;
     std::uint64_t last_new_caller_ = 0;
     std::array<Seen, kSeen> seen_;
-    tsl::robin_map<std::uint64_t, std::uint32_t> ops_;  // by code and caller
-    std::size_t stacks_at_ = 0;                         // in marks_
-    std::size_t sampling_at_ = 0;                       // likewise
+    tsl::robin_map<std::uint64_t, std::uint32_t, SeededHash> ops_;  // by code and caller
+    std::size_t stacks_at_ = 0;                                     // in marks_
+    std::size_t sampling_at_ = 0;                                   // likewise
     bool counted_ = false;
     bool switches_ = false;
 };

@@ -29,8 +29,8 @@ Answer answer(const Recording& recording, const score::ResolvedSettings& setting
             for (std::size_t i = 0; i < sample.taken().size(); ++i) {
                 const samples::SampledCall& call = sample.taken()[i];
                 answer.calls.push_back({call.begin, call.end, call.duration, call.group, call.caller,
-                                        call.result, call.inside, call.enter_cpu, call.leave_cpu,
-                                        call.returned ? 1U : 0U});
+                                        call.result, call.inside, call.inside_keys, call.enter_cpu,
+                                        call.leave_cpu, call.returned ? 1U : 0U});
                 answer.calls.emplace_back(sample.words(i).begin(), sample.words(i).end());
             }
         }
@@ -38,6 +38,9 @@ Answer answer(const Recording& recording, const score::ResolvedSettings& setting
             answer.calls.push_back({call.begin, call.end, call.duration, call.function, call.group});
         answer.calls.push_back({thread->events, thread->counts.calls, thread->counts.probes,
                                 thread->counts.first, thread->counts.last, thread->stack_samples.size()});
+        for (std::uint32_t stack = 0; stack < recording.info.stacks.size(); ++stack)
+            if (const auto found = thread->stack_samples.find(stack); found != thread->stack_samples.end())
+                answer.calls.push_back({stack, found->second});
         for (const calls::FunctionCounts& counts : thread->per_function)
             answer.calls.push_back({counts.calls, counts.estimated, counts.abandoned});
     }

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,6 @@
 
 namespace rdam {
 namespace {
-
-constexpr int kInterrupted = 128 + SIGINT;
 
 /// run_program() ignores what the terminal sends; the next program is to get it again.
 class Signals : private Unmovable {
@@ -108,13 +107,11 @@ Result<ProgramEnd> run_tool(std::string path, std::vector<std::string> arguments
 }
 
 /// This very program, with other arguments.
-Result<int> run_rdam(std::vector<std::string> arguments) {
+Result<ProgramEnd> run_rdam(std::vector<std::string> arguments) {
     const auto own = own_path();
     if (!own) return tl::unexpected(own.error());
     arguments.insert(arguments.begin(), "rdam");
-    const auto end = run_tool(*own, std::move(arguments));
-    if (!end) return tl::unexpected(end.error());
-    return end->status;
+    return run_tool(*own, std::move(arguments));
 }
 
 /// The first run.
@@ -123,30 +120,26 @@ class Profile {
     explicit Profile(const TemporaryFolder& folder)
         : data_(folder.file("perf.data")), list_(folder.file("hot.txt")) {}
 
-    /// The exit status of the program under perf; nothing: there is no perf, or it has not recorded anything.
-    Result<std::optional<int>> record(const std::vector<std::string>& command) {
-        const std::string perf = find_in_path("perf");
-        if (perf.empty()) {
-            say("perf is not installed, so only functions that wait are recorded; install perf for the "
-                "others");
-            return std::nullopt;
-        }
+    /// How the program ended under perf; nothing: perf has not recorded anything.
+    Result<std::optional<ProgramEnd>> record(const std::string& perf,
+                                             const std::vector<std::string>& command) {
         std::vector<std::string> arguments{"perf", "record", "-q", "-g", "-o", data_, "--"};
         arguments.insert(arguments.end(), command.begin(), command.end());
         const Silence silence;
         const auto end = run_tool(perf, arguments);
         if (!end) return tl::unexpected(end.error());
-        struct stat status {};
-        if (stat(data_.c_str(), &status) == 0 && status.st_size > 0) return end->status;
-        if (end->status != kInterrupted)
-            say("perf could not record the program, so only functions that wait are recorded; rdam doctor "
-                "says "
-                "what perf lacks");
-        return end->status == kInterrupted ? std::optional{kInterrupted} : std::nullopt;
+        if (end->signal != 0 || has_data()) return *end;
+        say("perf could not record the program, so only functions that wait are recorded; rdam doctor says "
+            "what perf lacks");
+        return std::nullopt;
     }
 
-    /// Writes the list of functions to record. The exit status of rdam hot, which has said what is wrong.
-    Result<int> write_list() { return run_rdam({"hot", data_, "-o", list_}); }
+    bool has_data() const {
+        struct stat status {};
+        return stat(data_.c_str(), &status) == 0 && status.st_size > 0;
+    }
+    /// Writes the list of functions to record. How rdam hot, which has said what is wrong, ended.
+    Result<ProgramEnd> write_list() { return run_rdam({"hot", data_, "-o", list_}); }
     const std::string& list() const { return list_; }
 
     /// What is hot so far, on standard output.
@@ -157,48 +150,81 @@ class Profile {
     std::string list_;
 };
 
+/// Runs the command under perf, and puts what is hot on the list. The exit status of a way that ends here;
+/// nothing: it goes on.
+Result<std::optional<int>> find_functions(const std::vector<std::string>& command,
+                                          const TemporaryFolder& folder, RecordOptions& options) {
+    const std::string perf = find_in_path("perf");
+    if (perf.empty()) {
+        say("perf is not installed, so only functions that wait are recorded; install perf for the others");
+        return std::nullopt;
+    }
+    const auto input = StandardInput::again();
+    if (!input) return tl::unexpected(input.error());
+    say(fmt::format("{} is run twice: first under perf, to find its functions, then recorded{}",
+                    command.front(),
+                    isatty(STDOUT_FILENO) != 0 ? "" : " (what it prints in the first run is dropped)"));
+    Profile profile{folder};
+    const auto first = profile.record(perf, command);
+    if (!first) return tl::unexpected(first.error());
+    input->rewind();
+    if (!*first) return std::nullopt;
+    if (const int signal = (*first)->signal; signal != 0) {
+        const bool any = signal == SIGINT && profile.has_data();
+        say(fmt::format("the first run was {}, and nothing has been recorded{}",
+                        signal == SIGINT ? "interrupted" : fmt::format("ended by signal {}", signal),
+                        any ? "; these functions were hot so far:" : ""));
+        if (any) profile.show();
+        return (*first)->status;
+    }
+    if ((*first)->status != 0) say(fmt::format("the first run ended with exit code {}", (*first)->status));
+    const auto written = profile.write_list();
+    if (!written) return tl::unexpected(written.error());
+    if (written->signal != 0) {
+        say("interrupted between the two runs: nothing has been recorded");
+        return written->status;
+    }
+    if (written->status != 0) {
+        say("so only functions that wait are recorded");
+        return std::nullopt;
+    }
+    options.functions = profile.list();
+    return std::nullopt;
+}
+
+/// Before the first run, which may last for hours.
+Result<void> check_output_folder(const RecordOptions& options) {
+    const char* const variable = std::getenv("RDAM_OUTPUT");
+    const std::filesystem::path output = options.output        ? *options.output
+                                         : variable != nullptr ? variable
+                                                               : "";
+    const std::string folder = output.has_parent_path() ? output.parent_path().string() : ".";
+    if (folder.find('%') != std::string::npos || access(folder.c_str(), W_OK) == 0) return {};
+    return fail("cannot write the trace in {}: {}; give another file with -o", folder, std::strerror(errno));
+}
+
 Result<int> run_whole_way(const std::vector<std::string>& command, RecordOptions options) {
     if (command.empty()) return fail("no program to run: rdam run [OPTIONS] PROGRAM [ARGUMENTS]");
     if (const auto program = find_program(command); !program) return tl::unexpected(program.error());
-    const auto input = StandardInput::again();
-    if (!input) return tl::unexpected(input.error());
     const auto folder = TemporaryFolder::create("run");
     if (!folder) return tl::unexpected(folder.error());
     if (!options.functions && std::getenv("RDAM_FUNCTIONS") == nullptr) {
-        say(fmt::format("{} is run twice: first under perf, to find its functions, then recorded{}",
-                        command.front(),
-                        isatty(STDOUT_FILENO) != 0 ? "" : " (what it prints in the first run is dropped)"));
-        Profile profile{*folder};
-        const auto status = profile.record(command);
-        if (!status) return tl::unexpected(status.error());
-        if (*status == kInterrupted) {
-            say("the first run was interrupted, and nothing has been recorded; these functions were hot so "
-                "far:");
-            profile.show();
-            return kInterrupted;
-        }
-        if (*status) {
-            if (**status != 0) say(fmt::format("the first run ended with exit code {}", **status));
-            const auto written = profile.write_list();
-            if (!written) return tl::unexpected(written.error());
-            if (*written == kInterrupted) return kInterrupted;
-            if (*written == 0) options.functions = profile.list();
-        }
-        input->rewind();
+        if (const auto there = check_output_folder(options); !there) return tl::unexpected(there.error());
+        const auto ended = find_functions(command, *folder, options);
+        if (!ended) return tl::unexpected(ended.error());
+        if (*ended) return **ended;
     }
-    Result<Recorded> recorded = [&] {
+    const auto recorded = [&] {
         const Signals signals;
         return record_program(command, options);
     }();
-    if (!recorded || recorded->traces.empty()) {
-        if (!recorded) return tl::unexpected(recorded.error());
-        return recorded->status;
-    }
+    if (!recorded) return tl::unexpected(recorded.error());
+    if (recorded->traces.empty()) return recorded->status;
     std::vector<std::string> analyze{"analyze", "--"};
     analyze.insert(analyze.end(), recorded->traces.begin(), recorded->traces.end());
     const auto analyzed = run_rdam(std::move(analyze));
     if (!analyzed) return tl::unexpected(analyzed.error());
-    return recorded->status == 0 ? *analyzed : recorded->status;
+    return recorded->status == 0 ? analyzed->status : recorded->status;
 }
 
 }  // namespace
