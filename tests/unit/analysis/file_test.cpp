@@ -13,6 +13,7 @@
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
+#include "tools/trace/format.h"
 
 namespace rdam::test {
 namespace {
@@ -37,6 +38,20 @@ trace::Event wild_event(std::mt19937_64& random, std::size_t functions) {
 }
 
 }  // namespace
+
+TEST_CASE("a chunk in which thousands of functions are called is read as any other", "[file]") {
+    // All of them by the same caller: what an event has in common with others differs in the function alone.
+    constexpr std::uint32_t kFunctions = 20'000;
+    Recording recording{kFunctions};
+    ThreadRecording& thread = recording.thread(0, 10'000'000);
+    for (std::uint32_t i = 0; i < 3 * kFunctions; ++i)
+        thread.call(100 * i, i % kFunctions, 50);
+    const trace::TraceReader reader = reader_of(recording, trace::format::kMaxEvents - 1);
+    const auto report = score::score_trace(reader, {}, {});
+    REQUIRE(report);
+    CHECK(report->functions.size() == kFunctions);
+    CHECK(report->counts.calls == 3 * kFunctions);
+}
 
 TEST_CASE("a report from a file is that of its events, however many analyze it", "[file]") {
     std::mt19937_64 random{7};

@@ -33,7 +33,7 @@ void encode(trace::ChunkEncoder& encoder, const trace::Event& event) {
 
 }  // namespace
 
-void write_file(const Recording& recording, const std::string& path) {
+void write_file(const Recording& recording, const std::string& path, std::size_t events) {
     auto writer = trace::TraceWriter::create(open(path.c_str(), O_RDWR | O_CLOEXEC), "memory");
     REQUIRE(writer);
     trace::ChunkEncoder encoder;
@@ -45,7 +45,7 @@ void write_file(const Recording& recording, const std::string& path) {
             }
             for (const trace::Event& event : piece.events) {
                 encode(encoder, event);
-                if (encoder.events() == 500) REQUIRE(writer->append(t, encoder));
+                if (encoder.events() == events) REQUIRE(writer->append(t, encoder));
             }
         }
         if (encoder.events() > 0) REQUIRE(writer->append(t, encoder));
@@ -61,9 +61,9 @@ void write_file(const Recording& recording, const std::string& path) {
     REQUIRE(writer->finish(recording.info));
 }
 
-trace::TraceReader reader_of(const Recording& recording) {
+trace::TraceReader reader_of(const Recording& recording, std::size_t events) {
     const MemoryFile file;
-    write_file(recording, file.path());
+    write_file(recording, file.path(), events);
     auto reader = trace::TraceReader::open(file.path());
     if (!reader) FAIL(reader.error().message);
     return std::move(*reader);

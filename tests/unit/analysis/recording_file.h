@@ -1,6 +1,7 @@
 // A recording as a trace file.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "tests/unit/analysis/recording.h"
@@ -9,9 +10,10 @@
 
 namespace rdam::test {
 
-void write_file(const Recording& recording, const std::string& path);
+/// `events`: of a chunk.
+void write_file(const Recording& recording, const std::string& path, std::size_t events = 500);
 
 /// Of such a file.
-trace::TraceReader reader_of(const Recording& recording);
+trace::TraceReader reader_of(const Recording& recording, std::size_t events = 500);
 
 }  // namespace rdam::test
