@@ -1,10 +1,23 @@
 #include "analyzer/score/known_trees.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
 namespace rdam::score {
+namespace {
+
+/// `number(op)` for each of `ops`.
+template <class Number>
+std::uint64_t hash_of(std::span<const std::uint32_t> ops, const Number& number) {
+    std::uint64_t hash = sequences::kHashSeed;
+    for (const std::uint32_t op : ops)
+        hash = sequences::hash_mix(hash, number(op));
+    return hash;
+}
+
+}  // namespace
 
 KnownTree KnownTree::of(std::span<const trace::EventColumns::Op> ops, std::span<const std::uint32_t> events,
                         std::span<const std::uint32_t> numbers) {
@@ -102,15 +115,13 @@ std::vector<std::uint32_t> OpNumbers::of(std::span<const trace::EventColumns::Op
 
 KnownTrees::Found KnownTrees::find(std::span<const std::uint32_t> events,
                                    std::span<const std::uint32_t> numbers) {
+    const auto number = [&](std::uint32_t event) { return numbers[event]; };
     const auto same = [&](const KnownTree& tree) {
-        return std::ranges::equal(tree.ops, events, {}, {},
-                                  [&](std::uint32_t event) { return numbers[event]; });
+        return std::ranges::equal(tree.ops, events, {}, {}, number);
     };
     const KnownTree*& latest = latest_[(numbers[events.front()] * 31 + events.size()) % latest_.size()];
     if (latest != nullptr && same(*latest)) return {.tree = latest, .is_to_be_learned = false};
-    std::uint64_t hash = sequences::kHashSeed;
-    for (const std::uint32_t event : events)
-        hash = sequences::hash_mix(hash, numbers[event]);
+    const std::uint64_t hash = hash_of(events, number);
     if (const auto found = by_hash_.find(hash); found != by_hash_.end())
         for (const KnownTree* const tree : found->second)
             if (same(*tree)) return {.tree = latest = tree, .is_to_be_learned = false};
@@ -121,9 +132,7 @@ KnownTrees::Found KnownTrees::find(std::span<const std::uint32_t> events,
 }
 
 void KnownTrees::add(KnownTree tree) {
-    std::uint64_t hash = sequences::kHashSeed;
-    for (const std::uint32_t op : tree.ops)
-        hash = sequences::hash_mix(hash, op);
+    const std::uint64_t hash = hash_of(tree.ops, std::identity{});
     events_ += tree.ops.size();
     trees_.push_back(std::move(tree));
     by_hash_[hash].push_back(&trees_.back());

@@ -102,7 +102,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::uint64_t add_columns(const KnownTree& tree, std::size_t from, std::size_t count);
     void add_call(const KnownTree& tree, std::uint32_t place, std::size_t from, const Duration& duration,
                   sequences::GroupId& group);
-    std::span<const std::uint64_t> keys_of(std::size_t enter);
+    void find_keys(std::size_t enter);
     std::uint64_t hash_of_keys(std::size_t enter);
     std::uint32_t sample(const KnownTree& tree, std::size_t place, std::size_t from, std::uint64_t duration);
     std::uint64_t self_of(std::size_t at) const {
@@ -136,6 +136,19 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void note_overhead(std::span<const trace::Event> events);
     void close_in_patterns(const calls::Call& call, sequences::ShapeId shape);
     void note_off_cpu(const calls::Call& call, const OpenCall& open);
+    /// The values of the keys of the call that this event enters, in key_values_.
+    void find_keys(const trace::Event& enter) {
+        key_values_.clear();
+        for (const sequences::KeyWord& key : settings_.keys[enter.function])
+            key_values_.push_back(key.value(enter));
+    }
+    /// Of key_values_.
+    std::uint64_t hash_of_keys() const {
+        std::uint64_t hash = sequences::kHashSeed;
+        for (const std::uint64_t value : key_values_)
+            hash = sequences::hash_mix(hash, value);
+        return hash;
+    }
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
     void note_repeats();

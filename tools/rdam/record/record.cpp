@@ -231,8 +231,28 @@ bool has_room_beside_auditor() {
     return bytes >= kStorageBesideAuditor;
 }
 
-/// record_program(), whose ways out are many.
-Result<Recorded> record(const std::vector<std::string>& command, const RecordOptions& options) {
+/// What is wrong with the value; empty: nothing.
+std::string objection(const settings::Setting& setting, const std::string& text) {
+    std::uint64_t number = 0;
+    if (!text.empty() && settings::parse(setting, text, number)) return {};
+    if (setting.kind == settings::Kind::share && settings::parse(setting, text + "%", number))
+        return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1", text);
+    return fmt::format("'{}' is not {}", text, setting.right);
+}
+
+CLI::Validator values_of(const settings::Setting& setting) {
+    if (setting.kind == settings::Kind::choice) {
+        std::vector<std::string> words;
+        for (std::string_view word; !(word = settings::choice(setting.choices, words.size())).empty();)
+            words.emplace_back(word);
+        return one_of(words);
+    }
+    return {[&setting](const std::string& text) { return objection(setting, text); }, "VALUE"};
+}
+
+}  // namespace
+
+Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options) {
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
@@ -269,31 +289,6 @@ Result<Recorded> record(const std::vector<std::string>& command, const RecordOpt
     const bool failed =
         outcome == Outcome::nothing_wrapped || (end->status == 0 && outcome != Outcome::whole);
     return Recorded{.status = failed ? kExitBadInput : end->status, .traces = std::move(output->written)};
-}
-
-/// What is wrong with the value; empty: nothing.
-std::string objection(const settings::Setting& setting, const std::string& text) {
-    std::uint64_t number = 0;
-    if (!text.empty() && settings::parse(setting, text, number)) return {};
-    if (setting.kind == settings::Kind::share && settings::parse(setting, text + "%", number))
-        return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1", text);
-    return fmt::format("'{}' is not {}", text, setting.right);
-}
-
-CLI::Validator values_of(const settings::Setting& setting) {
-    if (setting.kind == settings::Kind::choice) {
-        std::vector<std::string> words;
-        for (std::string_view word; !(word = settings::choice(setting.choices, words.size())).empty();)
-            words.emplace_back(word);
-        return one_of(words);
-    }
-    return {[&setting](const std::string& text) { return objection(setting, text); }, "VALUE"};
-}
-
-}  // namespace
-
-Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options) {
-    return record(command, options);
 }
 
 void add_recorder_settings(CLI::App& app, RecordOptions& options) {
