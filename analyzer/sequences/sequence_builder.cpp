@@ -73,13 +73,20 @@ std::vector<ShapeId> SequenceBuilder::abandoned_shapes(std::size_t count) {
 
 void SequenceBuilder::abandon(std::size_t count) {
     const std::size_t first = open_.size() - count;
+    if (first == 0) {
+        // None is left that they are to be told of; a copy of half a million would be most of what a thread takes.
+        keys_.clear();
+        runs_.clear();
+        open_.clear();
+        return;
+    }
+
     const std::size_t base = open_[first].first_run;
     const std::vector<Open> lost(open_.begin() + static_cast<std::ptrdiff_t>(first), open_.end());
     abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(base), runs_.end());
     keys_.resize(lost.front().first_key);
     runs_.resize(base);
     open_.resize(first);
-    if (open_.empty()) return;
 
     for (std::size_t i = 0; i < lost.size(); ++i) {
         if (!is_transparent(lost[i])) append({store_.abandoned(lost[i].function), 1});

@@ -19,6 +19,7 @@ PROGRAM = r"""
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned long sum;
@@ -26,11 +27,14 @@ static volatile unsigned long sum;
 extern "C" __attribute__((noinline)) void add_under_lock(unsigned long rounds) {
     pthread_mutex_lock(&lock);
     for (unsigned long i = 0; i < rounds; ++i) sum = sum * 3 + i;
+    // Whoever keeps the processors busy: the other thread comes to run, and waits for the lock.
+    const struct timespec nap = {0, 50000};
+    nanosleep(&nap, NULL);
     pthread_mutex_unlock(&lock);
 }
 
 static void* work(void*) {
-    for (unsigned i = 0; i < 4000; ++i) add_under_lock(30000);
+    for (unsigned i = 0; i < 3000; ++i) add_under_lock(30000);
     return NULL;
 }
 
