@@ -74,7 +74,7 @@ struct Worker {
     _Alignas(kLine) _Atomic uint64_t own_line[kLine / 8];
     _Atomic uint64_t* line;
     long number, turns, per_batch;
-    pid_t tid;
+    pid_t tid, holder_tid;
     double inside_ns;  // of an undisturbed call
     double pair_ns;    // of locking and unlocking
     uint64_t calls, twin_calls;
@@ -388,6 +388,7 @@ static void* work(void* argument) {
 /// Holds the worker's mutex while it sleeps, as often as the share wants.
 static void* hold(void* argument) {
     struct Worker* whose = argument;
+    whose->holder_tid = gettid();
     while (whose->begun == 0)
         nap(100000);
     while (!ended) {
@@ -488,12 +489,13 @@ static void report_thread(const struct Worker* me) {
         others -= planted;
     }
     printf(
-        "  {\"tid\": %d, \"processor\": %ld, \"calls\": %llu, \"life_ns\": %.0f, \"cpu_ns\": %.0f, "
+        "  {\"tid\": %d, \"holder\": %d, \"processor\": %ld, \"calls\": %llu, \"life_ns\": %.0f, \"cpu_ns\": "
+        "%.0f, "
         "\"crowded_ns\": %.0f, \"waited_ns\": %.0f, \"waits\": %llu, \"base_ns\": %.2f, "
         "\"shared_ns\": %.2f, \"lock_share\": %.3f, \"slower\": %.3f, \"planted\": %.5f, \"by_others\": "
         "%.5f, \"by_machine\": %.5f}",
-        me->tid, me->number % processors, (unsigned long long)me->calls, me->life_ns, me->cpu_ns, crowded,
-        waited, (unsigned long long)me->waits, base, quantile(me, 1, twin, 0.5),
+        me->tid, me->holder_tid, me->number % processors, (unsigned long long)me->calls, me->life_ns,
+        me->cpu_ns, crowded, waited, (unsigned long long)me->waits, base, quantile(me, 1, twin, 0.5),
         base > 0 ? me->pair_ns / base : 0,
         twin && count_of(me, 1) >= kEnoughBatches ? quantile(me, 0, 0, 0.5) / base : 0, planted / life,
         others / life, machine / life);

@@ -66,6 +66,9 @@ class CallSink {
     /// The innermost open call has ended.
     virtual void closed(const Call& call) = 0;
 
+    /// A function's call begins to wait. `enter` is valid during this call only.
+    virtual void wait_opened(const trace::Event& enter) { static_cast<void>(enter); }
+
     /// A function's call waited, inside the innermost open call (BasicMatcher::set_waits).
     virtual void waited(const Call& wait) { static_cast<void>(wait); }
 

@@ -107,7 +107,7 @@ class BasicMatcher {
     void set_transparent(const std::vector<bool>& transparent);
 
     /// Calls of these are parts of other functions' calls (trace::FunctionInfo::wait_of): as if they were
-    /// ignored, except that `waited` gets those that end.
+    /// ignored, except that `wait_opened` gets those that begin, and `waited` those that end.
     void set_waits(const std::vector<bool>& waits);
 
     /// These functions are sampled in windows, so it depends on the time whether the calls inside them are

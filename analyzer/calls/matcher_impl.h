@@ -161,6 +161,8 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
         ++per_function_[event.function].calls;
         per_function_[event.function].estimated += detail::weight(halvings);
         sink_.opened(event, detail::weight(halvings));
+    } else if ((flags & kWait) != 0) {
+        sink_.wait_opened(event);
     }
     ++entered_;
     // In its place: a copy would read whole words of what has just been written in parts, and wait for that.

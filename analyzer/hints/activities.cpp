@@ -93,6 +93,9 @@ Interval span_of(const std::vector<score::ThreadTimeline>& timelines) {
     for (const score::ThreadTimeline& thread : timelines)
         for (const score::TimedCall& call : thread.calls)
             span = {std::min(span.begin, call.begin), std::max(span.end, call.end)};
+    for (const score::ThreadTimeline& thread : timelines)
+        for (const samples::OwnedWait& wait : thread.waits)
+            span = {std::min(span.begin, wait.begin), std::max(span.end, wait.end)};
     return span;
 }
 
@@ -105,6 +108,40 @@ Activities::OfThread inside(const score::ThreadTimeline& timeline, const KeptTim
         if (Intervals times = united(std::move(intervals)); !times.empty())
             all.push_back({function, std::move(times), {}});
     return all;
+}
+
+/// Since when which thread has a mutex, as far as waits for it say: the mutex names its owner when one begins,
+/// who has waited has it when one ends, and nobody has it when one that waits is woken.
+struct Owning {
+    std::uint64_t since = 0;
+    std::size_t owner = Held::kNotKnown;
+    std::size_t before = Held::kNotKnown;  ///< of kNobody: who gave it back
+};
+
+/// The only thread with this tid.
+std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {
+    std::map<std::uint32_t, std::size_t> threads;
+    for (std::size_t t = 0; t < report.threads.size(); ++t)
+        if (const auto [at, anew] = threads.emplace(report.threads[t].tid, t); !anew)
+            at->second = Held::kNotKnown;
+    return threads;
+}
+
+/// Parts of a wait of `thread`. `owning` begins with the last moment before it.
+void add_parts(std::size_t thread, const samples::OwnedWait& wait, std::span<const Owning> owning,
+               std::vector<Held>& parts) {
+    constexpr std::size_t kMax = 1024;
+    std::size_t at = 0;
+    for (std::uint64_t from = wait.begin; from < wait.end; ++at) {
+        const bool last = at + 1 >= std::min(owning.size(), kMax) || owning[at + 1].since >= wait.end;
+        const std::uint64_t to = last ? wait.end : std::max(from, owning[at + 1].since);
+        std::size_t owner = at < kMax ? owning[at].owner : Held::kNotKnown;
+        // Nobody waits for itself, or gives back what another has: it was taken in a way that is not seen.
+        const bool taken = !last && owning[at + 1].owner == Held::kNobody && owning[at + 1].before != owner;
+        if (owner == thread || taken) owner = Held::kNotKnown;
+        if (from < to) parts.push_back({{from, to}, wait.mutex, wait.function, owner});
+        from = to;
+    }
 }
 
 /// The times at which one or more threads are inside a function, and for each thread those at which only it
@@ -209,6 +246,53 @@ Activities::Activities(const score::Report& report) {
             crowds[inside.function].add(inside);
     for (auto& [function, crowd] : crowds)
         of_any_.emplace(function, std::exchange(crowd, {}).any());
+    for (const score::ThreadTimeline& timeline : report.timeline) {
+        Off& off = off_.emplace_back();
+        for (const samples::OffTime& each : timeline.off) {
+            off.all.push_back(time_({each.begin, each.end}));
+            if (each.preempted) off.preempted.push_back(off.all.back());
+        }
+        off = {united(std::move(off.all)), united(std::move(off.preempted))};
+    }
+    find_owners(report);
+}
+
+void Activities::find_owners(const score::Report& report) {
+    const auto threads = threads_by_tid(report);
+    std::map<std::uint64_t, std::vector<Owning>> owning;  // by mutex
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            if (wait.given_back) {
+                owning[wait.mutex].push_back({wait.begin, Held::kNobody, t});
+                continue;
+            }
+            // 0: it is just being given back, or taken.
+            const auto owner = threads.find(wait.owner);
+            owning[wait.mutex].push_back(
+                {wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
+            owning[wait.mutex].push_back({wait.end, t});
+        }
+    }
+    for (auto& [mutex, moments] : owning)
+        std::ranges::stable_sort(moments, {}, &Owning::since);
+    waits_.resize(report.timeline.size());
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        std::vector<Held> parts;
+        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            if (wait.given_back) continue;
+            const std::span<const Owning> moments = owning[wait.mutex];
+            const auto next = std::ranges::upper_bound(moments, wait.begin, {}, &Owning::since);
+            if (next == moments.begin())
+                parts.push_back({{wait.begin, wait.end}, wait.mutex, wait.function});
+            else
+                add_parts(t, wait, {next - 1, moments.end()}, parts);
+        }
+        for (Held& part : parts) {
+            part.time = time_(part.time);
+            if (part.time.begin < part.time.end) waits_[t].push_back(part);
+        }
+        std::ranges::stable_sort(waits_[t], {}, [](const Held& part) { return part.time.begin; });
+    }
 }
 
 const Activities::Inside* Activities::find(std::size_t thread, std::uint32_t function) const {

@@ -17,6 +17,8 @@ namespace rdam::hints {
 struct Interval {
     std::uint64_t begin = 0, end = 0;
 
+    double ticks() const { return static_cast<double>(end - begin); }
+
     friend bool operator==(const Interval&, const Interval&) = default;
 };
 
@@ -76,6 +78,19 @@ class KeptTime {
     std::vector<Run> runs_;  ///< sorted, disjoint
 };
 
+/// A wait for a mutex, or a part of it, in which one thread had the mutex.
+struct Held {
+    static constexpr std::size_t kNotKnown = SIZE_MAX;
+    static constexpr std::size_t kNobody = kNotKnown - 1;  ///< it has been given back, and not yet taken
+
+    Interval time;
+    std::uint64_t mutex = 0;
+    std::uint32_t function = 0;     ///< that waits
+    std::size_t owner = kNotKnown;  ///< index into Report::threads
+
+    bool is_owned() const { return owner < kNobody; }
+};
+
 /// All times are kept ones. Immutable, hence thread-safe.
 class Activities {
   public:
@@ -97,12 +112,33 @@ class Activities {
     /// 1 while any thread is inside, by function.
     const std::map<std::uint32_t, Steps>& of_any() const { return of_any_; }
     const Inside* find(std::size_t thread, std::uint32_t function) const;
-    Interval kept(const score::SlowCall& call) const { return time_({call.begin, call.end}); }
+    /// Ticks of the trace, as kept ones.
+    Interval kept(const Interval& time) const { return time_(time); }
+    /// What the thread waited for, in the order of time; empty: nothing, or it is not known.
+    std::span<const Held> waits_of(std::size_t thread) const {
+        return thread < waits_.size() ? std::span{waits_[thread]} : std::span<const Held>{};
+    }
+    /// When the thread was on no processor, of that when it was preempted.
+    const Intervals& off(std::size_t thread) const { return off_of(thread).all; }
+    const Intervals& preempted(std::size_t thread) const { return off_of(thread).preempted; }
 
   private:
+    struct Off {
+        Intervals all, preempted;
+    };
+
+    const Off& off_of(std::size_t thread) const {
+        static const Off kNone;
+        return thread < off_.size() ? off_[thread] : kNone;
+    }
+
+    void find_owners(const score::Report& report);
+
     KeptTime time_;
     std::vector<OfThread> threads_;
     std::map<std::uint32_t, Steps> of_any_;
+    std::vector<std::vector<Held>> waits_;  // by thread
+    std::vector<Off> off_;                  // likewise
 };
 
 }  // namespace rdam::hints

@@ -8,6 +8,7 @@
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/overlaps.h"
+#include "analyzer/hints/owners.h"
 
 namespace rdam::hints {
 namespace {
@@ -42,9 +43,11 @@ class Search {
     }
 
   private:
-    /// Who waits for other threads to come, to end or to notify it disturbs nobody: it is the others that it
-    /// waits for.
+    /// Who waits for other threads to come, to end or to notify it, or for a lock, disturbs nobody: it is the
+    /// others that it waits for.
     void leave_out_waits() {
+        const std::vector<std::uint32_t> waiters = trace::waiters(loss_.info.functions);
+        left_out_.insert(waiters.begin(), waiters.end());
         for (const auto& [function, any] : overlaps_.with()) {
             const CatalogueFunction* known = known_wait(loss_.info.functions[function]);
             if (known != nullptr && known->for_threads) left_out_.insert(function);
@@ -77,12 +80,7 @@ class Search {
         return std::nullopt;
     }
 
-    std::string described(std::size_t thread) const {
-        const score::ThreadRow& row = loss_.report.threads[thread];
-        if (row.fiber != 0) return row.name;
-        return row.name.empty() ? fmt::format("thread {}", row.tid)
-                                : fmt::format("thread {} ({})", row.tid, row.name);
-    }
+    std::string described(std::size_t thread) const { return described_thread(loss_.report.threads[thread]); }
 
     std::string another() const {
         const bool fibers = std::ranges::any_of(loss_.report.threads,

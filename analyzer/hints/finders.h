@@ -28,6 +28,7 @@ struct LossPart {
     double calls = 0;                             ///< Σ weight
     double share = 1;                             ///< of the function's loss that it is about
     std::vector<Explained>* explained = nullptr;  ///< null: small explanations are not needed
+    const VariableAt* variable_at = nullptr;      ///< null: variables have no names
 };
 
 /// The score that would remain if so much of this part of the loss were explained.
@@ -90,6 +91,8 @@ void find_processors(const LossPart& loss, Hints& hints);
 /// for the same. Only where instructions were counted.
 void find_instructions(const LossPart& loss, Hints& hints);
 
+/// `owner`: the thread that had the mutex that was waited for.
+void find_owners(const LossPart& loss, Hints& hints);
 /// `concurrent`: a function that another thread is inside while calls are slow.
 void find_concurrent_functions(const LossPart& loss, Hints& hints);
 /// `waited`: waits that were recorded apart from the calls.

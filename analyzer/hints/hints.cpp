@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/hints/finders.h"
+#include "analyzer/hints/owners.h"
 #include "tools/trace/clock.h"
 
 namespace rdam::hints {
@@ -48,6 +49,7 @@ constexpr Kind kKinds[] = {
     {HintKind::waited, "waited", nullptr, kOthers},
     {HintKind::blocked, "blocked", nullptr, kOthers | kOffProcessor},
     {HintKind::preempted, "preempted", nullptr, kOffProcessor},
+    {HintKind::owner, "owner", nullptr, kOthers},
     {HintKind::concurrent, "concurrent", nullptr, kOthers},
     {HintKind::two_times, "two_times"},
     {HintKind::waits, "waits"},
@@ -83,6 +85,7 @@ struct Run {
     const trace::TraceInfo& info;
     const score::Report& report;
     Activities activities;
+    const VariableAt& variable_at;
 };
 
 /// If the same hint is about the whole loss and about the loss on the processor, keeps the one about more.
@@ -122,6 +125,10 @@ bool is_about_result(const Hint& hint) {
     return hint.parameter == kReturnValue;
 }
 
+bool is_about_waiting(const Hint& hint) {
+    return hint.kind == HintKind::waited || has(hint, kOffProcessor);
+}
+
 /// What a parameter explains in one part of the loss, the trend of the other part explains as well.
 void drop_trend_beside_parameter(Hints& hints) {
     const auto is = [](HintKind kind) { return [kind](const Hint& hint) { return hint.kind == kind; }; };
@@ -149,11 +156,15 @@ bool mostly_known(const LossPart& loss) {
 Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explained>& explained) {
     LossPart whole = loss_part(run.info, run.report, run.activities, row, false);
     whole.explained = &explained;
+    whole.variable_at = &run.variable_at;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_waits(whole, hints);
     find_off_processor(whole, hints);
-    find_concurrent_functions(whole, hints);
+    // Where it is known who was waited for, nobody needs to be suspected.
+    const std::size_t others = hints.size();
+    find_owners(whole, hints);
+    if (hints.size() == others) find_concurrent_functions(whole, hints);
     LossPart on = loss_part(run.info, run.report, run.activities, row, true);
     on.share = on_processor_share(whole, on);
     const bool on_is_known =
@@ -164,6 +175,9 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explai
     if (std::ranges::any_of(hints, having(kOthers)))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(having(kGeneral)));
+    // Who was waited for says more than that somebody was.
+    if (std::ranges::find(hints, HintKind::owner, &Hint::kind) != hints.end())
+        std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_waiting));
     if (std::ranges::all_of(hints, having(kOffProcessor)) && on_is_known) {
         Hints times;
         find_two_times(on, times);
@@ -208,23 +222,27 @@ std::vector<Hints> sequence_hints(const Run& run, const score::FunctionRow& row)
     return all;
 }
 
+std::vector<FunctionHints> hints_of_all(const Run& run) {
+    std::vector<FunctionHints> all;
+    for (const score::FunctionRow& row : run.report.functions) {
+        FunctionHints& found = all.emplace_back();
+        if (row.sample.calls.size() < kMinCalls) continue;
+        found.off_share = off_share(loss_part(run.info, run.report, run.activities, row, false));
+        found.hints = hints_of(run, row, found.explained);
+        found.sequences = sequence_hints(run, row);
+    }
+    return all;
+}
+
 }  // namespace
 
 std::string_view name_of(HintKind kind) {
     return kind_of(kind).name;
 }
 
-std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report) {
-    const Run run{info, report, Activities{report}};
-    std::vector<FunctionHints> all;
-    for (const score::FunctionRow& row : report.functions) {
-        FunctionHints& found = all.emplace_back();
-        if (row.sample.calls.size() < kMinCalls) continue;
-        found.off_share = off_share(loss_part(info, report, run.activities, row, false));
-        found.hints = hints_of(run, row, found.explained);
-        found.sequences = sequence_hints(run, row);
-    }
-    return all;
+std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
+                                      const VariableAt& variable_at) {
+    return hints_of_all(Run{info, report, Activities{report}, variable_at});
 }
 
 Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings& settings,
@@ -233,8 +251,10 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
         reader, settings,
         {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
-    auto functions = find_hints(reader.info(), *report);
-    return Analysis{std::move(*report), std::move(functions)};
+    const Run run{reader.info(), *report, Activities{*report}, options.variable_at};
+    auto functions = hints_of_all(run);
+    WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
+    return Analysis{std::move(*report), std::move(functions), std::move(waits)};
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,7 @@ enum class HintKind : std::uint8_t {
     waited,
     blocked,
     preempted,
+    owner,
     concurrent,
     two_times,
     waits,
@@ -58,8 +60,8 @@ struct Hint {
     std::string parameter = {};                ///< of `parameter`: its name
     std::optional<double> explains = {};       ///< the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< the score that would be left with it as a key
-    std::string concurrent_function = {};      ///< of `concurrent`
-    /// tid of the thread inside it, if nearly always the same.
+    std::string concurrent_function = {};      ///< of `concurrent` and `owner`
+    /// tid of the thread inside it, or of the owner, if nearly always the same.
     std::optional<std::uint32_t> concurrent_thread = {};
     /// tid of the thread that lost nearly all, if there is one.
     std::optional<std::uint32_t> thread = {};
@@ -108,13 +110,44 @@ struct FunctionHints {
     }
 };
 
-/// One for each of report.functions.
-std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report);
+/// The name of the variable at an address of the process; empty: none is known.
+using VariableAt = std::function<std::string(std::uint64_t address)>;
+
+/// One for each of report.functions. `variable_at`: asked about what threads wait for.
+std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
+                                      const VariableAt& variable_at = {});
+
+// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), in the windows of time that
+// are kept of all threads.
+
+/// Threads with one name that wait for a mutex which threads with one name have.
+struct WaitEdge {
+    std::string waiters, owners;  ///< for people: `thread 7 (reader)`, `3 threads (worker)`
+    std::vector<std::uint32_t> waiter_tids, owner_tids;
+    std::uint64_t mutex = 0;     ///< its address
+    std::string variable;        ///< its name; empty: none is known
+    std::string mutex_name;      ///< for people: `the mutex cache_lock`, `the mutex 0x5000`
+    double share = 0;            ///< of the lives of all threads that have the waiters' name
+    std::string inside;          ///< the function that the owner is inside; empty: none is known
+    double inside_share = 0;     ///< of these waits
+    double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
+    double owner_preempted = 0;  ///< … because others are to run
+    std::string meanwhile;       ///< the same for people, `; the owner is inside …`; may be empty
+};
+
+/// The waits for all such mutexes: known + nobody + what is not known = 1.
+struct WaitGraph {
+    std::vector<WaitEdge> edges = {};  ///< largest share first; none: no such wait was recorded
+    double known = 0;                  ///< in this share of them it is known which thread has the mutex
+    double nobody = 0;  ///< … nobody has it any more: a thread that was woken has not come to run yet
+    std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
+};
 
 /// A report, and what may explain its scores.
 struct Analysis {
     score::Report report;
     std::vector<FunctionHints> functions = {};  ///< find_hints(); empty: it was not asked for
+    WaitGraph waits = {};                       ///< likewise
 
     /// `row`: one of report.functions.
     const FunctionHints& of(const score::FunctionRow& row) const {
@@ -127,6 +160,7 @@ struct Analysis {
 struct Options {
     std::size_t max_sequences = 1000;  ///< listed for each function
     score::ReadProgress progress;
+    VariableAt variable_at = {};
 };
 
 /// A trace in, scores and the hints that explain them out. Errors: those of score::score_trace().

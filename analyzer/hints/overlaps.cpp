@@ -7,21 +7,13 @@
 #include "analyzer/hints/finders.h"
 
 namespace rdam::hints {
-namespace {
-
-double ticks(const Interval& time) {
-    return static_cast<double>(time.end - time.begin);
-}
-
-}  // namespace
-
 Overlaps::Overlaps(const Activities& activities, std::uint32_t function,
                    std::span<const score::SlowCall> slow)
     : activities_(activities) {
     std::map<std::size_t, Parts> by_thread;
     Parts losses, expectations, besides;
     for (const score::SlowCall& call : slow)
-        if (const Interval time = activities.kept(call); time.begin < time.end)
+        if (const Interval time = activities.kept({call.begin, call.end}); time.begin < time.end)
             by_thread[call.thread].push_back({time, call.lost});
     for (auto& [thread, slow_parts] : by_thread) {
         const Parts parts = std::exchange(slow_parts, {});
@@ -46,11 +38,11 @@ void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow, 
     const Interval life{own.front().begin, own.back().end};
     double lost = 0, slow_ticks = 0, own_ticks = 0;
     for (const Steps::Part& call : slow) {
-        lost += call.value * ticks(call.time);
-        slow_ticks += ticks(call.time);
+        lost += call.value * call.time.ticks();
+        slow_ticks += call.time.ticks();
     }
     for (const Interval& time : own)
-        own_ticks += ticks(time);
+        own_ticks += time.ticks();
     /// The loss, spread over these times without the slow calls.
     const auto spread = [&](const Intervals& times, double of) {
         Parts parts = slow;
@@ -62,7 +54,7 @@ void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow, 
             parts.push_back({time, lost / otherwise});
         return parts;
     };
-    const Parts expected = spread({life}, ticks(life));
+    const Parts expected = spread({life}, life.ticks());
     const bool calls_otherwise = own.size() >= slow.size() + kFewest && own_ticks > slow_ticks;
     const Parts beside = calls_otherwise ? spread(own, own_ticks) : expected;
     lost_ += lost;

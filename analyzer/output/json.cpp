@@ -291,6 +291,26 @@ Json function_json(const hints::Analysis& analysis, const score::FunctionRow& ro
     return out;
 }
 
+Json waits_json(const hints::WaitGraph& graph) {
+    Json edges = Json::array();
+    for (const hints::WaitEdge& edge : graph.edges) {
+        edges.push_back({{"waiters", edge.waiter_tids},
+                         {"owners", edge.owner_tids},
+                         {"mutex", fmt::format("{:#x}", edge.mutex)},
+                         {"share", finite(edge.share)},
+                         {"owner_waiting", finite(edge.owner_waiting)},
+                         {"owner_preempted", finite(edge.owner_preempted)}});
+        if (!edge.variable.empty()) edges.back()["variable"] = edge.variable;
+        if (!edge.inside.empty()) {
+            edges.back()["inside"] = edge.inside;
+            edges.back()["inside_share"] = finite(edge.inside_share);
+        }
+    }
+    Json out{{"edges", edges}, {"known", finite(graph.known)}, {"nobody", finite(graph.nobody)}};
+    if (graph.of_blocked) out["of_blocked"] = finite(*graph.of_blocked);
+    return out;
+}
+
 Json patterns_json(const score::Report& report) {
     Json out = Json::array();
     for (const score::PatternRow& row : report.patterns) {
@@ -314,6 +334,7 @@ Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOp
     }
     Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
+    if (!analysis.waits.edges.empty()) out["waits"] = waits_json(analysis.waits);
     if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out;
 }

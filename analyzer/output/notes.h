@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/causes/cross_check.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
@@ -45,6 +46,10 @@ double running_ns(const score::ThreadRow& row);
 /// "1.62 threads ran at a time on average; of their lives, threads ran for 40 %, waited for 55 % and were preempted
 /// for 5 %". Empty: context switches are not known of all threads of the whole run.
 std::string thread_states(const score::Report& report);
+
+/// Who waits for whom, a sentence for each of the largest edges, and one on what these are of; empty: nobody
+/// waits for long, or it is not known. Not made safe for a terminal.
+std::vector<std::string> wait_lines(const hints::WaitGraph& graph);
 
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);

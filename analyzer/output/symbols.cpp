@@ -9,7 +9,9 @@
 #include <set>
 #include <system_error>
 
+#include "tools/base/demangle.h"
 #include "tools/base/files.h"
+#include "wrappers/object/object_file.h"
 #include "wrappers/object/symbolizer.h"
 
 namespace rdam::output {
@@ -145,6 +147,22 @@ class FileSymbols : public Symbols {
 
 std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info) {
     return std::make_unique<FileSymbols>(info);
+}
+
+std::string variable_at(const trace::TraceInfo& info, std::uint64_t address) {
+    const trace::ObjectInfo* object = trace::object_at(info, address);
+    if (object == nullptr || !object->path.starts_with('/')) return {};
+    const auto file = ObjectFile::open(object->path);
+    if (!file || file->build_id() != object->build_id) return {};
+    const std::uint64_t place = address - object->base;
+    const Symbol* found = nullptr;
+    for (const Symbol& symbol : file->symbols())
+        if (!symbol.is_code() && symbol.address <= place && place - symbol.address < symbol.size &&
+            (found == nullptr || symbol.address > found->address))
+            found = &symbol;
+    if (found == nullptr) return {};
+    const std::string name = display_name(found->name);
+    return place == found->address ? name : fmt::format("{}+{:#x}", name, place - found->address);
 }
 
 SymbolsAhead::SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info) : symbols_{symbols}, info_{info} {

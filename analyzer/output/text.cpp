@@ -64,6 +64,7 @@ class TextWriter {
         if (options_.histogram) histograms();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
+        waits();
         function_hints();
         patterns();
         stacks();
@@ -256,6 +257,13 @@ class TextWriter {
                 fmt::format("  {} only once in a thread: no score",
                             counted(row.single_sequences, "sequence occurs", "sequences occur"))));
         }
+    }
+
+    void waits() {
+        const std::vector<std::string> lines = wait_lines(analysis_.waits);
+        if (!lines.empty()) section("Who waits for whom");
+        for (const std::string& text : lines)
+            line("  " + in_a_line(text));
     }
 
     void function_hints() {

@@ -218,6 +218,8 @@ struct TimedCall {
 };
 struct ThreadTimeline {
     std::vector<TimedCall> calls;
+    std::vector<samples::OwnedWait> waits;  ///< for mutexes that name their owners
+    std::vector<samples::OffTime> off;      ///< likewise in these windows, where there are such waits
 };
 
 /// The calls of a function that took from `from_ns` to less than `to_ns`.
@@ -449,7 +451,7 @@ struct Report {
     double threshold = kWorthALook;             ///< what scores less has no hints
     Comparison comparison = {};                 ///< what calls were compared with
     samples::Windows windows = {};              ///< of the timelines
-    std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
+    std::vector<ThreadTimeline> timeline;  ///< by thread; only if a row has a sample, or owners are known
     std::uint64_t begin =
         0;                ///< ticks of the run's start, from which the times of what was asked about count
     PathTree paths = {};  ///< if they were asked for

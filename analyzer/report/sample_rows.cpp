@@ -35,7 +35,9 @@ std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uin
 samples::Windows common_windows(const RowContext& context) {
     samples::Windows windows = context.threads.front()->windows.windows();
     for (const auto& thread : context.threads)
-        windows.limit = std::min(windows.limit, thread->windows.windows().limit);
+        windows.limit =
+            std::min({windows.limit, thread->windows.windows().limit, thread->owned_waits.windows().limit,
+                      thread->off_in_timeline.windows().limit});
     return windows;
 }
 
@@ -73,7 +75,9 @@ void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) 
 
 void add_timelines(const RowContext& context, Report& report) {
     const bool asked =
-        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); });
+        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
+        std::ranges::any_of(context.threads,
+                            [](const auto& thread) { return !thread->owned_waits.calls().empty(); });
     if (!asked) return;
     report.windows = common_windows(context);
     for (const auto& thread : context.threads) {
@@ -81,6 +85,8 @@ void add_timelines(const RowContext& context, Report& report) {
         timeline.calls.reserve(thread->windows.calls().size());
         for (const samples::WindowCall& call : thread->windows.calls())
             timeline.calls.push_back({call.function, call.begin, call.end});
+        timeline.waits.assign(thread->owned_waits.calls().begin(), thread->owned_waits.calls().end());
+        timeline.off.assign(thread->off_in_timeline.calls().begin(), thread->off_in_timeline.calls().end());
     }
 }
 

@@ -121,6 +121,11 @@ class Threads {
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(trace::TickRange{}));
         times.off_cpu->in_pauses = in_pauses;
+        if (settings_.knows_owners()) {
+            times.off_in_timeline = samples::OffSample{settings_.max_in_windows, settings_.window_shift};
+            for (const trace::OffCpu& each : intervals)
+                times.off_in_timeline.offer({each.out, each.in, each.preempted});
+        }
         if (settings_.max_sampled == 0) return;
         for (samples::CallSample& sample : times.samples)
             sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });
@@ -180,8 +185,10 @@ void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
 void note_waits(const trace::TraceInfo& info, ResolvedSettings& settings) {
     settings.wait_of = trace::waiters(info.functions);
     if (settings.wait_of.empty()) return;
-    for (const trace::FunctionInfo& function : info.functions)
+    for (const trace::FunctionInfo& function : info.functions) {
         settings.waits.push_back(function.wait_of != 0);
+        settings.owner_words.push_back(trace::owner_words(function));
+    }
 }
 
 }  // namespace

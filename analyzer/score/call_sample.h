@@ -171,47 +171,93 @@ struct WindowCall {
     bool outermost = true;
 };
 
-/// For one thread. Not thread-safe.
-class WindowSample {
+/// A wait for a mutex. Times in ticks.
+struct OwnedWait {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t mutex = 0;     ///< its address
+    std::uint32_t owner = 0;     ///< tid of its owner at `begin`; 0: not known
+    std::uint32_t function = 0;  ///< that waited
+    bool given_back = false;     ///< no wait: at `begin`, which is `end`, the thread gave the mutex back
+};
+
+/// A time in which a thread was on no processor. Ticks.
+struct OffTime {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool preempted = false;  ///< because another was to run; else by its own doing
+};
+
+/// Of one thread: what reaches into such windows, WindowCall, OwnedWait or OffTime. Not thread-safe.
+template <class Call>
+class BasicWindowSample {
   public:
-    /// Keeps at most `most` calls; 0: none.
-    WindowSample(std::size_t most, unsigned shift) : most_(most), windows_{.shift = shift} {}
+    /// Keeps at most `most`; 0: none.
+    BasicWindowSample(std::size_t most, unsigned shift) : most_(most), windows_{.shift = shift} {}
 
-    /// Whether a call from `begin` to `end`, or a part of that, may be kept.
-    bool reaches(std::uint64_t begin, std::uint64_t end) const {
-        return most_ > 0 && reaches_in({.begin = begin, .end = end});
-    }
+    /// Whether one from `begin` to `end`, or a part of that, may be kept.
+    bool reaches(std::uint64_t begin, std::uint64_t end) const { return most_ > 0 && reaches_in(begin, end); }
 
-    /// Whether the call is kept for now.
-    bool offer(const WindowCall& call) { return most_ > 0 && reaches_in(call) && keep(call); }
+    /// Whether it is kept for now.
+    bool offer(const Call& call) { return reaches(call.begin, call.end) && keep(call); }
 
     /// For each call that is kept: number(group) instead of its group.
     template <class Number>
     void set_groups(const Number& number) {
-        for (WindowCall& call : calls_)
+        for (Call& call : calls_)
             call.group = number(call.group);
     }
 
     /// The same calls with other groups, numbers[group]. UINT32_MAX: the call is left out. No further calls
     /// can be offered to the result.
-    WindowSample renumbered(std::span<const std::uint32_t> numbers) const;
+    BasicWindowSample renumbered(std::span<const std::uint32_t> numbers) const {
+        BasicWindowSample sample{0, windows_.shift};
+        sample.windows_ = windows_;
+        sample.calls_.reserve(calls_.size());
+        for (Call call : calls_) {
+            call.group = numbers[call.group];
+            if (call.group != UINT32_MAX) sample.calls_.push_back(call);
+        }
+        return sample;
+    }
 
     const Windows& windows() const { return windows_; }
-    std::span<const WindowCall> calls() const { return calls_; }  ///< in the order in which they ended
+    std::span<const Call> calls() const { return calls_; }  ///< in the order in which they ended
 
   private:
-    bool reaches_in(const WindowCall& call) const {
-        const std::uint64_t first = call.begin >> windows_.shift;
-        const std::uint64_t last = call.end >> windows_.shift;
+    bool reaches_in(std::uint64_t begin, std::uint64_t end) const {
+        const std::uint64_t first = begin >> windows_.shift, last = end >> windows_.shift;
         return windows_.keeps(first) || (first != last && reaches_in_behind(first, last));
     }
-    bool reaches_in_behind(std::uint64_t first, std::uint64_t last) const;
-    bool keep(const WindowCall& call);
+
+    bool reaches_in_behind(std::uint64_t first, std::uint64_t last) const {
+        // With so many it is as good as certain that one is kept, or the call is cut to none later on.
+        constexpr std::uint64_t kLookedAt = 64;
+        if (last - first > kLookedAt) return true;
+        for (std::uint64_t number = first + 1; number <= last; ++number)
+            if (windows_.keeps(number)) return true;
+        return false;
+    }
+
+    bool keep(const Call& call) {
+        if (call.end < call.begin) return false;
+        while (calls_.size() >= most_ && windows_.limit > 1) {
+            windows_.limit /= 2;
+            std::erase_if(calls_, [this](const Call& each) { return !reaches_in(each.begin, each.end); });
+        }
+        if (calls_.size() >= most_ || !reaches_in(call.begin, call.end)) return false;
+        calls_.push_back(call);
+        return true;
+    }
 
     std::size_t most_;
     Windows windows_;
-    std::vector<WindowCall> calls_;
+    std::vector<Call> calls_;
 };
+
+using WindowSample = BasicWindowSample<WindowCall>;
+using WaitSample = BasicWindowSample<OwnedWait>;
+using OffSample = BasicWindowSample<OffTime>;
 
 /// Windows of about a millisecond, or longer if the run is so long that there would be too many.
 unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks);

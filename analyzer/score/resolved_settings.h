@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analyzer/calls/call.h"
@@ -24,7 +25,8 @@ struct ResolvedSettings {
     std::vector<bool> ignored;        ///< by function
     std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
     std::vector<bool> waits = {};     ///< by function: the waits of another one
-    std::vector<std::uint32_t> wait_of = {};          ///< trace::waiters(). Empty: there are none
+    std::vector<std::uint32_t> wait_of = {};  ///< trace::waiters(). Empty: there are none
+    std::vector<std::optional<trace::OwnerWords>> owner_words = {};  ///< by function, where there are waits
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
     sequences::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
@@ -52,6 +54,11 @@ struct ResolvedSettings {
     std::size_t max_path_groups = 0;   ///< pairs of a path and a group that each thread tells apart
     std::size_t max_course = 0;        ///< pairs of a bin and a group; 0: Report::course is not wanted
 
+    /// Whether it is known of waits who held what they waited for.
+    bool knows_owners() const {
+        return std::ranges::any_of(owner_words,
+                                   [](const auto& words) { return words && !words->given_back; });
+    }
     bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
     /// By function: calls around it are as if it had never been wrapped.
     std::vector<bool> transparent() const {

@@ -36,6 +36,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
                          !results_.any(function) &&
                          (!settings.sequences.deep_keys || settings.keys[function].empty()));
     out_->windows = samples::WindowSample{settings.max_in_windows, settings.window_shift};
+    out_->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)
             out_->samples.emplace_back(max_sampled(settings, function), function.enter_words,
@@ -232,9 +233,27 @@ void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open)
     add(blocked, times.blocked_inside, times.blocked_squares_inside);
 }
 
+void ThreadAnalysis::wait_opened(const trace::Event& enter) {
+    const auto& words = settings_.owner_words[enter.function];
+    if (!words) return;
+    const std::uint64_t mutex = enter.words[words->mutex];
+    if (!words->given_back)
+        open_wait_ = {.begin = enter.tsc,
+                      .mutex = mutex,
+                      .owner = static_cast<std::uint32_t>(enter.words[words->owner]),
+                      .function = settings_.wait_of[enter.function]};
+    else
+        out_->owned_waits.offer({.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true});
+}
+
 /// What a call waited that was recorded, or would have been if all were, is in its duration.
 void ThreadAnalysis::waited(const calls::Call& wait) {
     const std::uint32_t function = settings_.wait_of[wait.function];
+    if (open_wait_.begin == wait.begin && function == open_wait_.function && function != trace::kNoFunction &&
+        !settings_.ignored[function]) {
+        open_wait_.end = wait.last->tsc;
+        out_->owned_waits.offer(open_wait_);
+    }
     if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
     const bool seen = !open_.empty() && open_.back().function == function;
     const auto time = static_cast<double>(wait.duration);

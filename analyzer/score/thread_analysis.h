@@ -116,6 +116,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
+    void wait_opened(const trace::Event& enter) override;
     void waited(const calls::Call& wait) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
@@ -174,6 +175,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch
     std::vector<std::uint64_t> group_values_;  // scratch
+    samples::OwnedWait open_wait_;             // the last one that began
     std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
     // Of trees that are known:
     OpNumbers op_numbers_;

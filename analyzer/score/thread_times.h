@@ -308,9 +308,11 @@ struct ThreadTimes {
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};
-    std::unique_ptr<PathTally> paths;     ///< null: not asked for
-    std::unique_ptr<CourseTally> course;  ///< null: not asked for
-    std::optional<OffCpuTimes> off_cpu;   ///< nothing: not recorded
+    samples::WaitSample owned_waits{0, 0};
+    samples::OffSample off_in_timeline{0, 0};  ///< only where there are such waits in the trace
+    std::unique_ptr<PathTally> paths;          ///< null: not asked for
+    std::unique_ptr<CourseTally> course;       ///< null: not asked for
+    std::optional<OffCpuTimes> off_cpu;        ///< nothing: not recorded
     std::uint64_t events = 0;
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
 };

@@ -84,6 +84,7 @@ class ThreadSequences {
     }
 
     void tree_ended(std::uint64_t /*weight*/) {}
+    void wait_opened(const trace::Event& /*enter*/) {}
     void waited(const calls::Call& /*wait*/) {}
 
   private:

@@ -2,6 +2,7 @@
 #include "libprobe/base/layout.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 
 #include <cstddef>
 
@@ -53,6 +54,12 @@ static_assert(offsetof(perf_event_mmap_page, pmc_width) == RDAM_PERF_WIDTH);
 static_assert(offsetof(Guard, limit) == 0);
 static_assert(offsetof(Guard, counters) == RDAM_GUARD_COUNTERS);
 static_assert(sizeof(Guard) == 4096);
+
+static_assert(RDAM_MUTEX_OWNER == plan::kMutexOwner);
+#ifdef __GLIBC__
+static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0);
+static_assert(offsetof(pthread_mutex_t, __data.__owner) == plan::kMutexOwner);
+#endif
 
 // RECORD_LEAVE tells rax from xmm0 by these.
 static_assert(static_cast<int>(plan::ReturnValue::rax) == 1 &&

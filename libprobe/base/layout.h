@@ -21,6 +21,7 @@
 #define RDAM_ENTRY_PAIR_KEY 56
 
 #define RDAM_PAGE 4096
+#define RDAM_MUTEX_OWNER 8  // plan::kMutexOwner
 // What is read-only while the program runs (settled.S): the functions' table, and a page behind it
 #define RDAM_SETTLED_SIZE ((RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE)
 

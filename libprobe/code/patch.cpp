@@ -24,6 +24,7 @@ extern const Trampolines rdam_variants[rdam::shm::kClocks][2];
 
 /// For FunctionEntry::store_integers and store_vectors, by the number of registers.
 extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
+extern const std::uint8_t rdam_store_owner;  ///< likewise, for Recording::owner
 extern const std::uint8_t rdam_store_vectors[rdam::plan::kMaxVectorRegisters + 1];
 }
 
@@ -103,8 +104,7 @@ std::uint64_t make_pair_key(std::uint32_t number, bool anew) {
 void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uint32_t stack_bytes, bool waits,
                 bool anew, void* resume) {
     FunctionEntry& entry = rdam_functions[number];
-    const std::uint32_t words =
-        recording.integer_registers + recording.vector_registers + recording.stack_words;
+    const std::uint32_t words = recording.enter_words();
     const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
     entry.resume = resume;
     const std::uint64_t counted = globals.counting ? shm::kCounted : 0;
@@ -115,11 +115,12 @@ void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uin
     entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
     entry.last_begin = waits ? shm::kChunkWaits : shm::kChunkLimit;
     entry.stack_bytes = (stack_bytes + 63) & ~63u;
-    entry.integers = recording.integer_registers;
+    entry.integers = static_cast<std::uint8_t>(recording.integer_registers + recording.owner);
     entry.vectors = recording.vector_registers;
     entry.stack_words = recording.stack_words;
     entry.return_value = static_cast<std::uint8_t>(recording.return_value);
-    entry.store_integers = rdam_store_integers[recording.integer_registers];
+    entry.store_integers =
+        recording.owner != 0 ? rdam_store_owner : rdam_store_integers[recording.integer_registers];
     entry.store_vectors = rdam_store_vectors[recording.vector_registers];
     if (anew || entry.pair_key == 0) entry.pair_key = make_pair_key(number, anew);
 }

@@ -402,6 +402,10 @@ rdam_store_integers:
         .irp    first, i0, i1, i2, i3, i4, i5, i6
         .byte   .Lstack_rdtscp_\first - .Lstack_rdtscp_i6
         .endr
+        .hidden rdam_store_owner
+        .globl  rdam_store_owner
+rdam_store_owner:
+        .byte   .Lstack_rdtscp_owner - .Lstack_rdtscp_i6
         .hidden rdam_store_vectors
         .globl  rdam_store_vectors
 rdam_store_vectors:

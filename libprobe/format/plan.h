@@ -10,7 +10,7 @@
 
 namespace rdam::plan {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 /// Bytes that the recorder overwrites at a function's entry: `jmp rel32`.
 inline constexpr std::uint32_t kPatchSize = 5;
@@ -30,6 +30,12 @@ inline constexpr std::uint32_t kMaxStackWords = 8;
 /// Bytes of stack-passed arguments that a stack frame can copy; beyond that a shadow frame is used.
 inline constexpr std::uint32_t kMaxStackBytes = 1024;
 
+/// Where glibc's pthread_mutex_t has the thread id of its owner, an int: 0 while there is none
+/// (sysdeps/x86/nptl/bits/struct_mutex.h, since 2.0; part of its ABI).
+inline constexpr std::uint32_t kMutexOwner = 8;
+/// The parameter that this word is, in the trace.
+inline constexpr const char* kOwnerName = "owner";
+
 enum class Frame : std::uint8_t {
     stack,   ///< push, call, leave: needs the exact number of stack bytes, which are copied
     shadow,  ///< registers and stack stay as they were, but for the return address
@@ -46,6 +52,13 @@ struct Recording {
     std::uint8_t vector_registers = 0;
     std::uint8_t stack_words = 0;
     ReturnValue return_value = ReturnValue::none;
+    /// 1: the only register is the address of a mutex of glibc, and behind it comes one more word: what the
+    /// mutex says of its owner (kMutexOwner).
+    std::uint8_t owner = 0;
+
+    constexpr std::uint32_t enter_words() const {
+        return std::uint32_t{integer_registers} + vector_registers + stack_words + owner;
+    }
 
     friend bool operator==(const Recording&, const Recording&) = default;
 };

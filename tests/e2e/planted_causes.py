@@ -70,7 +70,7 @@ def work(report: dict) -> dict:
 
 def is_about(cause: Cause, hint: dict) -> bool:
     """What the hint names is what was planted."""
-    if hint["kind"] == "concurrent":
+    if hint["kind"] in ("concurrent", "owner"):
         return hint["concurrent_function"] == cause.concurrent
     return hint["kind"] not in ("parameter", "parameter_or_time") or hint["parameter"] == cause.parameter
 

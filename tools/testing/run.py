@@ -111,7 +111,7 @@ def lint(arguments: list[str]) -> results.Counts:
     return results.Counts(failed=1, failures=["lint"])
 
 
-FUZZ_SECONDS = 8
+FUZZ_SECONDS = 6
 
 
 def parse_arguments() -> argparse.Namespace:

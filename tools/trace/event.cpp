@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "libprobe/format/plan.h"
 #include "tools/base/files.h"
 
 namespace rdam::trace {
@@ -13,7 +14,7 @@ std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions) {
     if (std::ranges::none_of(functions, is_wait)) return {};
     std::vector<std::uint32_t> all(functions.size(), kNoFunction);
     for (std::size_t wait = 0; wait < functions.size(); ++wait) {
-        if (!is_wait(functions[wait])) continue;
+        if (!is_wait(functions[wait]) || functions[wait].wakes) continue;
         const auto waiter = std::ranges::find_if(functions, [&](const FunctionInfo& function) {
             return function.object == functions[wait].object && function.address == functions[wait].wait_of &&
                    !is_wait(function);
@@ -21,6 +22,16 @@ std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions) {
         if (waiter != functions.end()) all[wait] = static_cast<std::uint32_t>(waiter - functions.begin());
     }
     return all;
+}
+
+std::optional<OwnerWords> owner_words(const FunctionInfo& function) {
+    const auto& parameters = function.parameters;
+    if (function.wait_of == 0 || parameters.empty() ||
+        std::ranges::any_of(parameters, [&](const auto& each) { return each.word >= function.enter_words; }))
+        return std::nullopt;
+    if (function.wakes) return OwnerWords{.mutex = parameters[0].word, .given_back = true};
+    if (parameters.size() != 2 || parameters[1].name != plan::kOwnerName) return std::nullopt;
+    return OwnerWords{.mutex = parameters[0].word, .owner = parameters[1].word};
 }
 
 std::string recorded_with(const ProcessInfo& process) {

@@ -116,6 +116,8 @@ struct FunctionInfo {
     std::uint32_t window_group = 0;    ///< whose windows are its own: 0 to kMaxWindowGroup
     std::uint64_t wait_of = 0;  ///< link-time address of a function of the same object: the part of its calls
                                 ///< in which they wait, each of them recorded; 0: it is a function
+    bool wakes = false;  ///< `wait_of` a lock: not that, but where another thread, which has just given
+                         ///< it back, wakes one that waits
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };
@@ -301,8 +303,18 @@ struct TraceInfo {
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
 
 /// By function: the index of the one whose waits it is (FunctionInfo::wait_of); kNoFunction: it is a
-/// function, or that one is not there. Empty: there are no waits among them.
+/// function, or that one is not there, or it is none of its waits (FunctionInfo::wakes). Empty: there are no waits among them.
 std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions);
+
+/// Words of the enter event of a wait for a mutex that names its owner, or of what wakes one that waits
+/// (FunctionInfo::wakes).
+struct OwnerWords {
+    std::uint16_t mutex = 0;  ///< its address
+    std::uint16_t owner = 0;  ///< tid of its owner when the wait began; 0: not known
+    bool given_back = false;  ///< there is no such word: the mutex has just been given back
+};
+/// Nothing: `function` is something else.
+std::optional<OwnerWords> owner_words(const FunctionInfo& function);
 
 // Names an address of the profiled process independently of where its objects were loaded.
 

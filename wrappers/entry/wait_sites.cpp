@@ -164,4 +164,20 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
     return sites;
 }
 
+std::vector<WaitSite> wake_sites(const ObjectFile& file, const CodeRange& unlock) {
+    std::vector<WaitSite> sites = wait_sites(file, unlock);
+    if (!sites.empty() || unlock.size() > kLargest) return sites;
+    const auto body = file.code(unlock.begin, unlock.size());
+    for (std::uint32_t offset = 0; offset < body.size();) {
+        const auto decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) return {};
+        const auto target = leads_to(*decoded.instruction, unlock.begin, body.size());
+        if (target && decoded.instruction->flow == relocation::Flow::jump)
+            if (const auto further = file.extent(*target); further && further->begin == *target)
+                return wait_sites(file, *further);
+        offset = decoded.instruction->end();
+    }
+    return sites;
+}
+
 }  // namespace rdam

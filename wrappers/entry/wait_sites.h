@@ -23,4 +23,9 @@ struct WaitSite {
 /// others is no slow path. In the order of addresses.
 std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function);
 
+/// Where `unlock` leaves its fast path to wake a thread that waits: likewise, behind the atomic instruction that
+/// gives back what was taken. pthread_mutex_unlock only jumps to the internal function that does this, which
+/// pthread_cond_wait calls as well.
+std::vector<WaitSite> wake_sites(const ObjectFile& file, const CodeRange& unlock);
+
 }  // namespace rdam

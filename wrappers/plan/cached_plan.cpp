@@ -87,7 +87,7 @@ namespace plan {
 template <class Archive>
 void fields(Archive& archive, Recording& recording) {
     archive(recording.integer_registers, recording.vector_registers, recording.stack_words,
-            recording.return_value);
+            recording.return_value, recording.owner);
 }
 
 template <class Archive>
@@ -131,8 +131,8 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.wait_of, function.sampled, function.takes_flags, function.aliases,
-            function.unproven);
+            function.busy_waits, function.wait_of, function.wakes, function.sampled, function.takes_flags,
+            function.aliases, function.unproven);
 }
 
 template <class Archive>
@@ -196,14 +196,15 @@ bool is_sound(const MovedPrologue& prologue) {
 
 bool is_sound(const FunctionPlan& function, std::size_t objects) {
     const plan::Recording& recording = function.recording;
-    const std::uint32_t words =
-        recording.integer_registers + recording.vector_registers + recording.stack_words;
+    const std::uint32_t words = recording.enter_words();
     const bool has_result = recording.return_value != plan::ReturnValue::none;
     return function.object < objects && is_sound(function.prologue) &&
            function.stack_bytes <= plan::kMaxStackBytes && function.stack_bytes % 8 == 0 &&
            recording.integer_registers <= plan::kMaxIntegerRegisters &&
            recording.vector_registers <= plan::kMaxVectorRegisters &&
            recording.stack_words <= plan::kMaxStackWords &&
+           (recording.owner == 0 ||
+            (recording.owner == 1 && words == 2 && recording.integer_registers == 1)) &&
            std::ranges::all_of(function.parameters,
                                [&](const Parameter& parameter) { return is_sound(parameter, words); }) &&
            has_result == function.result.has_value() && (!has_result || is_sound(*function.result, 1));

@@ -354,40 +354,92 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
     return function;
 }
 
-std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& function) {
+namespace {
+
+/// Whether what this function calls to wait gets the mutex's address, where glibc's mutex begins: its locks do
+/// (nptl/pthread_mutex_lock.c: __lll_lock_wait gets &mutex->__data.__lock).
+bool waits_for_mutex(const ObjectFile& file, const FunctionPlan& function) {
+    const bool glibc = file.soname() == "libc.so.6" || file.soname() == "libpthread.so.0";
+    return glibc && function.linkage_name.find("pthread_mutex_") != std::string::npos;
+}
+
+Parameter mutex_parameter() {
+    return {.name = "mutex", .kind = ValueKind::pointer, .word = 0, .type = "pthread_mutex_t*"};
+}
+
+/// What the mutex says of its owner when a wait for it begins.
+void record_owner(FunctionPlan& wait) {
+    wait.recording = {.integer_registers = 1, .owner = 1};
+    wait.parameters = {mutex_parameter(),
+                       {.name = plan::kOwnerName,
+                        .kind = ValueKind::signed_integer,
+                        .size = sizeof(std::int32_t),
+                        .word = 1,
+                        .type = "pid_t"}};
+}
+
+/// Where pthread_mutex_unlock wakes who waits: it has given the mutex back, at the same address, right before.
+std::vector<WaitSite> unlock_sites(const ObjectFile& file) {
+    for (const std::uint32_t index : file.named("pthread_mutex_unlock"))
+        if (const auto extent = file.extent(file.symbols()[index].address)) return wake_sites(file, *extent);
+    return {};
+}
+
+/// To wrap the call or jump at `site`, as a function that begins there.
+FunctionPlan plan_site(const ObjectFile& file, const WaitSite& site) {
     constexpr std::uint8_t kJump = 0xe9;
+    FunctionPlan plan;
+    plan.address = site.address;
+    plan.size = plan::kPatchSize;
+    // It is on few calls' way, and nothing is known of what the flags mean there.
+    plan.takes_flags = true;
+    MovedPrologue& moved = plan.prologue;
+    const auto original = file.code(site.address, plan::kPatchSize);
+    moved.original.assign(original.begin(), original.end());
+    moved.code = {kJump, 0, 0, 0, 0};
+    moved.fixups = {
+        {.code_offset = 1, .kind = plan::FixupKind::rel32, .target = static_cast<std::int64_t>(site.target)}};
+    moved.call = site.call;
+    moved.steps = {{.code = 0, .original = 0, .pushed = 0}};
+    moved.executed = plan::kPatchSize;
+    // The frame is that with which the function that it leads to begins.
+    describe_frames(file, site.target, moved);
+    return plan;
+}
+
+}  // namespace
+
+std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& function) {
     const ObjectFile& file = *objects_.file(function.object);
-    const CodeRange extent{function.address, function.address + function.size};
     const auto reads = return_address_reads_.try_emplace(function.object, file).first;
-    std::vector<FunctionPlan> waits;
-    for (const WaitSite& site : wait_sites(file, extent)) {
+    const auto fits = [&](const WaitSite& site) {
         const auto target = file.extent(site.target);
-        if (site.address < function.address + function.prologue.original.size() || !target ||
-            reads->second.first_in(*target) || unwinds_by_stack_pointer())
-            continue;
-        FunctionPlan wait;
-        wait.name = function.name + " (waiting)";
-        wait.linkage_name = fmt::format("{}+{:#x}", function.linkage_name, site.address - function.address);
-        wait.source = function.source;
-        wait.object = function.object;
-        wait.address = site.address;
-        wait.size = plan::kPatchSize;
-        wait.wait_of = function.address;
-        // It is on few calls' way, and nothing is known of what the flags mean there.
-        wait.takes_flags = true;
-        MovedPrologue& moved = wait.prologue;
-        const auto original = file.code(site.address, plan::kPatchSize);
-        moved.original.assign(original.begin(), original.end());
-        moved.code = {kJump, 0, 0, 0, 0};
-        moved.fixups = {{.code_offset = 1,
-                         .kind = plan::FixupKind::rel32,
-                         .target = static_cast<std::int64_t>(site.target)}};
-        moved.call = site.call;
-        moved.steps = {{.code = 0, .original = 0, .pushed = 0}};
-        moved.executed = plan::kPatchSize;
-        // The frame is that with which the function that waits begins.
-        describe_frames(file, site.target, moved);
+        return target && !reads->second.first_in(*target) && !unwinds_by_stack_pointer();
+    };
+    const auto name = [&](FunctionPlan& plan, const std::string& of, const char* what, std::uint64_t begin) {
+        plan.name = fmt::format("{} ({})", of, what);
+        plan.linkage_name = fmt::format("{}+{:#x}", of, plan.address - begin);
+        plan.source = function.source;
+        plan.object = function.object;
+        plan.wait_of = function.address;
+    };
+    std::vector<FunctionPlan> waits;
+    for (const WaitSite& site : wait_sites(file, {function.address, function.address + function.size})) {
+        if (site.address < function.address + function.prologue.original.size() || !fits(site)) continue;
+        FunctionPlan wait = plan_site(file, site);
+        name(wait, function.name, "waiting", function.address);
+        if (waits_for_mutex(file, function)) record_owner(wait);
         waits.push_back(std::move(wait));
+    }
+    if (waits.empty() || !waits_for_mutex(file, function)) return waits;
+    for (const WaitSite& site : unlock_sites(file)) {
+        if (!fits(site)) continue;
+        FunctionPlan wake = plan_site(file, site);
+        name(wake, "pthread_mutex_unlock", "waking", site.address);
+        wake.wakes = true;
+        wake.recording = {.integer_registers = 1};
+        wake.parameters = {mutex_parameter()};
+        waits.push_back(std::move(wake));
     }
     return waits;
 }

@@ -267,8 +267,16 @@ class Planner {
         for (std::size_t index = 0; index < listed; ++index) {
             if (!plan_.functions[index].waits && !plan_.functions[index].busy_waits) continue;
             for (FunctionPlan& wait : planner_.plan_waits(plan_.functions[index]))
-                plan_.functions.push_back(std::move(wait));
+                if (!is_patched(wait)) plan_.functions.push_back(std::move(wait));
         }
+    }
+
+    /// Functions share the place where they wake, and it may be where one of them begins.
+    bool is_patched(const FunctionPlan& wait) const {
+        return std::ranges::any_of(plan_.functions, [&](const FunctionPlan& other) {
+            return other.object == wait.object && wait.address + wait.size > other.address &&
+                   wait.address < other.address + std::max<std::uint64_t>(other.prologue.original.size(), 1);
+        });
     }
 
     /// Two functions with one name in a report would be taken for one.

@@ -277,16 +277,16 @@ void add_settings(const score::Comparison& comparison, std::vector<Fact>& facts)
 std::vector<Fact> facts(const PageRun& run) {
     const score::Report& report = run.analysis.report;
     const trace::ProcessInfo& process = report.process;
-    std::vector<Fact> all{{"Command", page_text(command_text(process.command))},
-                          {"Trace", page_name(run.file)},
-                          {"Started", start_text(report.start_unix_ns)},
-                          {"Duration", human_time(report.duration_ns)},
-                          {"Process", fmt::format("{}", process.pid)},
-                          {"Threads", grouped(report.threads.size())},
-                          {"Running", thread_states(report)},
-                          {"Events", grouped(report.events)},
-                          {"Calls", grouped(report.counts.calls)}};
-    std::erase_if(all, [](const Fact& fact) { return fact.name == "Running" && fact.value.empty(); });
+    std::vector<Fact> all{
+        {"Command", page_text(command_text(process.command))}, {"Trace", page_name(run.file)},
+        {"Started", start_text(report.start_unix_ns)},         {"Duration", human_time(report.duration_ns)},
+        {"Process", fmt::format("{}", process.pid)},           {"Threads", grouped(report.threads.size())}};
+    if (std::string states = thread_states(report); !states.empty())
+        all.push_back({"Running", std::move(states)});
+    for (const std::string& line : wait_lines(run.analysis.waits))
+        all.push_back({"Waiting", page_text(line)});
+    all.push_back({"Events", grouped(report.events)});
+    all.push_back({"Calls", grouped(report.counts.calls)});
     if (!process.host.empty()) all.push_back({"Host", page_name(process.host)});
     if (!process.machine.empty()) all.push_back({"Machine", page_name(process.machine)});
     std::string cost = recording_cost(report);

@@ -254,6 +254,7 @@ TEST_CASE("a plan that no planner makes is none, whatever its checksum") {
     }));
     CHECK(is_refused([](auto& f) { f.stack_bytes = rdam::plan::kMaxStackBytes + 8; }));
     CHECK(is_refused([](auto& f) { f.recording.integer_registers = 7; }));
+    CHECK(is_refused([](auto& f) { f.recording.owner = 2; }));
     CHECK(is_refused([](auto& f) { f.frame = static_cast<rdam::plan::Frame>(2); }));
     Plan elsewhere = good;
     elsewhere.functions.front().object = 2;

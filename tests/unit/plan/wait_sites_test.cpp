@@ -75,8 +75,8 @@ TEST_CASE("the C library's locks are planned with their waits, with and without 
     for (const char* name : {"pthread_mutex_lock", "pthread_rwlock_wrlock", "sem_wait"}) {
         INFO(name);
         const auto functions = planned(library, name);
-        const auto is_wait = [](const FunctionPlan& function) { return function.wait_of != 0; };
-        const auto lock = std::ranges::find_if_not(functions, is_wait);
+        const auto is_wait = [](const FunctionPlan& each) { return each.wait_of != 0 && !each.wakes; };
+        const auto lock = std::ranges::find(functions, std::uint64_t{0}, &FunctionPlan::wait_of);
         REQUIRE(lock != functions.end());
         CHECK(std::ranges::count_if(functions, is_wait) >= 1);
         for (const FunctionPlan& wait : functions) {
@@ -88,6 +88,48 @@ TEST_CASE("the C library's locks are planned with their waits, with and without 
             REQUIRE(wait.prologue.fixups.size() >= 1);
         }
     }
+}
+
+TEST_CASE("the waits of mutexes record their owners, and who wakes a waiter gives the mutex back") {
+    const std::string library = library_of(reinterpret_cast<void*>(&pthread_mutex_lock));
+    for (const char* name : {"pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock"}) {
+        INFO(name);
+        const auto functions = planned(library, name);
+        int waits = 0, wakes = 0;
+        for (const FunctionPlan& each : functions) {
+            if (each.wait_of == 0) continue;
+            ++(each.wakes ? wakes : waits);
+            CHECK(each.wait_of ==
+                  std::ranges::find(functions, std::uint64_t{0}, &FunctionPlan::wait_of)->address);
+            CHECK(each.recording.integer_registers == 1);
+            CHECK((each.recording.owner == 1) == !each.wakes);
+            CHECK(each.recording.enter_words() == each.parameters.size());
+            REQUIRE(!each.parameters.empty());
+            CHECK(each.parameters[0].name == "mutex");
+            if (each.wakes)
+                CHECK(each.name == "pthread_mutex_unlock (waking)");
+            else
+                CHECK(each.parameters.back().name == rdam::plan::kOwnerName);
+        }
+        CHECK(waits >= 1);
+        CHECK(wakes >= 1);
+    }
+    // Others do not name an owner.
+    for (const FunctionPlan& each : planned(library, "pthread_rwlock_wrlock,sem_wait")) {
+        CHECK(each.recording.owner == 0);
+        CHECK(!each.wakes);
+    }
+}
+
+TEST_CASE("several locks share the place where they wake") {
+    const auto functions = planned(library_of(reinterpret_cast<void*>(&pthread_mutex_lock)),
+                                   "pthread_mutex_lock,pthread_mutex_timedlock,pthread_mutex_unlock");
+    std::vector<std::uint64_t> places;
+    for (const FunctionPlan& each : functions)
+        places.push_back(each.address);
+    std::ranges::sort(places);
+    CHECK(std::ranges::adjacent_find(places) == places.end());
+    CHECK(std::ranges::count_if(functions, &FunctionPlan::wakes) >= 1);
 }
 
 TEST_CASE("what gives a lock back has no wait") {

@@ -87,14 +87,14 @@ trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescript
     info.address = function.address;
     info.size = function.size;
     const plan::Recording& recording = function.recording;
-    info.enter_words = static_cast<std::uint16_t>(recording.integer_registers + recording.vector_registers +
-                                                  recording.stack_words);
+    info.enter_words = static_cast<std::uint16_t>(recording.enter_words());
     info.leave_words = recording.return_value == plan::ReturnValue::none ? 0 : 1;
     info.inlined_copies = function.inlined_copies;
     info.waits = function.waits;
     info.busy_waits = function.busy_waits;
     info.sampled = function.sampled;
     info.wait_of = function.wait_of;
+    info.wakes = function.wakes;
     describe_all(function.parameters, info.parameters);
     if (function.result.has_value()) info.result.push_back(describe(*function.result));
     return info;

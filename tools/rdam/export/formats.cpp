@@ -91,7 +91,8 @@ Result<std::vector<views::Arrow>> find_arrows(const trace::TraceReader& reader,
         std::vector<views::Suspect> suspects;
         for (const score::FunctionRow& row : analysis->report.functions) {
             const hints::Hints& found = analysis->of(row).hints;
-            const auto hint = std::ranges::find(found, hints::HintKind::concurrent, &hints::Hint::kind);
+            const auto hint = std::ranges::find_if(
+                found, [](const hints::Hint& each) { return !each.concurrent_function.empty(); });
             if (hint != found.end())
                 suspects.push_back({row, hint->concurrent_function, hint->concurrent_thread});
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/output/symbols.h"
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/regroup.h"
 #include "analyzer/report/score_trace.h"
@@ -193,7 +194,9 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     if (report.functions.empty())
         return fail("{}: has no calls; choose a function of the ranking", info().functions[function].name);
     FunctionPage page;
-    page.hints = std::move(hints::find_hints(info(), report).front());
+    page.hints = std::move(hints::find_hints(info(), report, [&](std::uint64_t address) {
+                               return output::variable_at(info(), address);
+                           }).front());
     page.row = std::move(report.functions.front());
     page.keys = model_->key_choices(function, page.hints.explained);
     page.bars = score::bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);

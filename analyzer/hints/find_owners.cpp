@@ -1,0 +1,145 @@
+// Which thread had the mutex that was waited for, and what was it doing?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/hints/finders.h"
+#include "analyzer/hints/owners.h"
+
+namespace rdam::hints {
+namespace {
+
+/// Waits, weighted by the share of their time that was lost.
+class Waits {
+  public:
+    explicit Waits(const LossPart& loss)
+        : loss_(loss), activities_(loss.activities), times_(loss.info, loss.report, loss.activities) {
+        if (loss.row.windowed && loss.row.waited_ns > 0)
+            add_own_waits();
+        else if (loss.row.outermost > 0)
+            add_calls();
+        else
+            add_slow_calls();
+    }
+
+    /// Of the function's loss: in waits for a mutex of which it is known who has it, or that nobody does.
+    double share() const { return share_of(times_.known() + times_.nobody()); }
+
+    void tell(Hints& hints) const {
+        const auto owner = times_.owner();
+        const auto loser = nearly_only(ticks_of_loser_, times_.known() + times_.nobody());
+        const double known = share_of(times_.known()), nobody = share_of(times_.nobody());
+        const auto thread = [&](std::size_t number) {
+            return described_thread(loss_.report.threads[number]);
+        };
+        const std::string who =
+            owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
+        const std::string what =
+            times_.mutex_text(loss_.variable_at != nullptr ? *loss_.variable_at : VariableAt{});
+        const std::string meanwhile = times_.meanwhile("it");
+        constexpr const char* kWoken = "the thread that was woken has not come to run yet";
+        const double share = std::max(known, nobody);
+        std::string text = fmt::format("for {:.0f} % of the time lost in {}(){}, ", 100 * share,
+                                       loss_.row.name, loser ? " by " + thread(*loser) : "");
+        if (nobody > known) {
+            text += fmt::format("nobody has {} that is waited for any more: {}", what, kWoken);
+            if (known >= kWorthSaying)
+                text += fmt::format("; for {:.0f} % {} has it{}", 100 * known, who, meanwhile);
+        } else {
+            text += fmt::format("{} has {} that is waited for{}", who, what, meanwhile);
+            if (nobody >= kWorthSaying)
+                text += fmt::format("; for {:.0f} % nobody has it any more: {}", 100 * nobody, kWoken);
+        }
+        Hint hint{.kind = HintKind::owner, .text = std::move(text), .share = share};
+        if (const auto inside = times_.inside())
+            hint.concurrent_function = loss_.info.functions[inside->function].name;
+        if (owner) hint.concurrent_thread = loss_.report.threads[*owner].tid;
+        if (loser) hint.thread = loss_.report.threads[*loser].tid;
+        hints.push_back(std::move(hint));
+    }
+
+  private:
+    double share_of(double waited) const { return whole_ > 0 ? scale_ * waited / whole_ : 0; }
+
+    /// Of a function that is sampled in windows, each wait is known, and few calls are.
+    void add_own_waits() {
+        scale_ = std::min(loss_.row.waited_ns / loss_.row.lost_ns, 1.0);
+        for (std::size_t t = 0; t < activities_.threads().size(); ++t) {
+            for (const Held& part : activities_.waits_of(t)) {
+                if (part.function != loss_.row.function) continue;
+                whole_ += part.time.ticks();
+                add(t, part, part.time, 1);
+            }
+        }
+    }
+
+    /// What a call has lost, at most that, it has lost in the waits in it.
+    void add_calls() {
+        const double base = loss_.row.baseline_ns / loss_.ns_per_tick;
+        for (std::size_t t = 0; t < loss_.report.timeline.size(); ++t) {
+            std::vector<Interval> calls;
+            for (const score::TimedCall& call : loss_.report.timeline[t].calls)
+                if (call.function == loss_.row.function) calls.push_back({call.begin, call.end});
+            std::ranges::sort(calls, {}, &Interval::begin);
+            std::uint64_t outermost = 0;
+            for (const Interval& call : calls) {
+                if (call.end <= outermost) continue;  // of a recursive function
+                outermost = call.end;
+                if (const double lost = 1 - base / call.ticks(); lost > 0)
+                    add_waits_in(t, activities_.kept(call), lost);
+            }
+        }
+    }
+
+    /// Of one sequence it is not known which calls are its other ones.
+    void add_slow_calls() {
+        double lost = 0;
+        for (const score::ScoredCall& call : loss_.row.sample.calls)
+            if (call.lost_half()) lost += call.weight * call.lost_ns;
+        scale_ = std::min(lost / loss_.lost_ns, 1.0);
+        for (const score::SlowCall& call : loss_.row.slow)
+            add_waits_in(call.thread, activities_.kept({call.begin, call.end}), call.lost);
+    }
+
+    /// `lost`: this share of the time of a call.
+    void add_waits_in(std::size_t thread, const Interval& call, double lost) {
+        const double lost_ticks = lost * call.ticks();
+        whole_ += lost_ticks;
+        const auto waits = activities_.waits_of(thread);
+        const auto first =
+            std::ranges::upper_bound(waits, call.begin, {}, [](const Held& part) { return part.time.end; });
+        const auto part_in = [&](const Held& part) {
+            return Interval{std::max(part.time.begin, call.begin), std::min(part.time.end, call.end)};
+        };
+        double waited = 0;
+        for (auto each = first; each != waits.end() && each->time.begin < call.end; ++each)
+            waited += part_in(*each).ticks();
+        for (auto each = first; each != waits.end() && each->time.begin < call.end; ++each)
+            add(thread, *each, part_in(*each), std::min(lost_ticks / waited, 1.0));
+    }
+
+    void add(std::size_t thread, const Held& part, const Interval& time, double lost) {
+        if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
+        times_.add(part, time, lost);
+        ticks_of_loser_[thread] += lost * time.ticks();
+    }
+
+    const LossPart& loss_;
+    const Activities& activities_;
+    OwnerTimes times_;
+    double scale_ = 1;                              ///< of the loss, what `whole_` is
+    double whole_ = 0;                              ///< ticks
+    std::map<std::size_t, double> ticks_of_loser_;  // by thread
+};
+
+}  // namespace
+
+void find_owners(const LossPart& loss, Hints& hints) {
+    const Waits waits{loss};
+    if (waits.share() >= kMinExplained) waits.tell(hints);
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,228 @@
+#include "analyzer/hints/owners.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/hints/finders.h"
+
+namespace rdam::hints {
+std::string described_thread(const score::ThreadRow& row) {
+    if (row.fiber != 0) return row.name;
+    return row.name.empty() ? fmt::format("thread {}", row.tid)
+                            : fmt::format("thread {} ({})", row.tid, row.name);
+}
+
+void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
+    if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
+    const double weighted = weight * time.ticks();
+    ticks_of_mutex_[part.mutex] += weighted;
+    (part.is_owned() ? known_ : nobody_) += weighted;
+    if (!part.is_owned()) return;
+    ticks_of_owner_[part.owner] += weighted;
+    parts_of_[part.owner].push_back({time, weight});
+}
+
+std::optional<std::size_t> OwnerTimes::owner() const {
+    return nearly_only(ticks_of_owner_, known_);
+}
+
+std::optional<std::uint64_t> OwnerTimes::mutex() const {
+    return nearly_only(ticks_of_mutex_, known_ + nobody_);
+}
+
+std::string OwnerTimes::mutex_text(const VariableAt& variable_at) const {
+    const auto address = mutex();
+    if (!address) return "a mutex";
+    const std::string name = variable_at ? variable_at(*address) : std::string{};
+    return "the mutex " + (name.empty() ? fmt::format("{:#x}", *address) : name);
+}
+
+bool OwnerTimes::is_sampled(std::uint32_t function) const {
+    return std::ranges::any_of(report_->functions, [&](const score::FunctionRow& row) {
+        return row.function == function && row.sampled;
+    });
+}
+
+std::optional<OwnerTimes::Inside> OwnerTimes::inside() const {
+    constexpr double kAboutAsMuch = 0.7;
+    struct Sums {
+        double during = 0, all = 0;
+    };
+    std::map<std::uint32_t, Sums> functions;
+    const std::vector<std::uint32_t> waiters = trace::waiters(info_->functions);
+    for (const auto& [owner, parts] : parts_of_) {
+        const Steps waits{parts};
+        for (const Activities::Inside& inside : activities_->threads()[owner]) {
+            // Of those that are sampled it is known in windows only who is inside them, and who is inside a lock
+            // has it, or waits.
+            if (is_sampled(inside.function) || std::ranges::find(waiters, inside.function) != waiters.end())
+                continue;
+            Sums& sums = functions[inside.function];
+            sums.during += product(waits, Steps{inside.times});
+            for (const Interval& time : inside.times)
+                sums.all += time.ticks();
+        }
+    }
+    double most = 0;
+    for (const auto& [function, sums] : functions)
+        most = std::max(most, sums.during);
+    if (known_ <= 0 || most < kMinExplained * known_) return std::nullopt;
+    auto best = functions.end();
+    for (auto each = functions.begin(); each != functions.end(); ++each)
+        if (each->second.during >= kAboutAsMuch * most &&
+            (best == functions.end() || each->second.all < best->second.all))
+            best = each;
+    return Inside{best->first, std::min(best->second.during / known_, 1.0)};
+}
+
+double OwnerTimes::preempted() const {
+    double sum = 0;
+    for (const auto& [owner, parts] : parts_of_)
+        sum += product(Steps{parts}, Steps{activities_->preempted(owner)});
+    return known_ > 0 ? sum / known_ : 0;
+}
+
+double OwnerTimes::waiting() const {
+    double sum = 0;
+    for (const auto& [owner, parts] : parts_of_)
+        sum += product(Steps{parts}, Steps{activities_->off(owner)});
+    return known_ > 0 ? sum / known_ - preempted() : 0;
+}
+
+/// For which thread the owners wait most of the time, for a mutex as well; empty: that is not known.
+std::string OwnerTimes::for_whom() const {
+    std::map<std::size_t, double> sums;
+    for (const auto& [owner, parts] : parts_of_) {
+        std::map<std::size_t, Intervals> waits;
+        for (const Held& part : activities_->waits_of(owner))
+            if (part.is_owned()) waits[part.owner].push_back(part.time);
+        for (auto& [third, times] : waits)
+            sums[third] += product(Steps{parts}, Steps{united(std::move(times))});
+    }
+    const auto most = std::ranges::max_element(sums, {}, [](const auto& each) { return each.second; });
+    if (most == sums.end() || most->second < kMinExplained * known_) return {};
+    return fmt::format(" (for a mutex that {} has: {:.0f} %)",
+                       described_thread(report_->threads[most->first]), 100 * most->second / known_);
+}
+
+std::string OwnerTimes::meanwhile(const char* subject) const {
+    std::vector<std::string> all;
+    if (const auto found = inside())
+        all.push_back(fmt::format("is inside {}() for {:.0f} % of that time",
+                                  info_->functions[found->function].name, 100 * found->share));
+    if (const double share = waiting(); share >= kWorthSaying)
+        all.push_back(fmt::format("waits itself for {:.0f} %{}", 100 * share, for_whom()));
+    if (const double share = preempted(); share >= kWorthSaying)
+        all.push_back(fmt::format("is preempted for {:.0f} %", 100 * share));
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        text += (i == 0 ? fmt::format("; {} ", subject) : i + 1 < all.size() ? ", " : " and ") + all[i];
+    return text;
+}
+
+namespace {
+
+/// Threads with one name are one group: a pool.
+std::string group_of(const score::ThreadRow& row) {
+    return row.name.empty() ? fmt::format("thread {}", row.tid) : row.name;
+}
+
+class Graph {
+  public:
+    Graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities)
+        : info_(info), report_(report), activities_(activities) {
+        for (std::size_t t = 0; t < report.threads.size(); ++t)
+            add(t);
+    }
+
+    WaitGraph result(const VariableAt& variable_at) const {
+        WaitGraph graph;
+        if (all_ <= 0) return graph;
+        graph.known = known_ / all_;
+        graph.nobody = nobody_ / all_;
+        if (blocked_ > 0) graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
+        for (const auto& [key, edge] : edges_) {
+            const auto& [waiters, owners, address] = key;
+            const auto inside = edge.times.inside();
+            graph.edges.push_back({.waiters = described(waiters, edge.waiters),
+                                   .owners = described(owners, edge.owners),
+                                   .waiter_tids = tids(edge.waiters),
+                                   .owner_tids = tids(edge.owners),
+                                   .mutex = address,
+                                   .variable = variable_at ? variable_at(address) : std::string{},
+                                   .mutex_name = edge.times.mutex_text(variable_at),
+                                   .share = edge.times.known() / lives_.at(waiters),
+                                   .inside = inside ? info_.functions[inside->function].name : std::string{},
+                                   .inside_share = inside ? inside->share : 0,
+                                   .owner_waiting = edge.times.waiting(),
+                                   .owner_preempted = edge.times.preempted(),
+                                   .meanwhile = edge.times.meanwhile("the owner")});
+        }
+        std::ranges::stable_sort(graph.edges, std::ranges::greater{}, &WaitEdge::share);
+        return graph;
+    }
+
+  private:
+    struct Edge {
+        OwnerTimes times;
+        std::map<std::size_t, double> waiters, owners;
+    };
+
+    void add(std::size_t thread) {
+        const std::string waiters = group_of(report_.threads[thread]);
+        const trace::ThreadInfo& life = info_.threads[report_.threads[thread].number];
+        lives_[waiters] += activities_.kept({life.start, std::max(life.start, life.end)}).ticks();
+        Intervals waits;
+        for (const Held& part : activities_.waits_of(thread)) {
+            all_ += part.time.ticks();
+            waits.push_back(part.time);
+            if (part.owner == Held::kNobody) nobody_ += part.time.ticks();
+            if (!part.is_owned()) continue;
+            known_ += part.time.ticks();
+            const auto key = std::tuple{waiters, group_of(report_.threads[part.owner]), part.mutex};
+            Edge& edge = edges_.try_emplace(key, Edge{{info_, report_, activities_}, {}, {}}).first->second;
+            edge.times.add(part, part.time, 1);
+            edge.waiters[thread] += part.time.ticks();
+            edge.owners[part.owner] += part.time.ticks();
+        }
+        // Preempted times are times off, too.
+        const Steps off{activities_.off(thread)}, preempted{activities_.preempted(thread)};
+        const Steps in_waits{united(std::move(waits))};
+        all_blocked_ += product(in_waits, off) - product(in_waits, preempted);
+        for (const Interval& time : activities_.off(thread))
+            blocked_ += time.ticks();
+        for (const Interval& time : activities_.preempted(thread))
+            blocked_ -= time.ticks();
+    }
+
+    std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {
+        if (threads.size() == 1) return described_thread(report_.threads[threads.begin()->first]);
+        return fmt::format("{} threads ({})", threads.size(), group);
+    }
+
+    std::vector<std::uint32_t> tids(const std::map<std::size_t, double>& threads) const {
+        std::vector<std::uint32_t> all;
+        for (const auto& [thread, time] : threads)
+            all.push_back(report_.threads[thread].tid);
+        return all;
+    }
+
+    const trace::TraceInfo& info_;
+    const score::Report& report_;
+    const Activities& activities_;
+    std::map<std::tuple<std::string, std::string, std::uint64_t>, Edge> edges_;  // by groups and mutex
+    std::map<std::string, double> lives_;                                        // by group
+    double all_ = 0, known_ = 0, nobody_ = 0, all_blocked_ = 0, blocked_ = 0;
+};
+
+}  // namespace
+
+WaitGraph wait_graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
+                     const VariableAt& variable_at) {
+    return Graph{info, report, activities}.result(variable_at);
+}
+
+}  // namespace rdam::hints

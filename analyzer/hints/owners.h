@@ -1,0 +1,82 @@
+// Who has the mutexes that threads wait for, and what the owner does meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/hints/activities.h"
+#include "analyzer/hints/hints.h"
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
+
+namespace rdam::hints {
+
+/// What is worth a word: this share of a time.
+inline constexpr double kWorthSaying = 0.1;
+
+/// For people: `thread 7 (worker)`.
+std::string described_thread(const score::ThreadRow& row);
+
+/// A sum of waits, and of what their owners did. Times are kept ones, in ticks.
+class OwnerTimes {
+  public:
+    /// All must outlive it.
+    OwnerTimes(const trace::TraceInfo& info, const score::Report& report, const Activities& activities)
+        : info_(&info), report_(&report), activities_(&activities) {}
+
+    /// `time`: of `part`, or a part of it. A tick of it counts `weight`.
+    void add(const Held& part, const Interval& time, double weight);
+
+    double known() const { return known_; }    ///< in which it is known which thread had the mutex
+    double nobody() const { return nobody_; }  ///< … in which none had it any more, and none yet
+    std::size_t owners() const { return parts_of_.size(); }
+    /// The thread that had it for nearly all of known(), as an index into Report::threads.
+    std::optional<std::size_t> owner() const;
+    /// The mutex that nearly all waited for, and its name, if it has one, or its address.
+    std::optional<std::uint64_t> mutex() const;
+    std::string mutex_text(const VariableAt& variable_at) const;
+
+    struct Inside {
+        std::uint32_t function = 0;
+        double share = 0;  ///< of known()
+    };
+    /// The most special of the functions that owners are inside: of those they are inside for about as much of
+    /// the waits, the one that they are inside for the least time in all.
+    std::optional<Inside> inside() const;
+    double waiting() const;  ///< share of known() in which the owner was off the processors by its own doing
+    double preempted() const;  ///< … because others were to run
+    /// `; it is inside flush() for 97 % of that time and waits itself for 99 %`; may be empty.
+    std::string meanwhile(const char* subject) const;
+
+  private:
+    std::string for_whom() const;
+    bool is_sampled(std::uint32_t function) const;
+
+    const trace::TraceInfo* info_;
+    const score::Report* report_;
+    const Activities* activities_;
+    double known_ = 0;
+    double nobody_ = 0;
+    std::map<std::size_t, double> ticks_of_owner_;    // by thread
+    std::map<std::uint64_t, double> ticks_of_mutex_;  // by address
+    std::map<std::size_t, std::vector<Steps::Part>> parts_of_;
+};
+
+/// The key of nearly all of `all`.
+template <class Key>
+std::optional<Key> nearly_only(const std::map<Key, double>& sums, double all) {
+    constexpr double kNearlyAll = 0.8;
+    for (const auto& [key, sum] : sums)
+        if (sum >= kNearlyAll * all) return key;
+    return std::nullopt;
+}
+
+/// Who waits for whom, of all threads: for Analysis::waits.
+WaitGraph wait_graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
+                     const VariableAt& variable_at);
+
+}  // namespace rdam::hints

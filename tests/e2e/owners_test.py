@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""Who had the mutex that was waited for: the hints name the thread and what it was inside, in programs of which it is known."""
+
+import re
+import unittest
+
+from harness import PROGRAMS, Case
+
+PROGRAM = PROGRAMS / "owners"
+# What is recorded, and what must be said of which function: the owner's name where it is always the same one, and what the owner was inside.
+PLANTED = {
+    "keeper": ("look_up,flush_cache,pthread_mutex_lock",
+               {"look_up": ("keeper", "flush_cache"), "pthread_mutex_lock": ("keeper", "flush_cache")}),
+    "workers": ("add_under_lock,pthread_mutex_lock", {"add_under_lock": (None, "add_under_lock")}),
+    "chain": ("look_up,update,write_out,pthread_mutex_lock",
+              {"look_up": ("updater", "update"), "update": ("writer", "write_out")}),
+}
+# Who waits for whom, for which variable, and what the owner is inside. A thread that waits for its owner waits for what that waits for.
+GRAPHS = {
+    "keeper": [("reader", "keeper", "outer", "flush_cache")],
+    "workers": [("adder", "adder", "outer", "add_under_lock")],
+    "chain": [("updater", "writer", "inner", "write_out"), ("reader", "updater", "outer", "update")],
+}
+# By their own budget, and as the harness has it: every call.
+BUDGETS = {"default": {"RDAM_MAX_OVERHEAD": "5%"}, "all calls": {}}
+
+
+class Owners(Case):
+    waited: dict[int, float]  # milliseconds, by thread: what each has measured itself
+
+    def record(self, what: str, functions: str, env: dict) -> dict[str, list[int]]:
+        """The threads, by name."""
+        self.waited = {}
+        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAM, what, "1500", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        threads: dict[str, list[int]] = {}
+        for line in done.stdout.decode().splitlines():
+            name, tid, milliseconds = line.split()
+            self.waited[int(tid)] = float(milliseconds)
+            threads.setdefault(name, []).append(int(tid))
+        return threads
+
+    def owner_hint(self, function: dict) -> dict:
+        hints = [hint for hint in function["hints"] if hint["kind"] == "owner"]
+        self.assertEqual(len(hints), 1, (function["name"], function["hints"]))
+        return hints[0]
+
+    def test_planted(self):
+        for what, (functions, wanted) in PLANTED.items():
+            for budget, env in BUDGETS.items():
+                with self.subTest(what=what, budget=budget):
+                    threads = self.record(what, functions, env)
+                    rows = {row["name"]: row for row in self.analyze()["functions"]}
+                    for name, (owner, inside) in wanted.items():
+                        hint = self.owner_hint(rows[name])
+                        self.assertGreater(hint["share"], 0.7, hint)
+                        self.assertEqual(hint["concurrent_function"], inside, hint)
+                        self.assertEqual(hint.get("concurrent_thread"), threads[owner][0] if owner else None, hint)
+                        self.assertNotIn("concurrent", [each["kind"] for each in rows[name]["hints"]])
+
+    def test_an_owner_that_waits_itself(self):
+        functions, _ = PLANTED["chain"]
+        self.record("chain", functions, {})
+        rows = {row["name"]: row for row in self.analyze()["functions"]}
+        waits = re.search(r"waits itself for (\d+) %", self.owner_hint(rows["look_up"])["text"])
+        self.assertIsNotNone(waits, rows["look_up"]["hints"])
+        self.assertGreater(int(waits.group(1)), 50)
+        self.assertIn("(writer) has the mutex 0x", self.owner_hint(rows["update"])["text"])
+
+    def test_the_graph(self):
+        """Each waits for the one that it waited for, for as long as it has measured itself; the variable is named."""
+        for what, wanted in GRAPHS.items():
+            with self.subTest(what=what):
+                threads = self.record(what, PLANTED[what][0], {})
+                report = self.analyze()
+                lives = {row["tid"]: row["duration_ns"] / 1e6 for row in report["threads"]}
+                waits = report["waits"]
+                self.assertGreater(waits["known"] + waits["nobody"], 0.9)
+                self.assertLessEqual(waits["known"] + waits["nobody"], 1.001)
+                for waiter, owner, mutex, inside in wanted:
+                    edge, = (each for each in waits["edges"] if set(each["waiters"]) <= set(threads[waiter])
+                             and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
+                    self.assertEqual(edge.get("inside"), inside, edge)
+                    share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
+                    self.assertAlmostEqual(edge["share"], share, delta=0.15, msg=(edge, waits))
+                text = self.rdam("analyze", "trace.bin").stdout.decode()
+                self.assertIn("Who waits for whom", text)
+                self.assertRegex(text, rf"(?m)^  for \d+ % of .* wait.* for the mutex {wanted[0][2]}, which .*\({wanted[0][1]}\) ha")
+
+
+if __name__ == "__main__":
+    unittest.main()

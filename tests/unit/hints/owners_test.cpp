@@ -1,0 +1,225 @@
+// Who has the mutex that calls wait for.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "tests/unit/hints/made.h"
+
+using namespace rdam;
+using namespace rdam::made_up;
+
+namespace {
+
+constexpr std::uint64_t kMutex = 0x5000, kOther = 0x6000, kLock = 0x10;
+
+/// Thread 7 calls `work`, which waits for kMutex in every tenth call, from 20 to 420 of its 500 ticks. Two others
+/// call `flush`, thread 8 at these times, thread 9 at all others.
+struct Waiting : Made {
+    Waiting() {
+        info.functions.push_back(info.functions[0]);
+        info.functions.back().name = "flush";
+        info.functions.resize(4);
+        info.functions[2].name = "lock";
+        info.functions[2].address = kLock;
+        info.functions[3].name = "lock (waiting)";
+        info.functions[3].wait_of = kLock;
+        report.threads = {
+            {.tid = 7, .name = "worker"}, {.tid = 8, .name = "keeper"}, {.tid = 9, .name = "other"}};
+        report.timeline.resize(3);
+        for (std::size_t i = 0; i < kCalls; ++i) {
+            const std::uint64_t begin = i * 1000;
+            const bool slow = i % 10 == 3;
+            auto& made = call(slow ? 400 : noise());
+            made.end = begin + (slow ? 500 : 100);
+            report.timeline[0].calls.push_back({0, begin, made.end});
+            report.timeline[slow ? 1 : 2].calls.push_back({1, begin, begin + 450});
+            if (!slow) continue;
+            row().slow.push_back({0, 0, begin, made.end, 0.8});
+            report.timeline[0].calls.push_back({2, begin + 10, begin + 430});
+        }
+    }
+
+    void wait(std::size_t thread, std::uint64_t from, std::uint64_t to, std::uint32_t owner,
+              std::uint64_t mutex = kMutex) {
+        report.timeline[thread].waits.push_back(
+            {.begin = from, .end = to, .mutex = mutex, .owner = owner, .function = 2});
+    }
+
+    void give_back(std::size_t thread, std::uint64_t at) {
+        report.timeline[thread].waits.push_back(
+            {.begin = at, .end = at, .mutex = kMutex, .given_back = true});
+    }
+
+    template <class Each>
+    void each_slow(const Each& each) {
+        for (std::size_t i = 3; i < kCalls; i += 10)
+            each(i * 1000);
+    }
+
+    const hints::Hint* owner_hint() {
+        kinds();
+        const auto found_one = std::ranges::find(found.hints, hints::HintKind::owner, &hints::Hint::kind);
+        return found_one != found.hints.end() ? &*found_one : nullptr;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("The owner of a mutex is named, and what it is inside") {
+    Waiting made;
+    made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, 8); });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK(hint->text ==
+          "for 99 % of the time lost in work() by thread 7 (worker), thread 8 (keeper) has the mutex 0x5000 "
+          "that is waited "
+          "for; it is inside flush() for 100 % of that time");
+    CHECK(hint->share == Approx(0.99).margin(0.01));
+    CHECK(hint->concurrent_function == "flush");
+    CHECK(hint->concurrent_thread == 8U);
+    CHECK(hint->thread == 7U);
+    CHECK(std::ranges::count(made.kinds(), "concurrent") == 0);
+}
+
+TEST_CASE("Who has waited has the mutex from then on") {
+    // Thread 8 gives it to thread 9, which waited as well, after a quarter of the time.
+    Waiting made;
+    made.each_slow([&](std::uint64_t begin) {
+        made.wait(0, begin + 20, begin + 420, 8);
+        made.wait(2, begin + 30, begin + 120, 8);
+        made.report.timeline[2].calls.push_back({1, begin + 120, begin + 420});
+    });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK_THAT(hint->text,
+               Catch::StartsWith("for 99 % of the time lost in work() by thread 7 (worker), another thread "
+                                 "(one of 2) has the mutex 0x5000"));
+    CHECK(!hint->concurrent_thread);
+    CHECK(hint->concurrent_function == "flush");
+}
+
+TEST_CASE("An owner that was just changing, is not in the trace or is the waiter itself is not known") {
+    for (const std::uint32_t owner : {0U, 99U, 7U}) {
+        Waiting made;
+        made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, owner); });
+        CHECK(made.owner_hint() == nullptr);
+    }
+    // Nor is one of two threads with one number.
+    Waiting made;
+    made.report.threads[2].tid = 8;
+    made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, 8); });
+    CHECK(made.owner_hint() == nullptr);
+}
+
+TEST_CASE("An owner's own waits, and the time that it has no processor, are told") {
+    Waiting made;
+    made.each_slow([&](std::uint64_t begin) {
+        made.wait(0, begin + 20, begin + 420, 8);
+        made.report.timeline[1].off.push_back({begin + 20, begin + 120, true});
+        made.report.timeline[1].off.push_back({begin + 220, begin + 420, false});
+    });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK_THAT(hint->text,
+               Catch::EndsWith("it is inside flush() for 100 % of that time, waits itself for 50 % and is "
+                               "preempted for 25 %"));
+}
+
+TEST_CASE("Nobody has what has been given back, until the thread that is woken runs") {
+    for (const std::uint64_t after : {100, 300}) {
+        Waiting made;
+        made.each_slow([&](std::uint64_t begin) {
+            made.wait(0, begin + 20, begin + 420, 8);
+            made.give_back(1, begin + 20 + after);
+        });
+        const hints::Hint* hint = made.owner_hint();
+        REQUIRE(hint != nullptr);
+        if (after == 300)
+            CHECK_THAT(hint->text,
+                       Catch::StartsWith("for 74 % of the time lost in work() by thread 7 (worker), thread 8 "
+                                         "(keeper) has the mutex 0x5000 that is waited for; it is inside "
+                                         "flush() for 100 % of that time; for 25 % nobody has it any more"));
+        else
+            CHECK_THAT(hint->text, Catch::StartsWith(
+                                       "for 74 % of the time lost in work() by thread 7 (worker), nobody has "
+                                       "the mutex 0x5000 that is waited for any more: the thread that was "
+                                       "woken has not come to run yet; for 25 % thread 8 (keeper) has it"));
+    }
+}
+
+TEST_CASE("Who gives a mutex back had it, since when is not known") {
+    // The mutex named thread 8, or nobody was left with it; thread 9 gives it back.
+    Waiting made;
+    made.each_slow([&](std::uint64_t begin) {
+        made.wait(0, begin + 20, begin + 420, 8);
+        made.give_back(2, begin + 400);
+    });
+    CHECK(made.owner_hint() == nullptr);
+}
+
+TEST_CASE("For whom an owner waits is told, if it is known") {
+    Waiting made;
+    made.each_slow([&](std::uint64_t begin) {
+        made.wait(0, begin + 20, begin + 420, 8);
+        made.wait(1, begin + 120, begin + 420, 9, kOther);
+        made.report.timeline[1].off.push_back({begin + 120, begin + 420, false});
+    });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK_THAT(hint->text,
+               Catch::EndsWith("and waits itself for 75 % (for a mutex that thread 9 (other) has: 75 %)"));
+}
+
+TEST_CASE("What calls lose in waits is said of all calls, not of the slow ones alone") {
+    // Each call takes 500 ticks, 300 of them at least; those are not slow, and wait as long as they lose.
+    Waiting made;
+    made.row().slow.clear();
+    made.row().outermost = kCalls;
+    made.row().baseline_ns = 300;
+    for (auto& call : made.report.timeline[0].calls)
+        if (call.function == 0) call.end = call.begin + 500;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.wait(0, i * 1000 + 20, i * 1000 + 220, 8);
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK(hint->share == Approx(1).margin(0.01));
+    CHECK(hint->concurrent_thread == 8U);
+}
+
+TEST_CASE("Waits for several mutexes are told without their addresses") {
+    Waiting made;
+    bool first = false;
+    made.each_slow([&](std::uint64_t begin) {
+        first = !first;
+        made.wait(0, begin + 20, begin + 420, 8, first ? kMutex : kOther);
+    });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK_THAT(hint->text, Catch::Contains("thread 8 (keeper) has a mutex that is waited for"));
+}
+
+TEST_CASE("Nobody who waits for a lock is suspected") {
+    // Thread 8 is inside lock() whenever work() is slow, and nothing is known of the owner.
+    Waiting made;
+    made.report.timeline[1].calls.clear();
+    made.each_slow([&](std::uint64_t begin) {
+        made.report.timeline[1].calls.push_back({2, begin, begin + 450});
+    });
+    CHECK(std::ranges::count(made.kinds(), "concurrent") == 0);
+}
+
+TEST_CASE("Of a function that is sampled in windows, every wait counts") {
+    Waiting made;
+    made.row().function = 2;
+    made.row().name = "lock";
+    made.row().sampled = made.row().windowed = true;
+    made.row().waits = kCalls / 10;
+    made.row().waited_ns = 400 * kCalls / 10.0;
+    made.row().lost_ns = 500 * kCalls / 10.0;
+    made.row().slow.clear();
+    made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, 8); });
+    const hints::Hint* hint = made.owner_hint();
+    REQUIRE(hint != nullptr);
+    CHECK(hint->share == Approx(0.8).margin(0.01));
+    CHECK(hint->concurrent_thread == 8U);
+}
