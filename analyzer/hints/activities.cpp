@@ -1,6 +1,7 @@
 #include "analyzer/hints/activities.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace rdam::hints {
@@ -144,6 +145,27 @@ void add_parts(std::size_t thread, const samples::OwnedWait& wait, std::span<con
     }
 }
 
+/// A thread's call of a barrier. Ticks of the trace.
+struct Arrival {
+    Interval time;
+    std::size_t thread = 0;
+};
+
+/// The call of another thread that begins last while `call` waits. That thread itself hardly waits, or it is not
+/// the one: it has come once more, or waits for somebody else. Null: there is none. `calls`: of one barrier, in
+/// the order of their begins.
+const Arrival* last_to_come(const Arrival& call, std::span<const Arrival> calls) {
+    constexpr double kHardly = 0.2;
+    constexpr int kLookedAt = 64;
+    auto each = std::ranges::lower_bound(calls, call.time.end, {},
+                                         [](const Arrival& other) { return other.time.begin; });
+    for (int i = 0; i < kLookedAt && each != calls.begin() && (each - 1)->time.begin > call.time.begin; ++i) {
+        --each;
+        if (each->thread != call.thread && each->time.ticks() <= kHardly * call.time.ticks()) return &*each;
+    }
+    return nullptr;
+}
+
 /// The times at which one or more threads are inside a function, and for each thread those at which only it
 /// is.
 class Crowd {
@@ -255,6 +277,7 @@ Activities::Activities(const score::Report& report) {
         off = {united(std::move(off.all)), united(std::move(off.preempted))};
     }
     find_owners(report);
+    find_arrivals(report);
 }
 
 void Activities::find_owners(const score::Report& report) {
@@ -293,6 +316,39 @@ void Activities::find_owners(const score::Report& report) {
         }
         std::ranges::stable_sort(waits_[t], {}, [](const Held& part) { return part.time.begin; });
     }
+}
+
+void Activities::find_arrivals(const score::Report& report) {
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Arrival>> barriers;  // by function and key
+    std::set<std::uint32_t> functions;
+    for (const score::FunctionRow& row : report.functions)
+        if (row.barrier) functions.insert(row.function);
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const score::TimedCall& call : report.timeline[t].calls)
+            if (functions.contains(call.function) && call.begin < call.end)
+                barriers[{call.function, call.key}].push_back({{call.begin, call.end}, t});
+    }
+    arrivals_.resize(report.timeline.size());
+    for (auto& [barrier, calls] : barriers) {
+        std::ranges::sort(calls, {}, [](const Arrival& each) { return each.time.begin; });
+        for (auto call = calls.begin(); call != calls.end(); ++call) {
+            const Arrival* const last = last_to_come(*call, {calls.begin(), calls.end()});
+            const auto add = [&](const Interval& time, std::size_t owner) {
+                const Interval kept = time_(time);
+                if (kept.begin < kept.end)
+                    arrivals_[call->thread].push_back(
+                        {kept, barrier.second, barrier.first, owner, Held::By::arrival});
+            };
+            if (last == nullptr) {
+                add(call->time, Held::kNotKnown);
+            } else {
+                add({call->time.begin, last->time.begin}, last->thread);
+                add({last->time.begin, call->time.end}, Held::kNobody);
+            }
+        }
+    }
+    for (std::vector<Held>& arrivals : arrivals_)
+        std::ranges::stable_sort(arrivals, {}, [](const Held& part) { return part.time.begin; });
 }
 
 const Activities::Inside* Activities::find(std::size_t thread, std::uint32_t function) const {

@@ -78,15 +78,21 @@ class KeptTime {
     std::vector<Run> runs_;  ///< sorted, disjoint
 };
 
-/// A wait for a mutex, or a part of it, in which one thread had the mutex.
+/// A wait, or a part of it, of which it is known for whom.
 struct Held {
+    enum class By : std::uint8_t {
+        owner,    ///< who has the mutex
+        arrival,  ///< who comes last to the barrier
+    };
     static constexpr std::size_t kNotKnown = SIZE_MAX;
-    static constexpr std::size_t kNobody = kNotKnown - 1;  ///< it has been given back, and not yet taken
+    /// It has been given back, and not yet taken; all have come, and who waits has not come to run yet.
+    static constexpr std::size_t kNobody = kNotKnown - 1;
 
     Interval time;
-    std::uint64_t mutex = 0;
+    std::uint64_t object = 0;       ///< address of the mutex or the barrier; 0: not known
     std::uint32_t function = 0;     ///< that waits
     std::size_t owner = kNotKnown;  ///< index into Report::threads
+    By by = By::owner;
 
     bool is_owned() const { return owner < kNobody; }
 };
@@ -114,9 +120,11 @@ class Activities {
     const Inside* find(std::size_t thread, std::uint32_t function) const;
     /// Ticks of the trace, as kept ones.
     Interval kept(const Interval& time) const { return time_(time); }
-    /// What the thread waited for, in the order of time; empty: nothing, or it is not known.
-    std::span<const Held> waits_of(std::size_t thread) const {
-        return thread < waits_.size() ? std::span{waits_[thread]} : std::span<const Held>{};
+    /// What the thread waited for, in the order of time, each kind by itself; empty: nothing, or it is not
+    /// known.
+    std::span<const Held> waits_of(std::size_t thread, Held::By by) const {
+        const auto& waits = by == Held::By::owner ? waits_ : arrivals_;
+        return thread < waits.size() ? std::span{waits[thread]} : std::span<const Held>{};
     }
     /// When the thread was on no processor, of that when it was preempted.
     const Intervals& off(std::size_t thread) const { return off_of(thread).all; }
@@ -133,12 +141,14 @@ class Activities {
     }
 
     void find_owners(const score::Report& report);
+    void find_arrivals(const score::Report& report);
 
     KeptTime time_;
     std::vector<OfThread> threads_;
     std::map<std::uint32_t, Steps> of_any_;
-    std::vector<std::vector<Held>> waits_;  // by thread
-    std::vector<Off> off_;                  // likewise
+    std::vector<std::vector<Held>> waits_;     // by thread
+    std::vector<std::vector<Held>> arrivals_;  // likewise
+    std::vector<Off> off_;
 };
 
 }  // namespace rdam::hints

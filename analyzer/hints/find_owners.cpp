@@ -1,4 +1,4 @@
-// Which thread had the mutex that was waited for, and what was it doing?
+// Which thread had the mutex that was waited for, or came last to the barrier, and what was it doing?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,12 @@ namespace {
 /// Waits, weighted by the share of their time that was lost.
 class Waits {
   public:
-    explicit Waits(const LossPart& loss)
-        : loss_(loss), activities_(loss.activities), times_(loss.info, loss.report, loss.activities) {
-        if (loss.row.windowed && loss.row.waited_ns > 0)
+    Waits(const LossPart& loss, Held::By by)
+        : loss_(loss),
+          activities_(loss.activities),
+          by_(by),
+          times_(loss.info, loss.report, loss.activities) {
+        if (by == Held::By::owner && loss.row.windowed && loss.row.waited_ns > 0)
             add_own_waits();
         else if (loss.row.outermost > 0)
             add_calls();
@@ -25,7 +28,7 @@ class Waits {
             add_slow_calls();
     }
 
-    /// Of the function's loss: in waits for a mutex of which it is known who has it, or that nobody does.
+    /// Of the function's loss: in waits of which it is known for whom, or that for nobody any more.
     double share() const { return share_of(times_.known() + times_.nobody()); }
 
     void tell(Hints& hints) const {
@@ -37,23 +40,13 @@ class Waits {
         };
         const std::string who =
             owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
-        const std::string what =
-            times_.mutex_text(loss_.variable_at != nullptr ? *loss_.variable_at : VariableAt{});
-        const std::string meanwhile = times_.meanwhile("it");
-        constexpr const char* kWoken = "the thread that was woken has not come to run yet";
         const double share = std::max(known, nobody);
         std::string text = fmt::format("for {:.0f} % of the time lost in {}(){}, ", 100 * share,
                                        loss_.row.name, loser ? " by " + thread(*loser) : "");
-        if (nobody > known) {
-            text += fmt::format("nobody has {} that is waited for any more: {}", what, kWoken);
-            if (known >= kWorthSaying)
-                text += fmt::format("; for {:.0f} % {} has it{}", 100 * known, who, meanwhile);
-        } else {
-            text += fmt::format("{} has {} that is waited for{}", who, what, meanwhile);
-            if (nobody >= kWorthSaying)
-                text += fmt::format("; for {:.0f} % nobody has it any more: {}", 100 * nobody, kWoken);
-        }
-        Hint hint{.kind = HintKind::owner, .text = std::move(text), .share = share};
+        text += by_ == Held::By::owner ? of_mutex(who, known, nobody) : of_barrier(who, known, nobody);
+        Hint hint{.kind = by_ == Held::By::owner ? HintKind::owner : HintKind::last_to_come,
+                  .text = std::move(text),
+                  .share = share};
         if (const auto inside = times_.inside())
             hint.concurrent_function = loss_.info.functions[inside->function].name;
         if (owner) hint.concurrent_thread = loss_.report.threads[*owner].tid;
@@ -62,13 +55,44 @@ class Waits {
     }
 
   private:
+    std::string of_mutex(const std::string& who, double known, double nobody) const {
+        constexpr const char* kWoken = "the thread that was woken has not come to run yet";
+        const std::string what =
+            times_.mutex_text(loss_.variable_at != nullptr ? *loss_.variable_at : VariableAt{});
+        const std::string meanwhile = times_.meanwhile("it");
+        if (nobody > known)
+            return fmt::format("nobody has {} that is waited for any more: {}{}", what, kWoken,
+                               known >= kWorthSaying
+                                   ? fmt::format("; for {:.0f} % {} has it{}", 100 * known, who, meanwhile)
+                                   : std::string{});
+        return fmt::format("{} has {} that is waited for{}{}", who, what, meanwhile,
+                           nobody >= kWorthSaying ? fmt::format("; for {:.0f} % nobody has it any more: {}",
+                                                                100 * nobody, kWoken)
+                                                  : std::string{});
+    }
+
+    std::string of_barrier(const std::string& who, double known, double nobody) const {
+        const std::string meanwhile = times_.meanwhile("it");
+        if (nobody > known)
+            return fmt::format("all have come, and the thread has not come to run yet{}",
+                               known >= kWorthSaying ? fmt::format("; for {:.0f} % {} has not come yet{}",
+                                                                   100 * known, who, meanwhile)
+                                                     : std::string{});
+        return fmt::format(
+            "{} has not come yet{}{}", who, meanwhile,
+            nobody >= kWorthSaying
+                ? fmt::format("; for {:.0f} % all have come, and the thread has not come to run yet",
+                              100 * nobody)
+                : std::string{});
+    }
+
     double share_of(double waited) const { return whole_ > 0 ? scale_ * waited / whole_ : 0; }
 
     /// Of a function that is sampled in windows, each wait is known, and few calls are.
     void add_own_waits() {
         scale_ = std::min(loss_.row.waited_ns / loss_.row.lost_ns, 1.0);
         for (std::size_t t = 0; t < activities_.threads().size(); ++t) {
-            for (const Held& part : activities_.waits_of(t)) {
+            for (const Held& part : activities_.waits_of(t, by_)) {
                 if (part.function != loss_.row.function) continue;
                 whole_ += part.time.ticks();
                 add(t, part, part.time, 1);
@@ -108,7 +132,7 @@ class Waits {
     void add_waits_in(std::size_t thread, const Interval& call, double lost) {
         const double lost_ticks = lost * call.ticks();
         whole_ += lost_ticks;
-        const auto waits = activities_.waits_of(thread);
+        const auto waits = activities_.waits_of(thread, by_);
         const auto first =
             std::ranges::upper_bound(waits, call.begin, {}, [](const Held& part) { return part.time.end; });
         const auto part_in = [&](const Held& part) {
@@ -129,6 +153,7 @@ class Waits {
 
     const LossPart& loss_;
     const Activities& activities_;
+    const Held::By by_;
     OwnerTimes times_;
     double scale_ = 1;                              ///< of the loss, what `whole_` is
     double whole_ = 0;                              ///< ticks
@@ -138,8 +163,8 @@ class Waits {
 }  // namespace
 
 void find_owners(const LossPart& loss, Hints& hints) {
-    const Waits waits{loss};
-    if (waits.share() >= kMinExplained) waits.tell(hints);
+    for (const Held::By by : {Held::By::owner, Held::By::arrival})
+        if (const Waits waits{loss, by}; waits.share() >= kMinExplained) waits.tell(hints);
 }
 
 }  // namespace rdam::hints

@@ -8,9 +8,9 @@
 
 #include "analyzer/hints/activities.h"
 #include "analyzer/hints/hints.h"
+#include "analyzer/report/function_row.h"
 #include "analyzer/report/report.h"
 #include "tools/trace/event.h"
-#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::hints {
 
@@ -44,6 +44,7 @@ LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, co
                    const score::FunctionRow& row, bool on_processor);
 
 using score::kMinCalls;
+using score::known_wait;
 /// A hint is about at least this share of the loss.
 inline constexpr double kMinExplained = 0.5;
 
@@ -56,14 +57,6 @@ inline constexpr const char* kCallsSoFar = "calls so far";
 
 /// Whether it is known how long the thread was off the processors during a call that ended then (ticks).
 bool switches_known(const score::Report& report, std::uint64_t end);
-
-// What the catalogue says of a function that waits.
-
-/// nullptr: it does not wait, as far as the recorder found, or nothing more is known.
-inline const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
-    if (!function.waits && !function.busy_waits) return nullptr;
-    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
-}
 
 // The finders.
 
@@ -91,7 +84,7 @@ void find_processors(const LossPart& loss, Hints& hints);
 /// for the same. Only where instructions were counted.
 void find_instructions(const LossPart& loss, Hints& hints);
 
-/// `owner`: the thread that had the mutex that was waited for.
+/// `owner`: the thread that had the mutex that was waited for; `last_to_come`: that came last to the barrier.
 void find_owners(const LossPart& loss, Hints& hints);
 /// `concurrent`: a function that another thread is inside while calls are slow.
 void find_concurrent_functions(const LossPart& loss, Hints& hints);

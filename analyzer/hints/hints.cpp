@@ -20,6 +20,7 @@ using Finder = void (*)(const LossPart&, Hints&);
 constexpr unsigned kWork = 1;          ///< the loss is explained by what calls have to do
 constexpr unsigned kOthers = 2;        ///< the call waited for others, which its return value may reflect
 constexpr unsigned kOffProcessor = 4;  ///< the loss is time off the processor
+constexpr unsigned kNames = 16;        ///< it names the thread that was waited for
 constexpr unsigned kGeneral = 8;       ///< what kind of loss it is: less than where, when, why or with whom
 
 /// A kind of hint. A finder that finds several stands beside the first of them.
@@ -49,7 +50,8 @@ constexpr Kind kKinds[] = {
     {HintKind::waited, "waited", nullptr, kOthers},
     {HintKind::blocked, "blocked", nullptr, kOthers | kOffProcessor},
     {HintKind::preempted, "preempted", nullptr, kOffProcessor},
-    {HintKind::owner, "owner", nullptr, kOthers},
+    {HintKind::owner, "owner", nullptr, kOthers | kNames},
+    {HintKind::last_to_come, "last_to_come", nullptr, kOthers | kNames},
     {HintKind::concurrent, "concurrent", nullptr, kOthers},
     {HintKind::two_times, "two_times"},
     {HintKind::waits, "waits"},
@@ -176,7 +178,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explai
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(having(kGeneral)));
     // Who was waited for says more than that somebody was.
-    if (std::ranges::find(hints, HintKind::owner, &Hint::kind) != hints.end())
+    if (std::ranges::any_of(hints, having(kNames)))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_waiting));
     if (std::ranges::all_of(hints, having(kOffProcessor)) && on_is_known) {
         Hints times;

@@ -40,6 +40,7 @@ enum class HintKind : std::uint8_t {
     blocked,
     preempted,
     owner,
+    last_to_come,
     concurrent,
     two_times,
     waits,
@@ -60,7 +61,7 @@ struct Hint {
     std::string parameter = {};                ///< of `parameter`: its name
     std::optional<double> explains = {};       ///< the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< the score that would be left with it as a key
-    std::string concurrent_function = {};      ///< of `concurrent` and `owner`
+    std::string concurrent_function = {};      ///< of `concurrent`, `owner` and `last_to_come`
     /// tid of the thread inside it, or of the owner, if nearly always the same.
     std::optional<std::uint32_t> concurrent_thread = {};
     /// tid of the thread that lost nearly all, if there is one.
@@ -117,16 +118,19 @@ using VariableAt = std::function<std::string(std::uint64_t address)>;
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at = {});
 
-// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), in the windows of time that
-// are kept of all threads.
+// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), and of barriers, in the windows
+// of time that are kept of all threads.
 
-/// Threads with one name that wait for a mutex which threads with one name have.
+/// Threads with one name that wait for threads with one name: for a mutex which these have, or at a barrier to
+/// which these come last.
 struct WaitEdge {
     std::string waiters, owners;  ///< for people: `thread 7 (reader)`, `3 threads (worker)`
     std::vector<std::uint32_t> waiter_tids, owner_tids;
-    std::uint64_t mutex = 0;     ///< its address
+    bool barrier = false;        ///< else a mutex
+    std::uint64_t object = 0;    ///< its address; 0: not known
     std::string variable;        ///< its name; empty: none is known
-    std::string mutex_name;      ///< for people: `the mutex cache_lock`, `the mutex 0x5000`
+    std::string object_name;     ///< for people: `the mutex cache_lock`, `the mutex 0x5000`; of a barrier the
+                                 ///< function that waits
     double share = 0;            ///< of the lives of all threads that have the waiters' name
     std::string inside;          ///< the function that the owner is inside; empty: none is known
     double inside_share = 0;     ///< of these waits
@@ -135,11 +139,11 @@ struct WaitEdge {
     std::string meanwhile;       ///< the same for people, `; the owner is inside …`; may be empty
 };
 
-/// The waits for all such mutexes: known + nobody + what is not known = 1.
+/// All waits for such mutexes and at barriers: known + nobody + what is not known = 1.
 struct WaitGraph {
     std::vector<WaitEdge> edges = {};  ///< largest share first; none: no such wait was recorded
-    double known = 0;                  ///< in this share of them it is known which thread has the mutex
-    double nobody = 0;  ///< … nobody has it any more: a thread that was woken has not come to run yet
+    double known = 0;                  ///< in this share of them it is known for which thread
+    double nobody = 0;                 ///< … for nobody any more: who was woken has not come to run yet
     std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
 };
 

@@ -18,7 +18,7 @@ std::string described_thread(const score::ThreadRow& row) {
 void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
     if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
     const double weighted = weight * time.ticks();
-    ticks_of_mutex_[part.mutex] += weighted;
+    ticks_of_object_[part.object] += weighted;
     (part.is_owned() ? known_ : nobody_) += weighted;
     if (!part.is_owned()) return;
     ticks_of_owner_[part.owner] += weighted;
@@ -29,12 +29,8 @@ std::optional<std::size_t> OwnerTimes::owner() const {
     return nearly_only(ticks_of_owner_, known_);
 }
 
-std::optional<std::uint64_t> OwnerTimes::mutex() const {
-    return nearly_only(ticks_of_mutex_, known_ + nobody_);
-}
-
 std::string OwnerTimes::mutex_text(const VariableAt& variable_at) const {
-    const auto address = mutex();
+    const auto address = nearly_only(ticks_of_object_, known_ + nobody_);
     if (!address) return "a mutex";
     const std::string name = variable_at ? variable_at(*address) : std::string{};
     return "the mutex " + (name.empty() ? fmt::format("{:#x}", *address) : name);
@@ -92,20 +88,21 @@ double OwnerTimes::waiting() const {
     return known_ > 0 ? sum / known_ - preempted() : 0;
 }
 
-/// For which thread the owners wait most of the time, for a mutex as well; empty: that is not known.
+/// For which thread the owners wait most of the time; empty: that is not known.
 std::string OwnerTimes::for_whom() const {
     std::map<std::size_t, double> sums;
     for (const auto& [owner, parts] : parts_of_) {
         std::map<std::size_t, Intervals> waits;
-        for (const Held& part : activities_->waits_of(owner))
-            if (part.is_owned()) waits[part.owner].push_back(part.time);
+        for (const Held::By by : {Held::By::owner, Held::By::arrival})
+            for (const Held& part : activities_->waits_of(owner, by))
+                if (part.is_owned()) waits[part.owner].push_back(part.time);
         for (auto& [third, times] : waits)
             sums[third] += product(Steps{parts}, Steps{united(std::move(times))});
     }
     const auto most = std::ranges::max_element(sums, {}, [](const auto& each) { return each.second; });
     if (most == sums.end() || most->second < kMinExplained * known_) return {};
-    return fmt::format(" (for a mutex that {} has: {:.0f} %)",
-                       described_thread(report_->threads[most->first]), 100 * most->second / known_);
+    return fmt::format(" (for {}: {:.0f} %)", described_thread(report_->threads[most->first]),
+                       100 * most->second / known_);
 }
 
 std::string OwnerTimes::meanwhile(const char* subject) const {
@@ -145,16 +142,19 @@ class Graph {
         graph.nobody = nobody_ / all_;
         if (blocked_ > 0) graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         for (const auto& [key, edge] : edges_) {
-            const auto& [waiters, owners, address] = key;
+            const auto& [waiters, owners, by, address] = key;
             const auto inside = edge.times.inside();
+            const bool barrier = by == Held::By::arrival;
             graph.edges.push_back({.waiters = described(waiters, edge.waiters),
                                    .owners = described(owners, edge.owners),
                                    .waiter_tids = tids(edge.waiters),
                                    .owner_tids = tids(edge.owners),
-                                   .mutex = address,
+                                   .barrier = barrier,
+                                   .object = address,
                                    .variable = variable_at ? variable_at(address) : std::string{},
-                                   .mutex_name = edge.times.mutex_text(variable_at),
-                                   .share = edge.times.known() / lives_.at(waiters),
+                                   .object_name = barrier ? info_.functions[edge.function].name + "()"
+                                                          : edge.times.mutex_text(variable_at),
+                                   .share = edge.times.known() / std::max(lives_of(edge.waiters), 1.0),
                                    .inside = inside ? info_.functions[inside->function].name : std::string{},
                                    .inside_share = inside ? inside->share : 0,
                                    .owner_waiting = edge.times.waiting(),
@@ -168,25 +168,20 @@ class Graph {
   private:
     struct Edge {
         OwnerTimes times;
+        std::uint32_t function = 0;
         std::map<std::size_t, double> waiters, owners;
     };
 
     void add(std::size_t thread) {
         const std::string waiters = group_of(report_.threads[thread]);
-        const trace::ThreadInfo& life = info_.threads[report_.threads[thread].number];
-        lives_[waiters] += activities_.kept({life.start, std::max(life.start, life.end)}).ticks();
         Intervals waits;
-        for (const Held& part : activities_.waits_of(thread)) {
-            all_ += part.time.ticks();
-            waits.push_back(part.time);
-            if (part.owner == Held::kNobody) nobody_ += part.time.ticks();
-            if (!part.is_owned()) continue;
-            known_ += part.time.ticks();
-            const auto key = std::tuple{waiters, group_of(report_.threads[part.owner]), part.mutex};
-            Edge& edge = edges_.try_emplace(key, Edge{{info_, report_, activities_}, {}, {}}).first->second;
-            edge.times.add(part, part.time, 1);
-            edge.waiters[thread] += part.time.ticks();
-            edge.owners[part.owner] += part.time.ticks();
+        for (const Held::By by : {Held::By::owner, Held::By::arrival}) {
+            for (const Held& part : activities_.waits_of(thread, by)) {
+                all_ += part.time.ticks();
+                waits.push_back(part.time);
+                if (part.owner == Held::kNobody) nobody_ += part.time.ticks();
+                if (part.is_owned()) add(thread, waiters, part);
+            }
         }
         // Preempted times are times off, too.
         const Steps off{activities_.off(thread)}, preempted{activities_.preempted(thread)};
@@ -198,9 +193,28 @@ class Graph {
             blocked_ -= time.ticks();
     }
 
+    void add(std::size_t thread, const std::string& waiters, const Held& part) {
+        known_ += part.time.ticks();
+        const std::tuple key{waiters, group_of(report_.threads[part.owner]), part.by, part.object};
+        Edge& edge =
+            edges_.try_emplace(key, Edge{{info_, report_, activities_}, part.function, {}, {}}).first->second;
+        edge.times.add(part, part.time, 1);
+        edge.waiters[thread] += part.time.ticks();
+        edge.owners[part.owner] += part.time.ticks();
+    }
+
     std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {
         if (threads.size() == 1) return described_thread(report_.threads[threads.begin()->first]);
         return fmt::format("{} threads ({})", threads.size(), group);
+    }
+
+    double lives_of(const std::map<std::size_t, double>& threads) const {
+        double lives = 0;
+        for (const auto& [thread, time] : threads) {
+            const trace::ThreadInfo& life = info_.threads[report_.threads[thread].number];
+            lives += activities_.kept({life.start, std::max(life.start, life.end)}).ticks();
+        }
+        return lives;
     }
 
     std::vector<std::uint32_t> tids(const std::map<std::size_t, double>& threads) const {
@@ -213,8 +227,8 @@ class Graph {
     const trace::TraceInfo& info_;
     const score::Report& report_;
     const Activities& activities_;
-    std::map<std::tuple<std::string, std::string, std::uint64_t>, Edge> edges_;  // by groups and mutex
-    std::map<std::string, double> lives_;                                        // by group
+    /// By groups, kind and object.
+    std::map<std::tuple<std::string, std::string, Held::By, std::uint64_t>, Edge> edges_;
     double all_ = 0, known_ = 0, nobody_ = 0, all_blocked_ = 0, blocked_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Who has the mutexes that threads wait for, and what the owner does meanwhile.
+// For whom threads wait, for mutexes and at barriers, and what the one that they wait for does meanwhile: the owner, or
+// who comes last.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ inline constexpr double kWorthSaying = 0.1;
 /// For people: `thread 7 (worker)`.
 std::string described_thread(const score::ThreadRow& row);
 
-/// A sum of waits, and of what their owners did. Times are kept ones, in ticks.
+/// A sum of waits of one kind, and of what their owners did. Times are kept ones, in ticks.
 class OwnerTimes {
   public:
     /// All must outlive it.
@@ -31,13 +32,12 @@ class OwnerTimes {
     /// `time`: of `part`, or a part of it. A tick of it counts `weight`.
     void add(const Held& part, const Interval& time, double weight);
 
-    double known() const { return known_; }    ///< in which it is known which thread had the mutex
-    double nobody() const { return nobody_; }  ///< … in which none had it any more, and none yet
+    double known() const { return known_; }    ///< in which it is known for which thread
+    double nobody() const { return nobody_; }  ///< … in which it was for none any more (Held::kNobody)
     std::size_t owners() const { return parts_of_.size(); }
-    /// The thread that had it for nearly all of known(), as an index into Report::threads.
+    /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
-    /// The mutex that nearly all waited for, and its name, if it has one, or its address.
-    std::optional<std::uint64_t> mutex() const;
+    /// `the mutex cache_lock`, `the mutex 0x5000`, `a mutex`: what nearly all waited for.
     std::string mutex_text(const VariableAt& variable_at) const;
 
     struct Inside {
@@ -61,8 +61,8 @@ class OwnerTimes {
     const Activities* activities_;
     double known_ = 0;
     double nobody_ = 0;
-    std::map<std::size_t, double> ticks_of_owner_;    // by thread
-    std::map<std::uint64_t, double> ticks_of_mutex_;  // by address
+    std::map<std::size_t, double> ticks_of_owner_;     // by thread
+    std::map<std::uint64_t, double> ticks_of_object_;  // by address
     std::map<std::size_t, std::vector<Steps::Part>> parts_of_;
 };
 

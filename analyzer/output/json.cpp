@@ -296,7 +296,8 @@ Json waits_json(const hints::WaitGraph& graph) {
     for (const hints::WaitEdge& edge : graph.edges) {
         edges.push_back({{"waiters", edge.waiter_tids},
                          {"owners", edge.owner_tids},
-                         {"mutex", fmt::format("{:#x}", edge.mutex)},
+                         {"kind", edge.barrier ? "barrier" : "mutex"},
+                         {"address", edge.object == 0 ? Json{} : Json(fmt::format("{:#x}", edge.object))},
                          {"share", finite(edge.share)},
                          {"owner_waiting", finite(edge.owner_waiting)},
                          {"owner_preempted", finite(edge.owner_preempted)}});

@@ -287,30 +287,43 @@ std::string thread_states(const score::Report& report) {
         percent(std::max(lives - ran - waited, 0.0) / lives));
 }
 
+namespace {
+
+std::string edge_line(const hints::WaitEdge& edge) {
+    const bool one = edge.waiter_tids.size() == 1, one_owner = edge.owner_tids.size() == 1;
+    const std::string begin =
+        fmt::format("for {} of {}, {} {}", percent(edge.share), one ? "its life" : "their lives",
+                    edge.waiters, one ? "waits" : "wait");
+    if (edge.barrier)
+        return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
+                           one_owner ? "comes" : "come in turn", edge.meanwhile);
+    return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,
+                       one_owner ? "has" : "have in turn", edge.meanwhile);
+}
+
+}  // namespace
+
 std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     constexpr double kMinShare = 0.05;
     constexpr std::size_t kMax = 5;
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges) {
         if (edge.share < kMinShare || lines.size() == kMax) break;
-        const bool one = edge.waiter_tids.size() == 1;
-        lines.push_back(fmt::format("for {} of {}, {} {} for {}, which {} {}{}", percent(edge.share),
-                                    one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait",
-                                    edge.mutex_name, edge.owners,
-                                    edge.owner_tids.size() == 1 ? "has" : "have in turn", edge.meanwhile));
+        lines.push_back(edge_line(edge));
     }
     if (lines.empty()) return lines;
     const std::string nobody =
         graph.nobody >= kMinShare
-            ? fmt::format(", and for {} nobody had it any more, as the woken thread had not come to run yet",
+            ? fmt::format(", and for {} for nobody any more, as the woken thread had not come to run yet",
                           percent(graph.nobody))
             : std::string{};
-    const std::string blocked = graph.of_blocked
-                                    ? fmt::format("; such waits are {} of the time that threads were blocked",
-                                                  percent(*graph.of_blocked))
-                                    : std::string{};
-    lines.push_back(fmt::format("for {} of the time waited for mutexes it is known who had the mutex{}{}",
-                                percent(graph.known), nobody, blocked));
+    const std::string blocked =
+        graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
+                                       percent(*graph.of_blocked))
+                         : std::string{};
+    lines.push_back(
+        fmt::format("for {} of the time waited for mutexes and at barriers it is known for whom{}{}",
+                    percent(graph.known), nobody, blocked));
     return lines;
 }
 

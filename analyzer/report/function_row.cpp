@@ -388,16 +388,25 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     add_sequence_rows(context, losses, row);
     add_stack_rows(context, losses, row);
     row.by_design = waits_by_design(context, row);
+    row.barrier = is_barrier(context.info.functions[row.function]);
     return row;
+}
+
+const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
+    if (!function.waits && !function.busy_waits) return nullptr;
+    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+}
+
+bool is_barrier(const trace::FunctionInfo& function) {
+    const CatalogueFunction* const known = known_wait(function);
+    return known != nullptr && known->for_threads && known->by_design.empty() && known->runs.empty();
 }
 
 namespace {
 
 /// Where the recorder found that it is about this function.
 std::string known_reason(const trace::FunctionInfo& function) {
-    if (!function.waits) return {};
-    const CatalogueFunction* known =
-        Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+    const CatalogueFunction* const known = known_wait(function);
     return known != nullptr ? known->by_design : std::string{};
 }
 

@@ -13,6 +13,7 @@
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/statistics/distribution.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::score {
 
@@ -91,6 +92,12 @@ std::uint64_t rounded(double calls);
 double lower_bound(double estimate, double variance, double errors);
 
 // What functions wait for whose purpose is to wait.
+
+/// What the catalogue says of a function that waits. nullptr: it does not, as far as the recorder found, or
+/// nothing more is known.
+const CatalogueFunction* known_wait(const trace::FunctionInfo& function);
+/// Whether threads wait in it until all of them have come.
+bool is_barrier(const trace::FunctionInfo& function);
 
 /// FunctionRow::by_design of `row`, whose callers are known: the catalogue's word on the function, or, of
 /// what other waits are made of (glibc's way to a futex), on the recorded function in which nearly all was

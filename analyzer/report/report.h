@@ -215,6 +215,9 @@ struct SlowCall {
 struct TimedCall {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::uint64_t begin = 0, end = 0;
+    std::uint64_t key =
+        0;  ///< the value of the only key of its sequence: a barrier's address; 0: it has none,
+            ///< or several
 };
 struct ThreadTimeline {
     std::vector<TimedCall> calls;
@@ -238,6 +241,7 @@ struct FunctionRow : Scored {
 
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
     std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
+    bool barrier = false;        ///< threads wait in it until all of them have come
     bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
                                  ///< recorded it, and it is no shared library's
     double rdam_all = 0;         ///< lost_ns / Σ T of all threads

@@ -41,6 +41,12 @@ samples::Windows common_windows(const RowContext& context) {
     return windows;
 }
 
+std::uint64_t only_key(const ThreadTimes& thread, sequences::GroupId group) {
+    if (group >= thread.sequences.groups()) return 0;
+    const auto keys = thread.sequences.keys(thread.sequences.group(group));
+    return keys.size() == 1 ? keys.front() : 0;
+}
+
 void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,
                     FunctionRow& row) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
@@ -75,7 +81,8 @@ void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) 
 
 void add_timelines(const RowContext& context, Report& report) {
     const bool asked =
-        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
+        std::ranges::any_of(report.functions,
+                            [](const auto& row) { return !row.slow.empty() || row.barrier; }) ||
         std::ranges::any_of(context.threads,
                             [](const auto& thread) { return !thread->owned_waits.calls().empty(); });
     if (!asked) return;
@@ -84,7 +91,7 @@ void add_timelines(const RowContext& context, Report& report) {
         ThreadTimeline& timeline = report.timeline.emplace_back();
         timeline.calls.reserve(thread->windows.calls().size());
         for (const samples::WindowCall& call : thread->windows.calls())
-            timeline.calls.push_back({call.function, call.begin, call.end});
+            timeline.calls.push_back({call.function, call.begin, call.end, only_key(*thread, call.group)});
         timeline.waits.assign(thread->owned_waits.calls().begin(), thread->owned_waits.calls().end());
         timeline.off.assign(thread->off_in_timeline.calls().begin(), thread->off_in_timeline.calls().end());
     }

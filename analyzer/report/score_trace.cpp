@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
+#include "analyzer/report/function_row.h"
 #include "analyzer/report/places.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/score/thread_times.h"
@@ -121,7 +122,7 @@ class Threads {
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(trace::TickRange{}));
         times.off_cpu->in_pauses = in_pauses;
-        if (settings_.knows_owners()) {
+        if (settings_.off_in_timeline) {
             times.off_in_timeline = samples::OffSample{settings_.max_in_windows, settings_.window_shift};
             for (const trace::OffCpu& each : intervals)
                 times.off_in_timeline.offer({each.out, each.in, each.preempted});
@@ -249,6 +250,9 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kMax = std::size_t{1} << 16;
     constexpr std::size_t kMin = 64;
     settings.max_sampled = max_calls_sampled(info);
+    settings.off_in_timeline = std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
+        return trace::owner_words(function) || is_barrier(function);
+    });
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
         settings.max_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);

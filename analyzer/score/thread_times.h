@@ -309,7 +309,7 @@ struct ThreadTimes {
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};
     samples::WaitSample owned_waits{0, 0};
-    samples::OffSample off_in_timeline{0, 0};  ///< only where there are such waits in the trace
+    samples::OffSample off_in_timeline{0, 0};  ///< ResolvedSettings::off_in_timeline
     std::unique_ptr<PathTally> paths;          ///< null: not asked for
     std::unique_ptr<CourseTally> course;       ///< null: not asked for
     std::optional<OffCpuTimes> off_cpu;        ///< nothing: not recorded

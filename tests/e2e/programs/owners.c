@@ -2,6 +2,7 @@
 //
 //   keeper   a thread has it in flush_cache(), and sleeps there; two others look things up
 //   workers  three threads have it one after the other, in add_under_lock()
+//   barrier  two threads meet a third one, which comes late, as it is in compute_long(), at a barrier
 //   chain    two threads wait for `outer`, whose owner waits in update() for `inner`, which a third one has in write_out()
 //
 // It prints the tid of each thread, and for how many milliseconds it waited, measured by itself.
@@ -19,7 +20,8 @@
 
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool over;
+static pthread_barrier_t barrier;
+static atomic_bool over, ending;
 static volatile uint64_t sum;
 
 static uint64_t now(void) {
@@ -77,38 +79,68 @@ NOINLINE void update(uint64_t* waited) {
     pthread_mutex_unlock(&outer);
 }
 
-static void keep(uint64_t* waited) {
+static bool keep(uint64_t* waited) {
     lock_timed(&outer, waited);
     flush_cache();
     pthread_mutex_unlock(&outer);
     rest(1000);
+    return !over;
 }
 
-static void look(uint64_t* waited) {
+static bool look(uint64_t* waited) {
     look_up(waited);
     rest(50);
+    return !over;
 }
 
-static void add(uint64_t* waited) {
+static bool add(uint64_t* waited) {
     add_under_lock(waited);
     rest(10);
+    return !over;
 }
 
-static void change(uint64_t* waited) {
+static bool change(uint64_t* waited) {
     update(waited);
     rest(100);
+    return !over;
 }
 
-static void write_in_turn(uint64_t* waited) {
+static bool write_in_turn(uint64_t* waited) {
     lock_timed(&inner, waited);
     write_out();
     pthread_mutex_unlock(&inner);
     rest(500);
+    return !over;
+}
+
+static void meet(uint64_t* waited) {
+    const uint64_t begin = now();
+    pthread_barrier_wait(&barrier);
+    *waited += now() - begin;
+}
+
+NOINLINE void compute_long(void) {
+    static unsigned round;
+    rest(++round % 4 == 0 ? 1000 : 5000);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool come_late(uint64_t* waited) {
+    compute_long();
+    ending = over;
+    meet(waited);
+    return !ending;
+}
+
+static bool come(uint64_t* waited) {
+    compute(2000);
+    meet(waited);
+    return !ending;
 }
 
 struct Worker {
     pthread_t thread;
-    void (*step)(uint64_t*);
+    bool (*step)(uint64_t*);
     const char* name;
     long tid;
     uint64_t waited;
@@ -124,7 +156,7 @@ static void* work(void* argument) {
 }
 
 int main(int count, char** arguments) {
-    if (count != 3) return 2;
+    if (count != 3 || pthread_barrier_init(&barrier, NULL, 3) != 0) return 2;
     static const struct Plan {
         const char* name;
         struct Worker workers[4];
@@ -135,6 +167,10 @@ int main(int count, char** arguments) {
           {.step = look, .name = "reader"}}},
         {"workers",
          {{.step = add, .name = "adder"}, {.step = add, .name = "adder"}, {.step = add, .name = "adder"}}},
+        {"barrier",
+         {{.step = come_late, .name = "late"},
+          {.step = come, .name = "early"},
+          {.step = come, .name = "early"}}},
         {"chain",
          {{.step = write_in_turn, .name = "writer"},
           {.step = change, .name = "updater"},
