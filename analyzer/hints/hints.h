@@ -131,7 +131,7 @@ struct WaitEdge {
     std::string variable;        ///< its name; empty: none is known
     std::string object_name;     ///< for people: `the mutex cache_lock`, `the mutex 0x5000`; of a barrier the
                                  ///< function that waits
-    double share = 0;            ///< of the lives of all threads that have the waiters' name
+    double share = 0;            ///< of the lives of the waiters
     std::string inside;          ///< the function that the owner is inside; empty: none is known
     double inside_share = 0;     ///< of these waits
     double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
