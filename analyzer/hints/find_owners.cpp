@@ -41,8 +41,8 @@ class Waits {
         const std::string who =
             owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
         const double share = std::max(known, nobody);
-        std::string text = fmt::format("for {:.0f} % of the time lost in {}(){}, ", 100 * share,
-                                       loss_.row.name, loser ? " by " + thread(*loser) : "");
+        std::string text = fmt::format("for {}{:.0f} % of the time lost in {}(){}, ", times_.at_least(),
+                                       100 * share, loss_.row.name, loser ? " by " + thread(*loser) : "");
         text += by_ == Held::By::owner ? of_mutex(who, known, nobody) : of_barrier(who, known, nobody);
         Hint hint{.kind = by_ == Held::By::owner ? HintKind::owner : HintKind::last_to_come,
                   .text = std::move(text),
@@ -146,8 +146,8 @@ class Waits {
     }
 
     void add(std::size_t thread, const Held& part, const Interval& time, double lost) {
-        if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
         times_.add(part, time, lost);
+        if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
         ticks_of_loser_[thread] += lost * time.ticks();
     }
 

@@ -16,8 +16,12 @@ std::string described_thread(const score::ThreadRow& row) {
 }
 
 void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
-    if (part.owner == Held::kNotKnown || time.begin >= time.end) return;
+    if (time.begin >= time.end) return;
     const double weighted = weight * time.ticks();
+    if (part.owner == Held::kNotKnown) {
+        unknown_ += weighted;
+        return;
+    }
     ticks_of_object_[part.object] += weighted;
     (part.is_owned() ? known_ : nobody_) += weighted;
     if (!part.is_owned()) return;
@@ -110,10 +114,12 @@ std::string OwnerTimes::meanwhile(const char* subject) const {
     if (const auto found = inside())
         all.push_back(fmt::format("is inside {}() for {:.0f} % of that time",
                                   info_->functions[found->function].name, 100 * found->share));
+    // Of a thread whose switches are missing it is not known when it was off the processors.
+    const char* const least = report_->switches.lost > 0 ? "at least " : "";
     if (const double share = waiting(); share >= kWorthSaying)
-        all.push_back(fmt::format("waits itself for {:.0f} %{}", 100 * share, for_whom()));
+        all.push_back(fmt::format("waits itself for {}{:.0f} %{}", least, 100 * share, for_whom()));
     if (const double share = preempted(); share >= kWorthSaying)
-        all.push_back(fmt::format("is preempted for {:.0f} %", 100 * share));
+        all.push_back(fmt::format("is preempted for {}{:.0f} %", least, 100 * share));
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
         text += (i == 0 ? fmt::format("; {} ", subject) : i + 1 < all.size() ? ", " : " and ") + all[i];

@@ -34,6 +34,8 @@ class OwnerTimes {
 
     double known() const { return known_; }    ///< in which it is known for which thread
     double nobody() const { return nobody_; }  ///< … in which it was for none any more (Held::kNobody)
+    /// `at least `, if there are enough waits of which it is not known for whom; else empty.
+    const char* at_least() const { return unknown_ >= kWorthSaying * (known_ + nobody_) ? "at least " : ""; }
     std::size_t owners() const { return parts_of_.size(); }
     /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
@@ -61,6 +63,7 @@ class OwnerTimes {
     const Activities* activities_;
     double known_ = 0;
     double nobody_ = 0;
+    double unknown_ = 0;
     std::map<std::size_t, double> ticks_of_owner_;     // by thread
     std::map<std::uint64_t, double> ticks_of_object_;  // by address
     std::map<std::size_t, std::vector<Steps::Part>> parts_of_;

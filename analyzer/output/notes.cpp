@@ -270,7 +270,9 @@ double running_ns(const score::ThreadRow& row) {
 }
 
 std::string thread_states(const score::Report& report) {
-    if (report.switches.state != trace::SwitchInfo::State::recorded || report.left_out.threads > 0) return {};
+    if (report.switches.state != trace::SwitchInfo::State::recorded || report.switches.lost > 0 ||
+        report.left_out.threads > 0)
+        return {};
     double lives = 0, ran = 0, waited = 0;
     for (const score::ThreadRow& row : report.threads) {
         if (row.fiber != 0) continue;
