@@ -123,7 +123,9 @@ class Run(Case):
         for name, number in (("TERM", signal.SIGTERM), ("HUP", signal.SIGHUP), ("QUIT", signal.SIGQUIT)):
             with self.subTest(name=name):
                 shutil.rmtree(self.folder / "bin", ignore_errors=True)
-                done = self.run_in_folder(RDAM, "run", *WORK, env=self.perf("quiet", "plain", f"kill -{name} $$"))
+                # Whatever started the tests may ignore it (nohup, a job in the background).
+                done = self.run_in_folder(RDAM, "run", *WORK, env=self.perf("quiet", "plain", f"kill -{name} $$"),
+                                          preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL))
                 self.assertEqual(done.returncode, 128 + number, done.stderr.decode())
                 self.assertIn(f"the first run was ended by signal {int(number)}, and nothing has been recorded".encode(), done.stderr)
                 self.assertFalse((self.folder / "trace.bin").exists())
