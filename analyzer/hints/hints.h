@@ -139,11 +139,18 @@ struct WaitEdge {
     std::string meanwhile;       ///< the same for people, `; the owner is inside …`; may be empty
 };
 
+/// For whom a thread waits longest.
+struct ThreadWait {
+    std::string owners;  ///< as WaitEdge::owners; empty: for nobody, or it is not known
+    double share = 0;    ///< of its life
+};
+
 /// All waits for such mutexes and at barriers: known + nobody + what is not known = 1.
 struct WaitGraph {
-    std::vector<WaitEdge> edges = {};  ///< largest share first; none: no such wait was recorded
-    double known = 0;                  ///< in this share of them it is known for which thread
-    double nobody = 0;                 ///< … for nobody any more: who was woken has not come to run yet
+    std::vector<WaitEdge> edges = {};  ///< the largest, largest share first; none: no such wait was recorded
+    std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: likewise
+    double known = 0;                         ///< in this share of them it is known for which thread
+    double nobody = 0;  ///< … for nobody any more: who was woken has not come to run yet
     std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
 };
 

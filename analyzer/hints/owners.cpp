@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -138,7 +140,14 @@ class Graph {
     Graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities)
         : info_(info), report_(report), activities_(activities) {
         for (std::size_t t = 0; t < report.threads.size(); ++t)
-            add(t);
+            groups_.push_back(group_of(report.threads[t]));
+        each_wait([&](std::size_t thread, const Held& part) {
+            auto& objects = objects_[pair_of(thread, part)];
+            if (objects.size() <= kFewObjects) objects.insert(part.object);
+        });
+        each_wait([&](std::size_t thread, const Held& part) { add(thread, part); });
+        for (std::size_t t = 0; t < report.threads.size(); ++t)
+            add_off(t);
     }
 
     WaitGraph result(const VariableAt& variable_at) const {
@@ -147,48 +156,62 @@ class Graph {
         graph.known = known_ / all_;
         graph.nobody = nobody_ / all_;
         if (blocked_ > 0) graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
-        for (const auto& [key, edge] : edges_) {
-            const auto& [waiters, owners, by, address] = key;
-            const auto inside = edge.times.inside();
-            const bool barrier = by == Held::By::arrival;
-            graph.edges.push_back({.waiters = described(waiters, edge.waiters),
-                                   .owners = described(owners, edge.owners),
-                                   .waiter_tids = tids(edge.waiters),
-                                   .owner_tids = tids(edge.owners),
-                                   .barrier = barrier,
-                                   .object = address,
-                                   .variable = variable_at ? variable_at(address) : std::string{},
-                                   .object_name = barrier ? info_.functions[edge.function].name + "()"
-                                                          : edge.times.mutex_text(variable_at),
-                                   .share = edge.times.known() / std::max(lives_of(edge.waiters), 1.0),
-                                   .inside = inside ? info_.functions[inside->function].name : std::string{},
-                                   .inside_share = inside ? inside->share : 0,
-                                   .owner_waiting = edge.times.waiting(),
-                                   .owner_preempted = edge.times.preempted(),
-                                   .meanwhile = edge.times.meanwhile("the owner")});
-        }
-        std::ranges::stable_sort(graph.edges, std::ranges::greater{}, &WaitEdge::share);
+        std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
+        for (const auto& each : edges_)
+            largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);
+        std::ranges::stable_sort(largest, std::ranges::greater{},
+                                 [](const auto& each) { return each.first; });
+        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges)))
+            graph.edges.push_back(edge(each->first, each->second, share, variable_at));
+        add_threads(graph);
         return graph;
     }
 
   private:
+    /// Between two groups of threads. Where there are more, they are one.
+    static constexpr std::size_t kFewObjects = 16;
+    static constexpr std::size_t kMaxEdges = 256;
+
+    using Pair = std::tuple<std::string, std::string, Held::By>;
+    using Key = std::pair<Pair, std::uint64_t>;
     struct Edge {
         OwnerTimes times;
         std::uint32_t function = 0;
         std::map<std::size_t, double> waiters, owners;
     };
 
-    void add(std::size_t thread) {
-        const std::string waiters = group_of(report_.threads[thread]);
+    template <class Each>
+    void each_wait(const Each& each) {
+        for (std::size_t t = 0; t < report_.threads.size(); ++t)
+            for (const Held::By by : {Held::By::owner, Held::By::arrival})
+                for (const Held& part : activities_.waits_of(t, by))
+                    each(t, part);
+    }
+
+    Pair pair_of(std::size_t thread, const Held& part) const {
+        return {groups_[thread], part.is_owned() ? groups_[part.owner] : std::string{}, part.by};
+    }
+
+    void add(std::size_t thread, const Held& part) {
+        const double ticks = part.time.ticks();
+        all_ += ticks;
+        if (part.owner == Held::kNobody) nobody_ += ticks;
+        if (!part.is_owned()) return;
+        known_ += ticks;
+        const Pair pair = pair_of(thread, part);
+        const Key key{pair, objects_.at(pair).size() <= kFewObjects ? part.object : 0};
+        Edge& edge =
+            edges_.try_emplace(key, Edge{{info_, report_, activities_}, part.function, {}, {}}).first->second;
+        edge.times.add(part, part.time, 1);
+        edge.waiters[thread] += ticks;
+        edge.owners[part.owner] += ticks;
+    }
+
+    void add_off(std::size_t thread) {
         Intervals waits;
-        for (const Held::By by : {Held::By::owner, Held::By::arrival}) {
-            for (const Held& part : activities_.waits_of(thread, by)) {
-                all_ += part.time.ticks();
+        for (const Held::By by : {Held::By::owner, Held::By::arrival})
+            for (const Held& part : activities_.waits_of(thread, by))
                 waits.push_back(part.time);
-                if (part.owner == Held::kNobody) nobody_ += part.time.ticks();
-                if (part.is_owned()) add(thread, waiters, part);
-            }
-        }
         // Preempted times are times off, too.
         const Steps off{activities_.off(thread)}, preempted{activities_.preempted(thread)};
         const Steps in_waits{united(std::move(waits))};
@@ -199,14 +222,45 @@ class Graph {
             blocked_ -= time.ticks();
     }
 
-    void add(std::size_t thread, const std::string& waiters, const Held& part) {
-        known_ += part.time.ticks();
-        const std::tuple key{waiters, group_of(report_.threads[part.owner]), part.by, part.object};
-        Edge& edge =
-            edges_.try_emplace(key, Edge{{info_, report_, activities_}, part.function, {}, {}}).first->second;
-        edge.times.add(part, part.time, 1);
-        edge.waiters[thread] += part.time.ticks();
-        edge.owners[part.owner] += part.time.ticks();
+    /// For whom each thread waits longest.
+    void add_threads(WaitGraph& graph) const {
+        std::vector<std::map<std::string, std::map<std::size_t, double>>> owners_of(report_.threads.size());
+        for (const auto& [key, edge] : edges_)
+            for (const auto& [thread, ticks] : edge.waiters)
+                for (const auto& [owner, all] : edge.owners)
+                    owners_of[thread][std::get<1>(key.first)][owner] += ticks * all / edge.times.known();
+        for (std::size_t t = 0; t < owners_of.size(); ++t) {
+            ThreadWait& wait = graph.of_threads.emplace_back();
+            for (const auto& [group, owners] : owners_of[t]) {
+                double ticks = 0;
+                for (const auto& [owner, part] : owners)
+                    ticks += part;
+                const double share = ticks / lives_of({{t, 0}});
+                if (share > wait.share) wait = {described(group, owners), share};
+            }
+        }
+    }
+
+    WaitEdge edge(const Key& key, const Edge& from, double share, const VariableAt& variable_at) const {
+        const auto& [pair, address] = key;
+        const auto& [waiters, owners, by] = pair;
+        const auto inside = from.times.inside();
+        const bool barrier = by == Held::By::arrival;
+        return {.waiters = described(waiters, from.waiters),
+                .owners = described(owners, from.owners),
+                .waiter_tids = tids(from.waiters),
+                .owner_tids = tids(from.owners),
+                .barrier = barrier,
+                .object = address,
+                .variable = address != 0 && variable_at ? variable_at(address) : std::string{},
+                .object_name =
+                    barrier ? info_.functions[from.function].name + "()" : from.times.mutex_text(variable_at),
+                .share = share,
+                .inside = inside ? info_.functions[inside->function].name : std::string{},
+                .inside_share = inside ? inside->share : 0,
+                .owner_waiting = from.times.waiting(),
+                .owner_preempted = from.times.preempted(),
+                .meanwhile = from.times.meanwhile("the owner")};
     }
 
     std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {
@@ -220,7 +274,7 @@ class Graph {
             const trace::ThreadInfo& life = info_.threads[report_.threads[thread].number];
             lives += activities_.kept({life.start, std::max(life.start, life.end)}).ticks();
         }
-        return lives;
+        return std::max(lives, 1.0);
     }
 
     std::vector<std::uint32_t> tids(const std::map<std::size_t, double>& threads) const {
@@ -233,8 +287,9 @@ class Graph {
     const trace::TraceInfo& info_;
     const score::Report& report_;
     const Activities& activities_;
-    /// By groups, kind and object.
-    std::map<std::tuple<std::string, std::string, Held::By, std::uint64_t>, Edge> edges_;
+    std::vector<std::string> groups_;                  // by thread
+    std::map<Pair, std::set<std::uint64_t>> objects_;  // no more than kFewObjects + 1
+    std::map<Key, Edge> edges_;
     double all_ = 0, known_ = 0, nobody_ = 0, all_blocked_ = 0, blocked_ = 0;
 };
 

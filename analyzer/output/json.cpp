@@ -139,7 +139,7 @@ Json off_cpu_json(const score::OffCpuRow& row) {
             {"preemptions", row.preemptions}};
 }
 
-Json threads_json(const score::Report& report) {
+Json threads_json(const score::Report& report, const hints::WaitGraph& waits) {
     Json out = Json::array();
     for (const score::ThreadRow& row : report.threads) {
         out.push_back({{"tid", row.tid},
@@ -151,6 +151,9 @@ Json threads_json(const score::Report& report) {
                        {"short_lived", row.short_lived}});
         if (row.fiber != 0) out.back()["fiber"] = row.fiber;
         if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
+        if (out.size() > waits.of_threads.size()) continue;
+        if (const hints::ThreadWait& wait = waits.of_threads[out.size() - 1]; wait.share > 0)
+            out.back()["waits_most_for"] = {{"owners", wait.owners}, {"share", finite(wait.share)}};
     }
     return out;
 }
@@ -333,7 +336,9 @@ Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOp
         if (options.top == 0 || row.rank <= options.top)
             functions.push_back(function_json(analysis, row, symbols, options, hot_lines));
     }
-    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    Json out{{"trace", trace_json(report)},
+             {"threads", threads_json(report, analysis.waits)},
+             {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
     if (!analysis.waits.edges.empty()) out["waits"] = waits_json(analysis.waits);
     if (report.all_patterns) out["patterns"] = patterns_json(report);

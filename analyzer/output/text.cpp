@@ -200,11 +200,19 @@ class TextWriter {
         if (states_known)
             for (const char* const title : {"running", "waiting", "preempted", "by program", "by recorder"})
                 columns.push_back({.title = title});
+        const auto& waits = analysis_.waits.of_threads;
+        const bool waits_known = std::ranges::any_of(waits, [](const auto& each) { return each.share > 0; });
+        if (waits_known) columns.push_back({.title = "waits most for", .left = true});
         columns.push_back({.title = "events"});
         Table lives{columns};
         for (const score::ThreadRow& row : report_.threads) {
             std::vector<std::string> cells{tid_text(row), printable(row.name), human_time(row.duration_ns)};
             if (states_known) add_states(row, cells);
+            if (waits_known) {
+                const hints::ThreadWait& wait =
+                    waits[static_cast<std::size_t>(&row - report_.threads.data())];
+                cells.push_back(wait.share > 0 ? printable(wait.owners) + ", " + percent(wait.share) : "-");
+            }
             cells.push_back(grouped(row.events) +
                             (row.short_lived ? " (short-lived: does not set the score)" : ""));
             lives.add(cells);

@@ -1,4 +1,6 @@
 // Who has the mutex that calls wait for.
+#include "analyzer/hints/owners.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -224,6 +226,43 @@ TEST_CASE("Who comes last to a barrier is named, and what it is inside") {
                                      "(keeper) has not come yet; it is inside flush() for 100 %"));
         CHECK(hint->concurrent_thread == 8U);
         CHECK(hint->concurrent_function == "flush");
+    }
+}
+
+TEST_CASE("The graph has an edge for each pair of thread names and mutex, and adds up") {
+    Waiting made;
+    made.info.threads = {{.tid = 7, .name = {}, .start = 1, .end = kCalls * 1000},
+                         {.tid = 8, .name = {}, .start = 1, .end = kCalls * 1000},
+                         {.tid = 9, .name = {}, .start = 1, .end = kCalls * 1000}};
+    for (std::uint32_t t = 0; t < 3; ++t)
+        made.report.threads[t].number = t;
+    made.report.threads[2].name = "keeper";
+    for (const std::uint64_t mutexes : {1U, 20U}) {
+        for (auto& timeline : made.report.timeline)
+            timeline.waits.clear();
+        std::uint64_t number = 0;
+        made.each_slow([&](std::uint64_t begin) {
+            made.wait(0, begin + 20, begin + 220, 8, kMutex + 0x40 * (number++ % mutexes));
+            made.wait(0, begin + 220, begin + 320, 9, kMutex + 0x40 * (number % mutexes));
+            made.wait(0, begin + 320, begin + 420, 0, kOther);
+        });
+        const hints::WaitGraph graph =
+            hints::wait_graph(made.info, made.report, hints::Activities{made.report},
+                              [](std::uint64_t address) { return address == kMutex ? "table" : ""; });
+        REQUIRE(graph.edges.size() == 1);
+        const hints::WaitEdge& edge = graph.edges.front();
+        CHECK(edge.waiters == "thread 7 (worker)");
+        CHECK(edge.owners == "2 threads (keeper)");
+        CHECK(edge.owner_tids == std::vector<std::uint32_t>{8, 9});
+        CHECK(edge.share == Approx(0.03).margin(0.001));
+        CHECK(edge.object == (mutexes == 1 ? kMutex : 0));
+        CHECK(edge.object_name == (mutexes == 1 ? "the mutex table" : "a mutex"));
+        CHECK(graph.known == Approx(0.75).margin(0.01));
+        CHECK(graph.nobody == 0);
+        REQUIRE(graph.of_threads.size() == 3);
+        CHECK(graph.of_threads[0].owners == "2 threads (keeper)");
+        CHECK(graph.of_threads[0].share == Approx(0.03).margin(0.001));
+        CHECK(graph.of_threads[1].share == 0);
     }
 }
 
