@@ -268,8 +268,11 @@ Activities::Activities(const score::Report& report) {
             crowds[inside.function].add(inside);
     for (auto& [function, crowd] : crowds)
         of_any_.emplace(function, std::exchange(crowd, {}).any());
+    // Of a part of the run alone, shares of the run would be false.
+    const bool off_known = report.switches.state == trace::SwitchInfo::State::recorded;
     for (const score::ThreadTimeline& timeline : report.timeline) {
         Off& off = off_.emplace_back();
+        if (!off_known) continue;
         for (const samples::OffTime& each : timeline.off) {
             off.all.push_back(time_({each.begin, each.end}));
             if (each.preempted) off.preempted.push_back(off.all.back());

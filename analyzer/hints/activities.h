@@ -126,7 +126,8 @@ class Activities {
         const auto& waits = by == Held::By::owner ? waits_ : arrivals_;
         return thread < waits.size() ? std::span{waits[thread]} : std::span<const Held>{};
     }
-    /// When the thread was on no processor, of that when it was preempted.
+    /// When the thread was on no processor, of that when it was preempted. Empty where that is not known of the
+    /// whole run.
     const Intervals& off(std::size_t thread) const { return off_of(thread).all; }
     const Intervals& preempted(std::size_t thread) const { return off_of(thread).preempted; }
 

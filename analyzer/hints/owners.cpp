@@ -155,7 +155,8 @@ class Graph {
         if (all_ <= 0) return graph;
         graph.known = known_ / all_;
         graph.nobody = nobody_ / all_;
-        if (blocked_ > 0) graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
+        if (blocked_ > 0 && report_.switches.lost == 0)
+            graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
         for (const auto& each : edges_)
             largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);

@@ -269,10 +269,12 @@ double running_ns(const score::ThreadRow& row) {
                     0.0);
 }
 
+bool states_known(const score::Report& report) {
+    return report.switches.state == trace::SwitchInfo::State::recorded && report.switches.lost == 0;
+}
+
 std::string thread_states(const score::Report& report) {
-    if (report.switches.state != trace::SwitchInfo::State::recorded || report.switches.lost > 0 ||
-        report.left_out.threads > 0)
-        return {};
+    if (!states_known(report) || report.left_out.threads > 0) return {};
     double lives = 0, ran = 0, waited = 0;
     for (const score::ThreadRow& row : report.threads) {
         if (row.fiber != 0) continue;

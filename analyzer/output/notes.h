@@ -46,6 +46,8 @@ double running_ns(const score::ThreadRow& row);
 /// "1.62 threads ran at a time on average; of their lives, threads ran for 40 %, waited for 55 % and were preempted
 /// for 5 %". Empty: context switches are not known of all threads of the whole run.
 std::string thread_states(const score::Report& report);
+/// Whether what threads did with their lives is known of all of the run.
+bool states_known(const score::Report& report);
 
 /// Who waits for whom, a sentence for each of the largest edges, and one on what these are of; empty: nobody
 /// waits for long, or it is not known. Not made safe for a terminal.

@@ -194,10 +194,12 @@ class TextWriter {
 
     void threads() {
         section("Threads");
-        const bool states_known = std::ranges::any_of(
-            report_.threads, [](const score::ThreadRow& row) { return row.off_cpu.has_value(); });
+        const bool with_states =
+            states_known(report_) && std::ranges::any_of(report_.threads, [](const score::ThreadRow& row) {
+                return row.off_cpu.has_value();
+            });
         std::vector<Column> columns{{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}};
-        if (states_known)
+        if (with_states)
             for (const char* const title : {"running", "waiting", "preempted", "by program", "by recorder"})
                 columns.push_back({.title = title});
         const auto& waits = analysis_.waits.of_threads;
@@ -207,7 +209,7 @@ class TextWriter {
         Table lives{columns};
         for (const score::ThreadRow& row : report_.threads) {
             std::vector<std::string> cells{tid_text(row), printable(row.name), human_time(row.duration_ns)};
-            if (states_known) add_states(row, cells);
+            if (with_states) add_states(row, cells);
             if (waits_known) {
                 const hints::ThreadWait& wait =
                     waits[static_cast<std::size_t>(&row - report_.threads.data())];
