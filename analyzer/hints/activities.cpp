@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/report/function_row.h"
+
 namespace rdam::hints {
 
 Intervals united(Intervals intervals) {
@@ -91,12 +93,16 @@ namespace {
 
 Interval span_of(const std::vector<score::ThreadTimeline>& timelines) {
     Interval span{UINT64_MAX, 0};
-    for (const score::ThreadTimeline& thread : timelines)
+    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+        span = {std::min(span.begin, begin), std::max(span.end, end)};
+    };
+    for (const score::ThreadTimeline& thread : timelines) {
+        if (thread.begin < thread.end) add(thread.begin, thread.end);
         for (const score::TimedCall& call : thread.calls)
-            span = {std::min(span.begin, call.begin), std::max(span.end, call.end)};
-    for (const score::ThreadTimeline& thread : timelines)
+            add(call.begin, call.end);
         for (const samples::OwnedWait& wait : thread.waits)
-            span = {std::min(span.begin, wait.begin), std::max(span.end, wait.end)};
+            add(wait.begin, wait.end);
+    }
     return span;
 }
 
@@ -106,17 +112,19 @@ Activities::OfThread inside(const score::ThreadTimeline& timeline, const KeptTim
         by_function[call.function].push_back(time({call.begin, call.end}));
     Activities::OfThread all;
     for (auto& [function, intervals] : by_function)
-        if (Intervals times = united(std::move(intervals)); !times.empty())
-            all.push_back({function, std::move(times), {}});
+        if (Intervals times = united(std::move(intervals)); !times.empty()) {
+            Steps during{times};
+            all.push_back({function, std::move(times), std::move(during), {}});
+        }
     return all;
 }
 
 /// Since when which thread has a mutex, as far as waits for it say: the mutex names its owner when one begins,
-/// who has waited has it when one ends, and nobody has it when one that waits is woken.
+/// who has waited has it when one ends, and it has been given back when one that waits is woken.
 struct Owning {
     std::uint64_t since = 0;
     std::size_t owner = Held::kNotKnown;
-    std::size_t before = Held::kNotKnown;  ///< of kNobody: who gave it back
+    std::size_t before = Held::kNotKnown;  ///< of kWoken: who gave it back
 };
 
 /// The only thread with this tid.
@@ -128,19 +136,31 @@ std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report)
     return threads;
 }
 
-/// Parts of a wait of `thread`. `owning` begins with the last moment before it.
+/// Who had the mutex from `moment` on, until `next` (null: it is not known for how long); the one who waits is
+/// `thread`.
+std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t thread) {
+    std::size_t owner = moment.owner;
+    if (next != nullptr && next->owner == Held::kWoken && next->before != owner) {
+        // It was taken in a way that is not seen. Who gives it back twice has most likely hardly been without it.
+        const bool again = owner == Held::kWoken && moment.before == next->before;
+        owner = again ? next->before : Held::kNotKnown;
+    }
+    // Nobody waits for itself.
+    return owner != thread ? owner : Held::kNotKnown;
+}
+
+/// Calls add(time, owner) for the parts of a wait of `thread`. `owning` begins with the last moment before it.
+template <class Add>
 void add_parts(std::size_t thread, const samples::OwnedWait& wait, std::span<const Owning> owning,
-               std::vector<Held>& parts) {
+               const Add& add) {
     constexpr std::size_t kMax = 1024;
-    std::size_t at = 0;
-    for (std::uint64_t from = wait.begin; from < wait.end; ++at) {
-        const bool last = at + 1 >= std::min(owning.size(), kMax) || owning[at + 1].since >= wait.end;
-        const std::uint64_t to = last ? wait.end : std::max(from, owning[at + 1].since);
-        std::size_t owner = at < kMax ? owning[at].owner : Held::kNotKnown;
-        // Nobody waits for itself, or gives back what another has: it was taken in a way that is not seen.
-        const bool taken = !last && owning[at + 1].owner == Held::kNobody && owning[at + 1].before != owner;
-        if (owner == thread || taken) owner = Held::kNotKnown;
-        if (from < to) parts.push_back({{from, to}, wait.mutex, wait.function, owner});
+    std::uint64_t from = wait.begin;
+    for (std::size_t at = 0; from < wait.end; ++at) {
+        const Owning* const next = at + 1 < owning.size() ? &owning[at + 1] : nullptr;
+        const bool last = next == nullptr || next->since >= wait.end;
+        if (at == kMax && !last) return add(Interval{from, wait.end}, Held::kNotKnown);
+        const std::uint64_t to = last ? wait.end : std::max(from, next->since);
+        if (from < to) add(Interval{from, to}, owner_between(owning[at], last ? nullptr : next, thread));
         from = to;
     }
 }
@@ -151,19 +171,22 @@ struct Arrival {
     std::size_t thread = 0;
 };
 
-/// The call of another thread that begins last while `call` waits. That thread itself hardly waits, or it is not
-/// the one: it has come once more, or waits for somebody else. Null: there is none. `calls`: of one barrier, in
+/// The call of another thread that comes last: that begins last of all before any of those that come after
+/// `call` ends. It hardly waits itself, or it is not the one. Null: it is not known. `calls`: of one barrier, in
 /// the order of their begins.
 const Arrival* last_to_come(const Arrival& call, std::span<const Arrival> calls) {
     constexpr double kHardly = 0.2;
-    constexpr int kLookedAt = 64;
-    auto each = std::ranges::lower_bound(calls, call.time.end, {},
-                                         [](const Arrival& other) { return other.time.begin; });
-    for (int i = 0; i < kLookedAt && each != calls.begin() && (each - 1)->time.begin > call.time.begin; ++i) {
-        --each;
-        if (each->thread != call.thread && each->time.ticks() <= kHardly * call.time.ticks()) return &*each;
+    constexpr std::ptrdiff_t kLookedAt = 256;
+    const auto first = std::ranges::upper_bound(calls, call.time.begin, {},
+                                                [](const Arrival& other) { return other.time.begin; });
+    std::uint64_t end = call.time.end;
+    const Arrival* last = nullptr;
+    for (auto each = first; each != calls.end() && each->time.begin < end; ++each) {
+        if (each - first == kLookedAt) return nullptr;
+        end = std::min(end, each->time.end);
+        if (each->thread != call.thread) last = &*each;
     }
-    return nullptr;
+    return last != nullptr && last->time.ticks() <= kHardly * call.time.ticks() ? last : nullptr;
 }
 
 /// The times at which one or more threads are inside a function, and for each thread those at which only it
@@ -255,10 +278,16 @@ std::uint64_t KeptTime::operator()(std::uint64_t tsc) const {
     return last.before + std::min(tsc, last.kept.end) - last.kept.begin;
 }
 
-Activities::Activities(const score::Report& report) {
-    auto time = KeptTime::of(report.windows, span_of(report.timeline));
-    if (!time) return;
-    time_ = std::move(*time);
+Activities::Activities(const trace::TraceInfo& info, const score::Report& report) {
+    // Each wait has as many parts as the mutex had owners meanwhile: fewer windows, if that is too much.
+    for (samples::Windows windows = report.windows;; windows.limit /= 2) {
+        auto time = KeptTime::of(windows, span_of(report.timeline));
+        if (!time) return;
+        time_ = std::move(*time);
+        if (find_owners(report) || windows.limit <= 1) break;
+    }
+    for (const score::ThreadTimeline& timeline : report.timeline)
+        lives_.push_back(time_({timeline.begin, timeline.end}).ticks());
     threads_.reserve(report.timeline.size());
     for (const score::ThreadTimeline& timeline : report.timeline)
         threads_.push_back(inside(timeline, time_));
@@ -268,28 +297,37 @@ Activities::Activities(const score::Report& report) {
             crowds[inside.function].add(inside);
     for (auto& [function, crowd] : crowds)
         of_any_.emplace(function, std::exchange(crowd, {}).any());
-    // Of a part of the run alone, shares of the run would be false.
-    const bool off_known = report.switches.state == trace::SwitchInfo::State::recorded;
-    for (const score::ThreadTimeline& timeline : report.timeline) {
-        Off& off = off_.emplace_back();
-        if (!off_known) continue;
-        for (const samples::OffTime& each : timeline.off) {
-            off.all.push_back(time_({each.begin, each.end}));
-            if (each.preempted) off.preempted.push_back(off.all.back());
-        }
-        off = {united(std::move(off.all)), united(std::move(off.preempted))};
-    }
-    find_owners(report);
-    find_arrivals(report);
+    find_arrivals(info, report);
+    find_off(report);
 }
 
-void Activities::find_owners(const score::Report& report) {
+void Activities::find_off(const score::Report& report) {
+    // Of a part of the run alone, shares of the run would be false.
+    if (report.switches.state != trace::SwitchInfo::State::recorded) return;
+    for (const score::ThreadTimeline& timeline : report.timeline) {
+        Intervals blocked, preempted;
+        for (const samples::OffTime& each : timeline.off)
+            (each.preempted ? preempted : blocked).push_back(time_({each.begin, each.end}));
+        blocked = united(std::move(blocked));
+        Off& off = off_.emplace_back();
+        for (const Interval& time : blocked)
+            off.blocked_ticks += time.ticks();
+        off.blocked = Steps{blocked};
+        off.preempted = Steps{united(std::move(preempted))};
+    }
+}
+
+/// False: there is too much of them.
+bool Activities::find_owners(const score::Report& report) {
+    constexpr std::size_t kMaxParts = std::size_t{1} << 20;
     const auto threads = threads_by_tid(report);
+    // Where threads are left out, they may have what others gave back.
+    const std::size_t woken = report.left_out.threads > 0 ? Held::kNotKnown : Held::kWoken;
     std::map<std::uint64_t, std::vector<Owning>> owning;  // by mutex
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const samples::OwnedWait& wait : report.timeline[t].waits) {
             if (wait.given_back) {
-                owning[wait.mutex].push_back({wait.begin, Held::kNobody, t});
+                owning[wait.mutex].push_back({wait.begin, Held::kWoken, t});
                 continue;
             }
             // 0: it is just being given back, or taken.
@@ -301,31 +339,36 @@ void Activities::find_owners(const score::Report& report) {
     }
     for (auto& [mutex, moments] : owning)
         std::ranges::stable_sort(moments, {}, &Owning::since);
-    waits_.resize(report.timeline.size());
+    waits_.assign(report.timeline.size(), {});
+    std::size_t parts = 0;
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
-        std::vector<Held> parts;
         for (const samples::OwnedWait& wait : report.timeline[t].waits) {
             if (wait.given_back) continue;
+            const auto add = [&](const Interval& time, std::size_t owner) {
+                const Interval kept = time_(time);
+                if (kept.begin < kept.end)
+                    waits_[t].push_back(
+                        {kept, wait.mutex, wait.function, owner == Held::kWoken ? woken : owner});
+            };
             const std::span<const Owning> moments = owning[wait.mutex];
             const auto next = std::ranges::upper_bound(moments, wait.begin, {}, &Owning::since);
             if (next == moments.begin())
-                parts.push_back({{wait.begin, wait.end}, wait.mutex, wait.function});
+                add({wait.begin, wait.end}, Held::kNotKnown);
             else
-                add_parts(t, wait, {next - 1, moments.end()}, parts);
+                add_parts(t, wait, {next - 1, moments.end()}, add);
+            if (parts + waits_[t].size() > kMaxParts) return false;
         }
-        for (Held& part : parts) {
-            part.time = time_(part.time);
-            if (part.time.begin < part.time.end) waits_[t].push_back(part);
-        }
+        parts += waits_[t].size();
         std::ranges::stable_sort(waits_[t], {}, [](const Held& part) { return part.time.begin; });
     }
+    return true;
 }
 
-void Activities::find_arrivals(const score::Report& report) {
+void Activities::find_arrivals(const trace::TraceInfo& info, const score::Report& report) {
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Arrival>> barriers;  // by function and key
     std::set<std::uint32_t> functions;
-    for (const score::FunctionRow& row : report.functions)
-        if (row.barrier) functions.insert(row.function);
+    for (std::uint32_t function = 0; function < info.functions.size(); ++function)
+        if (score::is_barrier(info.functions[function])) functions.insert(function);
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const score::TimedCall& call : report.timeline[t].calls)
             if (functions.contains(call.function) && call.begin < call.end)
@@ -346,7 +389,8 @@ void Activities::find_arrivals(const score::Report& report) {
                 add(call->time, Held::kNotKnown);
             } else {
                 add({call->time.begin, last->time.begin}, last->thread);
-                add({last->time.begin, call->time.end}, Held::kNobody);
+                add({last->time.begin, call->time.end},
+                    report.left_out.threads > 0 ? Held::kNotKnown : Held::kWoken);
             }
         }
     }

@@ -85,8 +85,9 @@ struct Held {
         arrival,  ///< who comes last to the barrier
     };
     static constexpr std::size_t kNotKnown = SIZE_MAX;
-    /// It has been given back, and not yet taken; all have come, and who waits has not come to run yet.
-    static constexpr std::size_t kNobody = kNotKnown - 1;
+    /// For nobody in particular: the mutex has been given back, or all have come, and the thread that was woken
+    /// has not come to run yet. Meanwhile others may have had the mutex.
+    static constexpr std::size_t kWoken = kNotKnown - 1;
 
     Interval time;
     std::uint64_t object = 0;       ///< address of the mutex or the barrier; 0: not known
@@ -94,7 +95,7 @@ struct Held {
     std::size_t owner = kNotKnown;  ///< index into Report::threads
     By by = By::owner;
 
-    bool is_owned() const { return owner < kNobody; }
+    bool is_owned() const { return owner < kWoken; }
 };
 
 /// All times are kept ones. Immutable, hence thread-safe.
@@ -104,14 +105,15 @@ class Activities {
     struct Inside {
         std::uint32_t function = 0;
         Intervals times;
-        Steps alone;  ///< 1 while no other thread is inside it
+        Steps during;  ///< 1 at these times
+        Steps alone;   ///< 1 while no other thread is inside it
     };
     /// By function.
     using OfThread = std::vector<Inside>;
 
     Activities() = default;
     /// O(n log n) for n calls in the timelines.
-    explicit Activities(const score::Report& report);
+    Activities(const trace::TraceInfo& info, const score::Report& report);
 
     bool several_threads() const { return threads_.size() > 1; }
     const std::vector<OfThread>& threads() const { return threads_; }  ///< by index into Report::threads
@@ -120,20 +122,24 @@ class Activities {
     const Inside* find(std::size_t thread, std::uint32_t function) const;
     /// Ticks of the trace, as kept ones.
     Interval kept(const Interval& time) const { return time_(time); }
+    /// The part of the thread's life that is kept, ticks.
+    double life(std::size_t thread) const { return thread < lives_.size() ? lives_[thread] : 0; }
     /// What the thread waited for, in the order of time, each kind by itself; empty: nothing, or it is not
     /// known.
     std::span<const Held> waits_of(std::size_t thread, Held::By by) const {
         const auto& waits = by == Held::By::owner ? waits_ : arrivals_;
         return thread < waits.size() ? std::span{waits[thread]} : std::span<const Held>{};
     }
-    /// When the thread was on no processor, of that when it was preempted. Empty where that is not known of the
-    /// whole run.
-    const Intervals& off(std::size_t thread) const { return off_of(thread).all; }
-    const Intervals& preempted(std::size_t thread) const { return off_of(thread).preempted; }
+    /// 1 while the thread was on no processor by its own doing, and while it was preempted. 0 where that is not
+    /// known of the whole run.
+    const Steps& blocked(std::size_t thread) const { return off_of(thread).blocked; }
+    const Steps& preempted(std::size_t thread) const { return off_of(thread).preempted; }
+    double blocked_ticks(std::size_t thread) const { return off_of(thread).blocked_ticks; }
 
   private:
     struct Off {
-        Intervals all, preempted;
+        Steps blocked, preempted;
+        double blocked_ticks = 0;
     };
 
     const Off& off_of(std::size_t thread) const {
@@ -141,15 +147,17 @@ class Activities {
         return thread < off_.size() ? off_[thread] : kNone;
     }
 
-    void find_owners(const score::Report& report);
-    void find_arrivals(const score::Report& report);
+    bool find_owners(const score::Report& report);
+    void find_arrivals(const trace::TraceInfo& info, const score::Report& report);
+    void find_off(const score::Report& report);
 
     KeptTime time_;
     std::vector<OfThread> threads_;
     std::map<std::uint32_t, Steps> of_any_;
     std::vector<std::vector<Held>> waits_;     // by thread
     std::vector<std::vector<Held>> arrivals_;  // likewise
-    std::vector<Off> off_;
+    std::vector<Off> off_;                     // likewise
+    std::vector<double> lives_;                // likewise
 };
 
 }  // namespace rdam::hints

@@ -28,22 +28,22 @@ class Waits {
             add_slow_calls();
     }
 
-    /// Of the function's loss: in waits of which it is known for whom, or that for nobody any more.
-    double share() const { return share_of(times_.known() + times_.nobody()); }
+    /// Of the function's loss: in waits of which it is known for whom, or that the thread was woken.
+    double share() const { return share_of(times_.known() + times_.woken()); }
 
     void tell(Hints& hints) const {
         const auto owner = times_.owner();
-        const auto loser = nearly_only(ticks_of_loser_, times_.known() + times_.nobody());
-        const double known = share_of(times_.known()), nobody = share_of(times_.nobody());
+        const auto loser = nearly_only(ticks_of_loser_, times_.known() + times_.woken());
+        const double known = share_of(times_.known()), woken = share_of(times_.woken());
         const auto thread = [&](std::size_t number) {
             return described_thread(loss_.report.threads[number]);
         };
         const std::string who =
             owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
-        const double share = std::max(known, nobody);
+        const double share = std::max(known, woken);
         std::string text = fmt::format("for {}{:.0f} % of the time lost in {}(){}, ", times_.at_least(),
                                        100 * share, loss_.row.name, loser ? " by " + thread(*loser) : "");
-        text += by_ == Held::By::owner ? of_mutex(who, known, nobody) : of_barrier(who, known, nobody);
+        text += by_ == Held::By::owner ? of_mutex(who, known, woken) : of_barrier(who, known, woken);
         Hint hint{.kind = by_ == Held::By::owner ? HintKind::owner : HintKind::last_to_come,
                   .text = std::move(text),
                   .share = share};
@@ -55,34 +55,35 @@ class Waits {
     }
 
   private:
-    std::string of_mutex(const std::string& who, double known, double nobody) const {
+    std::string of_mutex(const std::string& who, double known, double woken) const {
         constexpr const char* kWoken = "the thread that was woken has not come to run yet";
         const std::string what =
             times_.mutex_text(loss_.variable_at != nullptr ? *loss_.variable_at : VariableAt{});
         const std::string meanwhile = times_.meanwhile("it");
-        if (nobody > known)
-            return fmt::format("nobody has {} that is waited for any more: {}{}", what, kWoken,
+        if (woken > known)
+            return fmt::format("{} has been given back, and {}{}", what, kWoken,
                                known >= kWorthSaying
                                    ? fmt::format("; for {:.0f} % {} has it{}", 100 * known, who, meanwhile)
                                    : std::string{});
-        return fmt::format("{} has {} that is waited for{}{}", who, what, meanwhile,
-                           nobody >= kWorthSaying ? fmt::format("; for {:.0f} % nobody has it any more: {}",
-                                                                100 * nobody, kWoken)
-                                                  : std::string{});
+        return fmt::format(
+            "{} has {} that is waited for{}{}", who, what, meanwhile,
+            woken >= kWorthSaying
+                ? fmt::format("; for {:.0f} % it has been given back, and {}", 100 * woken, kWoken)
+                : std::string{});
     }
 
-    std::string of_barrier(const std::string& who, double known, double nobody) const {
+    std::string of_barrier(const std::string& who, double known, double woken) const {
         const std::string meanwhile = times_.meanwhile("it");
-        if (nobody > known)
+        if (woken > known)
             return fmt::format("all have come, and the thread has not come to run yet{}",
                                known >= kWorthSaying ? fmt::format("; for {:.0f} % {} has not come yet{}",
                                                                    100 * known, who, meanwhile)
                                                      : std::string{});
         return fmt::format(
             "{} has not come yet{}{}", who, meanwhile,
-            nobody >= kWorthSaying
+            woken >= kWorthSaying
                 ? fmt::format("; for {:.0f} % all have come, and the thread has not come to run yet",
-                              100 * nobody)
+                              100 * woken)
                 : std::string{});
     }
 

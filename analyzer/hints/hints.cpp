@@ -244,7 +244,7 @@ std::string_view name_of(HintKind kind) {
 
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at) {
-    return hints_of_all(Run{info, report, Activities{report}, variable_at});
+    return hints_of_all(Run{info, report, Activities{info, report}, variable_at});
 }
 
 Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings& settings,
@@ -253,7 +253,7 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
         reader, settings,
         {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
-    const Run run{reader.info(), *report, Activities{*report}, options.variable_at};
+    const Run run{reader.info(), *report, Activities{reader.info(), *report}, options.variable_at};
     auto functions = hints_of_all(run);
     WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
     return Analysis{std::move(*report), std::move(functions), std::move(waits)};

@@ -136,7 +136,10 @@ struct WaitEdge {
     double inside_share = 0;     ///< of these waits
     double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
     double owner_preempted = 0;  ///< … because others are to run
-    std::string meanwhile;       ///< the same for people, `; the owner is inside …`; may be empty
+    std::string
+        meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond
+                    ///< the first WaitGraph::kInWords edges, of which variables have no names, either
+    bool at_least = false;  ///< much of what these threads waited for is not known
 };
 
 /// For whom a thread waits longest.
@@ -145,12 +148,15 @@ struct ThreadWait {
     double share = 0;    ///< of its life
 };
 
-/// All waits for such mutexes and at barriers: known + nobody + what is not known = 1.
+/// All waits for such mutexes and at barriers: known + woken + what is not known = 1.
 struct WaitGraph {
-    std::vector<WaitEdge> edges = {};  ///< the largest, largest share first; none: no such wait was recorded
-    std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: likewise
+    static constexpr std::size_t kInWords = 5;
+
+    bool recorded = false;                    ///< there are such waits
+    std::vector<WaitEdge> edges = {};         ///< the largest, largest share first
+    std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: none is recorded
     double known = 0;                         ///< in this share of them it is known for which thread
-    double nobody = 0;  ///< … for nobody any more: who was woken has not come to run yet
+    double woken = 0;  ///< … the thread that was woken has not come to run yet (Held::kWoken)
     std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
 };
 

@@ -25,7 +25,7 @@ void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
         return;
     }
     ticks_of_object_[part.object] += weighted;
-    (part.is_owned() ? known_ : nobody_) += weighted;
+    (part.is_owned() ? known_ : woken_) += weighted;
     if (!part.is_owned()) return;
     ticks_of_owner_[part.owner] += weighted;
     parts_of_[part.owner].push_back({time, weight});
@@ -36,16 +36,10 @@ std::optional<std::size_t> OwnerTimes::owner() const {
 }
 
 std::string OwnerTimes::mutex_text(const VariableAt& variable_at) const {
-    const auto address = nearly_only(ticks_of_object_, known_ + nobody_);
+    const auto address = nearly_only(ticks_of_object_, known_ + woken_);
     if (!address) return "a mutex";
     const std::string name = variable_at ? variable_at(*address) : std::string{};
     return "the mutex " + (name.empty() ? fmt::format("{:#x}", *address) : name);
-}
-
-bool OwnerTimes::is_sampled(std::uint32_t function) const {
-    return std::ranges::any_of(report_->functions, [&](const score::FunctionRow& row) {
-        return row.function == function && row.sampled;
-    });
 }
 
 std::optional<OwnerTimes::Inside> OwnerTimes::inside() const {
@@ -60,10 +54,11 @@ std::optional<OwnerTimes::Inside> OwnerTimes::inside() const {
         for (const Activities::Inside& inside : activities_->threads()[owner]) {
             // Of those that are sampled it is known in windows only who is inside them, and who is inside a lock
             // has it, or waits.
-            if (is_sampled(inside.function) || std::ranges::find(waiters, inside.function) != waiters.end())
+            if (info_->functions[inside.function].windowed_since != 0 ||
+                std::ranges::find(waiters, inside.function) != waiters.end())
                 continue;
             Sums& sums = functions[inside.function];
-            sums.during += product(waits, Steps{inside.times});
+            sums.during += product(waits, inside.during);
             for (const Interval& time : inside.times)
                 sums.all += time.ticks();
         }
@@ -83,27 +78,28 @@ std::optional<OwnerTimes::Inside> OwnerTimes::inside() const {
 double OwnerTimes::preempted() const {
     double sum = 0;
     for (const auto& [owner, parts] : parts_of_)
-        sum += product(Steps{parts}, Steps{activities_->preempted(owner)});
+        sum += product(Steps{parts}, activities_->preempted(owner));
     return known_ > 0 ? sum / known_ : 0;
 }
 
 double OwnerTimes::waiting() const {
     double sum = 0;
     for (const auto& [owner, parts] : parts_of_)
-        sum += product(Steps{parts}, Steps{activities_->off(owner)});
-    return known_ > 0 ? sum / known_ - preempted() : 0;
+        sum += product(Steps{parts}, activities_->blocked(owner));
+    return known_ > 0 ? sum / known_ : 0;
 }
 
 /// For which thread the owners wait most of the time; empty: that is not known.
 std::string OwnerTimes::for_whom() const {
     std::map<std::size_t, double> sums;
     for (const auto& [owner, parts] : parts_of_) {
-        std::map<std::size_t, Intervals> waits;
+        const Steps waits{parts};
+        std::map<std::size_t, Intervals> thirds;
         for (const Held::By by : {Held::By::owner, Held::By::arrival})
             for (const Held& part : activities_->waits_of(owner, by))
-                if (part.is_owned()) waits[part.owner].push_back(part.time);
-        for (auto& [third, times] : waits)
-            sums[third] += product(Steps{parts}, Steps{united(std::move(times))});
+                if (part.is_owned()) thirds[part.owner].push_back(part.time);
+        for (auto& [third, times] : thirds)
+            sums[third] += product(waits, Steps{united(std::move(times))});
     }
     const auto most = std::ranges::max_element(sums, {}, [](const auto& each) { return each.second; });
     if (most == sums.end() || most->second < kMinExplained * known_) return {};
@@ -154,7 +150,8 @@ class Graph {
         WaitGraph graph;
         if (all_ <= 0) return graph;
         graph.known = known_ / all_;
-        graph.nobody = nobody_ / all_;
+        graph.recorded = true;
+        graph.woken = woken_ / all_;
         if (blocked_ > 0 && report_.switches.lost == 0)
             graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
@@ -162,8 +159,15 @@ class Graph {
             largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);
         std::ranges::stable_sort(largest, std::ranges::greater{},
                                  [](const auto& each) { return each.first; });
-        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges)))
-            graph.edges.push_back(edge(each->first, each->second, share, variable_at));
+        // To find a name means to read an object's symbols, and to find out for whom owners wait is costly.
+        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges))) {
+            const bool in_words = graph.edges.size() < WaitGraph::kInWords;
+            graph.edges.push_back(
+                edge(each->first, each->second, share, in_words ? variable_at : VariableAt{}));
+            if (in_words)
+                graph.edges.back().meanwhile =
+                    each->second.times.meanwhile(graph.edges.back().barrier ? "the last one" : "the owner");
+        }
         add_threads(graph);
         return graph;
     }
@@ -171,7 +175,7 @@ class Graph {
   private:
     /// Between two groups of threads. Where there are more, they are one.
     static constexpr std::size_t kFewObjects = 16;
-    static constexpr std::size_t kMaxEdges = 256;
+    static constexpr std::size_t kMaxEdges = 64;
 
     using Pair = std::tuple<std::string, std::string, Held::By>;
     using Key = std::pair<Pair, std::uint64_t>;
@@ -196,7 +200,7 @@ class Graph {
     void add(std::size_t thread, const Held& part) {
         const double ticks = part.time.ticks();
         all_ += ticks;
-        if (part.owner == Held::kNobody) nobody_ += ticks;
+        if (part.owner == Held::kWoken) woken_ += ticks;
         if (!part.is_owned()) return;
         known_ += ticks;
         const Pair pair = pair_of(thread, part);
@@ -206,6 +210,7 @@ class Graph {
         edge.times.add(part, part.time, 1);
         edge.waiters[thread] += ticks;
         edge.owners[part.owner] += ticks;
+        owners_of_[thread][part.owner] += ticks;
     }
 
     void add_off(std::size_t thread) {
@@ -213,31 +218,25 @@ class Graph {
         for (const Held::By by : {Held::By::owner, Held::By::arrival})
             for (const Held& part : activities_.waits_of(thread, by))
                 waits.push_back(part.time);
-        // Preempted times are times off, too.
-        const Steps off{activities_.off(thread)}, preempted{activities_.preempted(thread)};
-        const Steps in_waits{united(std::move(waits))};
-        all_blocked_ += product(in_waits, off) - product(in_waits, preempted);
-        for (const Interval& time : activities_.off(thread))
-            blocked_ += time.ticks();
-        for (const Interval& time : activities_.preempted(thread))
-            blocked_ -= time.ticks();
+        all_blocked_ += product(Steps{united(std::move(waits))}, activities_.blocked(thread));
+        blocked_ += activities_.blocked_ticks(thread);
     }
 
     /// For whom each thread waits longest.
     void add_threads(WaitGraph& graph) const {
-        std::vector<std::map<std::string, std::map<std::size_t, double>>> owners_of(report_.threads.size());
-        for (const auto& [key, edge] : edges_)
-            for (const auto& [thread, ticks] : edge.waiters)
-                for (const auto& [owner, all] : edge.owners)
-                    owners_of[thread][std::get<1>(key.first)][owner] += ticks * all / edge.times.known();
-        for (std::size_t t = 0; t < owners_of.size(); ++t) {
+        for (std::size_t t = 0; t < report_.threads.size(); ++t) {
+            std::map<std::string, std::map<std::size_t, double>> by_group;
+            const auto owners = owners_of_.find(t);
+            if (owners != owners_of_.end())
+                for (const auto& [owner, ticks] : owners->second)
+                    by_group[groups_[owner]][owner] += ticks;
             ThreadWait& wait = graph.of_threads.emplace_back();
-            for (const auto& [group, owners] : owners_of[t]) {
+            for (const auto& [group, of_group] : by_group) {
                 double ticks = 0;
-                for (const auto& [owner, part] : owners)
+                for (const auto& [owner, part] : of_group)
                     ticks += part;
                 const double share = ticks / lives_of({{t, 0}});
-                if (share > wait.share) wait = {described(group, owners), share};
+                if (share > wait.share) wait = {described(group, of_group), share};
             }
         }
     }
@@ -261,7 +260,8 @@ class Graph {
                 .inside_share = inside ? inside->share : 0,
                 .owner_waiting = from.times.waiting(),
                 .owner_preempted = from.times.preempted(),
-                .meanwhile = from.times.meanwhile("the owner")};
+                .meanwhile = {},
+                .at_least = *from.times.at_least() != 0};
     }
 
     std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {
@@ -271,10 +271,8 @@ class Graph {
 
     double lives_of(const std::map<std::size_t, double>& threads) const {
         double lives = 0;
-        for (const auto& [thread, time] : threads) {
-            const trace::ThreadInfo& life = info_.threads[report_.threads[thread].number];
-            lives += activities_.kept({life.start, std::max(life.start, life.end)}).ticks();
-        }
+        for (const auto& [thread, time] : threads)
+            lives += activities_.life(thread);
         return std::max(lives, 1.0);
     }
 
@@ -291,7 +289,8 @@ class Graph {
     std::vector<std::string> groups_;                  // by thread
     std::map<Pair, std::set<std::uint64_t>> objects_;  // no more than kFewObjects + 1
     std::map<Key, Edge> edges_;
-    double all_ = 0, known_ = 0, nobody_ = 0, all_blocked_ = 0, blocked_ = 0;
+    std::map<std::size_t, std::map<std::size_t, double>> owners_of_;  // ticks, by waiter and owner
+    double all_ = 0, known_ = 0, woken_ = 0, all_blocked_ = 0, blocked_ = 0;
 };
 
 }  // namespace

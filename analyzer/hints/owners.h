@@ -32,10 +32,10 @@ class OwnerTimes {
     /// `time`: of `part`, or a part of it. A tick of it counts `weight`.
     void add(const Held& part, const Interval& time, double weight);
 
-    double known() const { return known_; }    ///< in which it is known for which thread
-    double nobody() const { return nobody_; }  ///< … in which it was for none any more (Held::kNobody)
+    double known() const { return known_; }  ///< in which it is known for which thread
+    double woken() const { return woken_; }  ///< … in which it was for none any more (Held::kWoken)
     /// `at least `, if there are enough waits of which it is not known for whom; else empty.
-    const char* at_least() const { return unknown_ >= kWorthSaying * (known_ + nobody_) ? "at least " : ""; }
+    const char* at_least() const { return unknown_ >= kWorthSaying * (known_ + woken_) ? "at least " : ""; }
     std::size_t owners() const { return parts_of_.size(); }
     /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
@@ -56,13 +56,12 @@ class OwnerTimes {
 
   private:
     std::string for_whom() const;
-    bool is_sampled(std::uint32_t function) const;
 
     const trace::TraceInfo* info_;
     const score::Report* report_;
     const Activities* activities_;
     double known_ = 0;
-    double nobody_ = 0;
+    double woken_ = 0;
     double unknown_ = 0;
     std::map<std::size_t, double> ticks_of_owner_;     // by thread
     std::map<std::uint64_t, double> ticks_of_object_;  // by address

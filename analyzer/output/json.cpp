@@ -310,7 +310,7 @@ Json waits_json(const hints::WaitGraph& graph) {
             edges.back()["inside_share"] = finite(edge.inside_share);
         }
     }
-    Json out{{"edges", edges}, {"known", finite(graph.known)}, {"nobody", finite(graph.nobody)}};
+    Json out{{"edges", edges}, {"known", finite(graph.known)}, {"woken", finite(graph.woken)}};
     if (graph.of_blocked) out["of_blocked"] = finite(*graph.of_blocked);
     return out;
 }
@@ -340,7 +340,7 @@ Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOp
              {"threads", threads_json(report, analysis.waits)},
              {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
-    if (!analysis.waits.edges.empty()) out["waits"] = waits_json(analysis.waits);
+    if (analysis.waits.recorded) out["waits"] = waits_json(analysis.waits);
     if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out;
 }

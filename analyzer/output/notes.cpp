@@ -296,8 +296,8 @@ namespace {
 std::string edge_line(const hints::WaitEdge& edge) {
     const bool one = edge.waiter_tids.size() == 1, one_owner = edge.owner_tids.size() == 1;
     const std::string begin =
-        fmt::format("for {} of {}, {} {}", percent(edge.share), one ? "its life" : "their lives",
-                    edge.waiters, one ? "waits" : "wait");
+        fmt::format("for {}{} of {}, {} {}", edge.at_least ? "at least " : "", percent(edge.share),
+                    one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
     if (edge.barrier)
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
                            one_owner ? "comes" : "come in turn", edge.meanwhile);
@@ -309,17 +309,15 @@ std::string edge_line(const hints::WaitEdge& edge) {
 
 std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     constexpr double kMinShare = 0.05;
-    constexpr std::size_t kMax = 5;
     std::vector<std::string> lines;
-    for (const hints::WaitEdge& edge : graph.edges) {
-        if (edge.share < kMinShare || lines.size() == kMax) break;
-        lines.push_back(edge_line(edge));
-    }
+    for (const hints::WaitEdge& edge : graph.edges)
+        if (edge.share >= kMinShare && lines.size() < hints::WaitGraph::kInWords)
+            lines.push_back(edge_line(edge));
     if (lines.empty()) return lines;
-    const std::string nobody =
-        graph.nobody >= kMinShare
-            ? fmt::format(", and for {} for nobody any more, as the woken thread had not come to run yet",
-                          percent(graph.nobody))
+    const std::string woken =
+        graph.woken >= kMinShare
+            ? fmt::format(", and for {} the thread had been woken and had not come to run yet",
+                          percent(graph.woken))
             : std::string{};
     const std::string blocked =
         graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
@@ -327,7 +325,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
                          : std::string{};
     lines.push_back(
         fmt::format("for {} of the time waited for mutexes and at barriers it is known for whom{}{}",
-                    percent(graph.known), nobody, blocked));
+                    percent(graph.known), woken, blocked));
     return lines;
 }
 

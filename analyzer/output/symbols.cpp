@@ -149,20 +149,53 @@ std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info) {
     return std::make_unique<FileSymbols>(info);
 }
 
-std::string variable_at(const trace::TraceInfo& info, std::uint64_t address) {
-    const trace::ObjectInfo* object = trace::object_at(info, address);
-    if (object == nullptr || !object->path.starts_with('/')) return {};
-    const auto file = ObjectFile::open(object->path);
-    if (!file || file->build_id() != object->build_id) return {};
-    const std::uint64_t place = address - object->base;
-    const Symbol* found = nullptr;
-    for (const Symbol& symbol : file->symbols())
-        if (!symbol.is_code() && symbol.address <= place && place - symbol.address < symbol.size &&
-            (found == nullptr || symbol.address > found->address))
-            found = &symbol;
-    if (found == nullptr) return {};
-    const std::string name = display_name(found->name);
-    return place == found->address ? name : fmt::format("{}+{:#x}", name, place - found->address);
+namespace {
+
+class Variables {
+  public:
+    explicit Variables(const trace::TraceInfo& info) : info_(info) {}
+
+    const std::string& at(std::uint64_t address) {
+        const auto [known, is_new] = known_.try_emplace(address);
+        if (is_new) known->second = look_up(address);
+        return known->second;
+    }
+
+  private:
+    std::string look_up(std::uint64_t address) {
+        const trace::ObjectInfo* object = trace::object_at(info_, address);
+        const ObjectFile* file = object != nullptr ? open(*object) : nullptr;
+        if (file == nullptr) return {};
+        const std::uint64_t place = address - object->base;
+        const Symbol* found = nullptr;
+        for (const Symbol& symbol : file->symbols())
+            if (!symbol.is_code() && symbol.address <= place && place - symbol.address < symbol.size &&
+                (found == nullptr || symbol.address > found->address))
+                found = &symbol;
+        if (found == nullptr) return {};
+        const std::string name = display_name(found->name);
+        return place == found->address ? name : fmt::format("{}+{:#x}", name, place - found->address);
+    }
+
+    const ObjectFile* open(const trace::ObjectInfo& object) {
+        const auto [entry, is_new] = files_.try_emplace(&object);
+        if (is_new && object.path.starts_with('/'))
+            if (auto file = ObjectFile::open(object.path); file && file->build_id() == object.build_id)
+                entry->second.emplace(std::move(*file));
+        return entry->second ? &*entry->second : nullptr;
+    }
+
+    const trace::TraceInfo& info_;
+    std::map<const trace::ObjectInfo*, std::optional<ObjectFile>> files_;  // none: not to be had
+    std::map<std::uint64_t, std::string> known_;
+};
+
+}  // namespace
+
+std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo& info) {
+    return [variables = std::make_shared<Variables>(info)](std::uint64_t address) {
+        return variables->at(address);
+    };
 }
 
 SymbolsAhead::SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info) : symbols_{symbols}, info_{info} {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -60,9 +61,10 @@ class TraceSymbols : public Symbols {
 /// that ran, else TraceSymbols. `info` must outlive it. Not thread-safe.
 std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
 
-/// The variable of an object of the process that holds this address: `cache_lock`, `table+0x40`. Empty: none is
-/// known, or the object's file is not there any more. Reads the file's symbols.
-std::string variable_at(const trace::TraceInfo& info, std::uint64_t address);
+/// Asked about an address of the process, it tells the variable of an object that holds it: `cache_lock`,
+/// `table+0x40`. Empty: none is known, or the object's file is not there any more. Reads the symbols of each
+/// object once, when it is first asked about it. Not thread-safe; `info` must outlive it.
+std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo& info);
 
 // Symbols take a twentieth of a second to find, most of it debug information that is being unpacked: time in
 // which the events can be read.

@@ -388,7 +388,6 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     add_sequence_rows(context, losses, row);
     add_stack_rows(context, losses, row);
     row.by_design = waits_by_design(context, row);
-    row.barrier = is_barrier(context.info.functions[row.function]);
     return row;
 }
 
@@ -399,7 +398,7 @@ const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
 
 bool is_barrier(const trace::FunctionInfo& function) {
     const CatalogueFunction* const known = known_wait(function);
-    return known != nullptr && known->for_threads && known->by_design.empty() && known->runs.empty();
+    return known != nullptr && known->barrier;
 }
 
 namespace {

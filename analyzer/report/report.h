@@ -220,6 +220,7 @@ struct TimedCall {
             ///< or several
 };
 struct ThreadTimeline {
+    std::uint64_t begin = 0, end = 0;  ///< of the part of the thread's life that was analyzed
     std::vector<TimedCall> calls;
     std::vector<samples::OwnedWait> waits;  ///< for mutexes that name their owners
     std::vector<samples::OffTime> off;      ///< likewise in these windows, where there are such waits
@@ -241,7 +242,6 @@ struct FunctionRow : Scored {
 
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
     std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
-    bool barrier = false;        ///< threads wait in it until all of them have come
     bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
                                  ///< recorded it, and it is no shared library's
     double rdam_all = 0;         ///< lost_ns / Σ T of all threads

@@ -81,14 +81,17 @@ void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) 
 
 void add_timelines(const RowContext& context, Report& report) {
     const bool asked =
-        std::ranges::any_of(report.functions,
-                            [](const auto& row) { return !row.slow.empty() || row.barrier; }) ||
+        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
         std::ranges::any_of(context.threads,
-                            [](const auto& thread) { return !thread->owned_waits.calls().empty(); });
+                            [](const auto& thread) { return !thread->owned_waits.calls().empty(); }) ||
+        std::ranges::any_of(context.info.functions, is_barrier);
     if (!asked) return;
     report.windows = common_windows(context);
-    for (const auto& thread : context.threads) {
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        const auto& thread = context.threads[t];
         ThreadTimeline& timeline = report.timeline.emplace_back();
+        timeline.begin = context.spans[t].begin;
+        timeline.end = std::max(context.spans[t].begin, context.spans[t].end);
         timeline.calls.reserve(thread->windows.calls().size());
         for (const samples::WindowCall& call : thread->windows.calls())
             timeline.calls.push_back({call.function, call.begin, call.end, only_key(*thread, call.group)});

@@ -23,8 +23,8 @@ struct Trampolines {
 extern const Trampolines rdam_variants[rdam::shm::kClocks][2];
 
 /// For FunctionEntry::store_integers and store_vectors, by the number of registers.
-extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
-extern const std::uint8_t rdam_store_owner;  ///< likewise, for Recording::owner
+/// The last one is for Recording::owner.
+extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 2];
 extern const std::uint8_t rdam_store_vectors[rdam::plan::kMaxVectorRegisters + 1];
 }
 
@@ -119,8 +119,8 @@ void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uin
     entry.vectors = recording.vector_registers;
     entry.stack_words = recording.stack_words;
     entry.return_value = static_cast<std::uint8_t>(recording.return_value);
-    entry.store_integers =
-        recording.owner != 0 ? rdam_store_owner : rdam_store_integers[recording.integer_registers];
+    entry.store_integers = rdam_store_integers[recording.owner != 0 ? plan::kMaxIntegerRegisters + 1
+                                                                    : recording.integer_registers];
     entry.store_vectors = rdam_store_vectors[recording.vector_registers];
     if (anew || entry.pair_key == 0) entry.pair_key = make_pair_key(number, anew);
 }

@@ -394,18 +394,15 @@ rdam_pads_end:
         .globl  rdam_trampolines_end
 rdam_trampolines_end:
 
-// Where STORE_WORDS begins, from its first label, by the number of registers: as in one copy, so in all.
+// Where STORE_WORDS begins, from its first label, by the number of registers, and for an owner: as in one copy, so in all. No
+// jump out of the macro, which is short in one copy and long in another, is between the labels.
         .section .rodata
         .hidden rdam_store_integers
         .globl  rdam_store_integers
 rdam_store_integers:
-        .irp    first, i0, i1, i2, i3, i4, i5, i6
-        .byte   .Lstack_rdtscp_\first - .Lstack_rdtscp_i6
+        .irp    first, i0, i1, i2, i3, i4, i5, i6, owner
+        .byte   .Lstack_rdtscp_\first - .Lstack_rdtscp_owner
         .endr
-        .hidden rdam_store_owner
-        .globl  rdam_store_owner
-rdam_store_owner:
-        .byte   .Lstack_rdtscp_owner - .Lstack_rdtscp_i6
         .hidden rdam_store_vectors
         .globl  rdam_store_vectors
 rdam_store_vectors:

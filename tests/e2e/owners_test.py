@@ -77,14 +77,14 @@ class Owners(Case):
                 report = self.analyze()
                 lives = {row["tid"]: row["duration_ns"] / 1e6 for row in report["threads"]}
                 waits = report["waits"]
-                self.assertGreater(waits["known"] + waits["nobody"], 0.9)
-                self.assertLessEqual(waits["known"] + waits["nobody"], 1.001)
+                self.assertGreater(waits["known"] + waits["woken"], 0.8)
+                self.assertLessEqual(waits["known"] + waits["woken"], 1.001)
                 for waiter, owner, mutex, inside in wanted:
                     edge, = (each for each in waits["edges"] if set(each["waiters"]) <= set(threads[waiter])
                              and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
                     self.assertEqual(edge.get("inside"), inside, edge)
                     share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
-                    self.assertAlmostEqual(edge["share"], share, delta=0.15, msg=(edge, waits))
+                    self.assertAlmostEqual(edge["share"], share, delta=0.2, msg=(edge, waits))
                 text = self.rdam("analyze", "trace.bin").stdout.decode()
                 self.assertIn("Who waits for whom", text)
                 self.assertRegex(text, rf"(?m)^  for \d+ % of .* wait.* for .*\b{wanted[0][1]}\b")

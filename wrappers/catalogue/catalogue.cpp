@@ -27,7 +27,7 @@ struct Flag {
 constexpr std::array kFlags = {
     Flag{'w', &CatalogueFunction::waits},           Flag{'b', &CatalogueFunction::busy_waits},
     Flag{'t', &CatalogueFunction::for_threads},     Flag{'u', &CatalogueFunction::unlisted},
-    Flag{'d', &CatalogueFunction::in_default_list},
+    Flag{'d', &CatalogueFunction::in_default_list}, Flag{'m', &CatalogueFunction::barrier},
 };
 
 /// Up to the next separator or the end, which it takes away.

@@ -41,6 +41,7 @@ struct CatalogueFunction {
     bool waits = false;              ///< may put the calling thread to sleep: perf's samples do not see it
     bool busy_waits = false;         ///< waits on the processor, before it sleeps or instead
     std::string by_design;     ///< what it waits for, as it should: `for a thread's end`; empty: it does not
+    bool barrier = false;      ///< it waits until all threads have come
     bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it
     std::string runs;       ///< the program's code that it runs besides: `the parallel region`; empty: none
     bool unlisted = false;  ///< `rdam hot` adds no line for it, but for what it waits in

@@ -19,9 +19,9 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-constexpr std::array<std::string_view, 9> kGroupKeys = {
-    "waits",    "busy-waits", "by-design",        "for-threads", "runs",
-    "unlisted", "default",    "also-with-prefix", "functions"};
+constexpr std::array<std::string_view, 10> kGroupKeys = {
+    "barrier", "waits",    "busy-waits", "by-design",        "for-threads",
+    "runs",    "unlisted", "default",    "also-with-prefix", "functions"};
 
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
@@ -40,6 +40,7 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->busy_waits = group["busy-waits"].value_or(false);
         function->by_design = group["by-design"].value_or(std::string{});
         function->for_threads = group["for-threads"].value_or(false);
+        function->barrier = group["barrier"].value_or(false);
         function->runs = group["runs"].value_or(std::string{});
         function->unlisted = group["unlisted"].value_or(false);
         function->in_default_list = group["default"].value_or(false);

@@ -164,6 +164,15 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
     return sites;
 }
 
+bool reads_first_argument(const ObjectFile& file, std::uint64_t address) {
+    relocation::WithOperands first;
+    if (!first.decode(file.code(address, ZYDIS_MAX_INSTRUCTION_LENGTH))) return false;
+    const ZydisDecodedOperand& from = first.operands[1];
+    return first.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && from.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           from.mem.base == ZYDIS_REGISTER_RDI && from.mem.index == ZYDIS_REGISTER_NONE &&
+           from.mem.disp.value == 0;
+}
+
 std::vector<WaitSite> wake_sites(const ObjectFile& file, const CodeRange& unlock) {
     std::vector<WaitSite> sites = wait_sites(file, unlock);
     if (!sites.empty() || unlock.size() > kLargest) return sites;

@@ -23,6 +23,10 @@ struct WaitSite {
 /// others is no slow path. In the order of addresses.
 std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function);
 
+/// Whether the function at `address` reads what its first argument points to before it does anything else: a
+/// word that is waited for, as glibc's __lll_lock_wait does.
+bool reads_first_argument(const ObjectFile& file, std::uint64_t address);
+
 /// Where `unlock` leaves its fast path to wake a thread that waits: likewise, behind the atomic instruction that
 /// gives back what was taken. pthread_mutex_unlock only jumps to the internal function that does this, which
 /// pthread_cond_wait calls as well.

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <tuple>
 
 #include "tools/base/demangle.h"
@@ -356,11 +358,12 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
 
 namespace {
 
-/// Whether what this function calls to wait gets the mutex's address, where glibc's mutex begins: its locks do
-/// (nptl/pthread_mutex_lock.c: __lll_lock_wait gets &mutex->__data.__lock).
-bool waits_for_mutex(const ObjectFile& file, const FunctionPlan& function) {
+/// glibc's pthread_mutex_lock, not the function for robust and other mutexes, which calls more than what waits.
+bool is_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
+    constexpr std::array<std::string_view, 3> kNames{"pthread_mutex_lock", "__pthread_mutex_lock",
+                                                     "___pthread_mutex_lock"};
     const bool glibc = file.soname() == "libc.so.6" || file.soname() == "libpthread.so.0";
-    return glibc && function.linkage_name.find("pthread_mutex_") != std::string::npos;
+    return glibc && std::ranges::find(kNames, function.linkage_name) != kNames.end();
 }
 
 Parameter mutex_parameter() {
@@ -416,9 +419,9 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
         const auto target = file.extent(site.target);
         return target && !reads->second.first_in(*target) && !unwinds_by_stack_pointer();
     };
-    const auto name = [&](FunctionPlan& plan, const std::string& of, const char* what, std::uint64_t begin) {
-        plan.name = fmt::format("{} ({})", of, what);
-        plan.linkage_name = fmt::format("{}+{:#x}", of, plan.address - begin);
+    const auto name = [&](FunctionPlan& plan, const std::string& text, const std::string& linkage_name) {
+        plan.name = text;
+        plan.linkage_name = linkage_name;
         plan.source = function.source;
         plan.object = function.object;
         plan.wait_of = function.address;
@@ -427,15 +430,19 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
     for (const WaitSite& site : wait_sites(file, {function.address, function.address + function.size})) {
         if (site.address < function.address + function.prologue.original.size() || !fits(site)) continue;
         FunctionPlan wait = plan_site(file, site);
-        name(wait, function.name, "waiting", function.address);
-        if (waits_for_mutex(file, function)) record_owner(wait);
+        name(wait, function.name + " (waiting)",
+             fmt::format("{}+{:#x}", function.linkage_name, site.address - function.address));
+        // It gets the mutex's address, where glibc's mutex begins with the word that is waited for
+        // (nptl/pthread_mutex_lock.c: __lll_lock_wait gets &mutex->__data.__lock).
+        if (is_mutex_lock(file, function) && reads_first_argument(file, site.target)) record_owner(wait);
         waits.push_back(std::move(wait));
     }
-    if (waits.empty() || !waits_for_mutex(file, function)) return waits;
+    if (std::ranges::none_of(waits, [](const FunctionPlan& wait) { return wait.recording.owner != 0; }))
+        return waits;
     for (const WaitSite& site : unlock_sites(file)) {
         if (!fits(site)) continue;
         FunctionPlan wake = plan_site(file, site);
-        name(wake, "pthread_mutex_unlock", "waking", site.address);
+        name(wake, "pthread_mutex_unlock (waking)", "pthread_mutex_unlock (waking)");
         wake.wakes = true;
         wake.recording = {.integer_registers = 1};
         wake.parameters = {mutex_parameter()};

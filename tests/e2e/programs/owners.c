@@ -150,8 +150,8 @@ static void* work(void* argument) {
     struct Worker* worker = argument;
     worker->tid = syscall(SYS_gettid);
     pthread_setname_np(pthread_self(), worker->name);
-    while (!over)
-        worker->step(&worker->waited);
+    while (worker->step(&worker->waited))
+        continue;
     return NULL;
 }
 

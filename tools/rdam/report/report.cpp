@@ -67,11 +67,11 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
     recording.symbols = output::make_symbols(recording.reader.info());
     ProgressLine progress{"analyzing", recording.reader.events()};
     const trace::TraceInfo& info = recording.reader.info();
-    auto analysis = hints::analyze(
-        recording.reader, settings,
-        {.max_sequences = kSequencesOnPage,
-         .progress = [&](std::uint64_t events) { progress.update_or_stop(events); },
-         .variable_at = [&](std::uint64_t address) { return output::variable_at(info, address); }});
+    auto analysis =
+        hints::analyze(recording.reader, settings,
+                       {.max_sequences = kSequencesOnPage,
+                        .progress = [&](std::uint64_t events) { progress.update_or_stop(events); },
+                        .variable_at = output::variable_names(info)});
     if (!analysis) return tl::unexpected{analysis.error()};
     recording.analysis = std::move(*analysis);
     auto around = views::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});

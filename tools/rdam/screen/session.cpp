@@ -194,9 +194,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     if (report.functions.empty())
         return fail("{}: has no calls; choose a function of the ranking", info().functions[function].name);
     FunctionPage page;
-    page.hints = std::move(hints::find_hints(info(), report, [&](std::uint64_t address) {
-                               return output::variable_at(info(), address);
-                           }).front());
+    page.hints = std::move(hints::find_hints(info(), report, output::variable_names(info())).front());
     page.row = std::move(report.functions.front());
     page.keys = model_->key_choices(function, page.hints.explained);
     page.bars = score::bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
