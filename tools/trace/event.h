@@ -303,7 +303,8 @@ struct TraceInfo {
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
 
 /// By function: the index of the one whose waits it is (FunctionInfo::wait_of); kNoFunction: it is a
-/// function, or that one is not there, or it is none of its waits (FunctionInfo::wakes). Empty: there are no waits among them.
+/// function, or that one is not there, or it is none of its waits (FunctionInfo::wakes). Empty: there are no
+/// waits among them.
 std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions);
 
 /// Words of the enter event of a wait for a mutex that names its owner, or of what wakes one that waits

@@ -125,7 +125,9 @@ TEST_CASE("What losses overlap with is what it is time by time") {
     std::mt19937 random;
     for (int round = 0; round < 2000; ++round) {
         const SomeThreads made{random};
-        const Activities activities{made.report};
+        trace::TraceInfo info;
+        info.functions.resize(kFunctions);
+        const Activities activities{info, made.report};
         const Overlaps overlaps{activities, 0, made.slow};
         const Expected expected{made};
         REQUIRE(overlaps.lost() == Approx(expected.lost).margin(1e-9));
