@@ -149,18 +149,67 @@ std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t 
     return owner != thread ? owner : Held::kNotKnown;
 }
 
-/// Calls add(time, owner) for the parts of a wait of `thread`. `owning` begins with the last moment before it.
+/// By mutex, in the order of time.
+using OwningByMutex = std::map<std::uint64_t, std::vector<Owning>>;
+
+OwningByMutex owning_in(const score::Report& report) {
+    const auto threads = threads_by_tid(report);
+    OwningByMutex owning;
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            if (wait.given_back) {
+                owning[wait.mutex].push_back({wait.begin, Held::kWoken, t});
+                continue;
+            }
+            // 0: it is just being given back, or taken.
+            const auto owner = threads.find(wait.owner);
+            owning[wait.mutex].push_back(
+                {wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
+            owning[wait.mutex].push_back({wait.end, t});
+        }
+    }
+    for (auto& [mutex, moments] : owning)
+        std::ranges::stable_sort(moments, {}, &Owning::since);
+    return owning;
+}
+
+/// A wait has no more parts whose owners are known.
+constexpr std::size_t kMaxParts = 1024;
+
+/// From the last moment before the wait on; empty: there is none.
+std::span<const Owning> moments_from(const std::vector<Owning>& moments, std::uint64_t begin) {
+    const auto next = std::ranges::upper_bound(moments, begin, {}, &Owning::since);
+    if (next == moments.begin()) return {};
+    return {next - 1, moments.end()};
+}
+
+/// Of all waits together, about.
+std::size_t count_parts(const score::Report& report, const OwningByMutex& owning) {
+    std::size_t parts = 0;
+    for (const score::ThreadTimeline& timeline : report.timeline) {
+        for (const samples::OwnedWait& wait : timeline.waits) {
+            if (wait.given_back) continue;
+            const std::span<const Owning> moments = moments_from(owning.at(wait.mutex), wait.begin);
+            const auto end = std::ranges::lower_bound(moments, wait.end, {}, &Owning::since);
+            parts += std::min(static_cast<std::size_t>(end - moments.begin()), kMaxParts);
+        }
+    }
+    return parts;
+}
+
+/// Calls add(end, owner) for the parts of a wait of `thread`, one behind the other. `moments` begin with the last
+/// one before it.
 template <class Add>
-void add_parts(std::size_t thread, const samples::OwnedWait& wait, std::span<const Owning> owning,
+void add_parts(std::size_t thread, const samples::OwnedWait& wait, std::span<const Owning> moments,
                const Add& add) {
-    constexpr std::size_t kMax = 1024;
+    if (moments.empty()) return add(wait.end, Held::kNotKnown);
     std::uint64_t from = wait.begin;
     for (std::size_t at = 0; from < wait.end; ++at) {
-        const Owning* const next = at + 1 < owning.size() ? &owning[at + 1] : nullptr;
+        const Owning* const next = at + 1 < moments.size() ? &moments[at + 1] : nullptr;
         const bool last = next == nullptr || next->since >= wait.end;
-        if (at == kMax && !last) return add(Interval{from, wait.end}, Held::kNotKnown);
+        if (at == kMaxParts && !last) return add(wait.end, Held::kNotKnown);
         const std::uint64_t to = last ? wait.end : std::max(from, next->since);
-        if (from < to) add(Interval{from, to}, owner_between(owning[at], last ? nullptr : next, thread));
+        if (from < to) add(to, owner_between(moments[at], last ? nullptr : next, thread));
         from = to;
     }
 }
@@ -279,13 +328,7 @@ std::uint64_t KeptTime::operator()(std::uint64_t tsc) const {
 }
 
 Activities::Activities(const trace::TraceInfo& info, const score::Report& report) {
-    // Each wait has as many parts as the mutex had owners meanwhile: fewer windows, if that is too much.
-    for (samples::Windows windows = report.windows;; windows.limit /= 2) {
-        auto time = KeptTime::of(windows, span_of(report.timeline));
-        if (!time) return;
-        time_ = std::move(*time);
-        if (find_owners(report) || windows.limit <= 1) break;
-    }
+    if (!find_owners(report)) return;
     for (const score::ThreadTimeline& timeline : report.timeline)
         lives_.push_back(time_({timeline.begin, timeline.end}).ticks());
     threads_.reserve(report.timeline.size());
@@ -317,48 +360,35 @@ void Activities::find_off(const score::Report& report) {
     }
 }
 
-/// False: there is too much of them.
+/// False: the run has an impossible length.
 bool Activities::find_owners(const score::Report& report) {
-    constexpr std::size_t kMaxParts = std::size_t{1} << 20;
-    const auto threads = threads_by_tid(report);
+    constexpr std::size_t kMostParts = std::size_t{1} << 20;
+    const OwningByMutex owning = owning_in(report);
+    // Each wait has as many parts as the mutex had owners meanwhile: fewer windows, if that is too much.
+    samples::Windows windows = report.windows;
+    for (std::size_t parts = count_parts(report, owning); parts > kMostParts; parts /= 2)
+        windows.limit /= 2;
+    const auto time = KeptTime::of(windows, span_of(report.timeline));
+    if (!time) return false;
+    time_ = *time;
     // Where threads are left out, they may have what others gave back.
     const std::size_t woken = report.left_out.threads > 0 ? Held::kNotKnown : Held::kWoken;
-    std::map<std::uint64_t, std::vector<Owning>> owning;  // by mutex
+    waits_.resize(report.timeline.size());
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const samples::OwnedWait& wait : report.timeline[t].waits) {
-            if (wait.given_back) {
-                owning[wait.mutex].push_back({wait.begin, Held::kWoken, t});
-                continue;
-            }
-            // 0: it is just being given back, or taken.
-            const auto owner = threads.find(wait.owner);
-            owning[wait.mutex].push_back(
-                {wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
-            owning[wait.mutex].push_back({wait.end, t});
+            const Interval kept = time_({wait.begin, wait.end});
+            if (wait.given_back || kept.begin == kept.end) continue;
+            std::uint64_t from = kept.begin;
+            add_parts(
+                t, wait, moments_from(owning.at(wait.mutex), wait.begin),
+                [&](std::uint64_t end, std::size_t owner) {
+                    const std::uint64_t to = end == wait.end ? kept.end : time_(end);
+                    if (from < to)
+                        waits_[t].push_back(
+                            {{from, to}, wait.mutex, wait.function, owner == Held::kWoken ? woken : owner});
+                    from = to;
+                });
         }
-    }
-    for (auto& [mutex, moments] : owning)
-        std::ranges::stable_sort(moments, {}, &Owning::since);
-    waits_.assign(report.timeline.size(), {});
-    std::size_t parts = 0;
-    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
-        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
-            if (wait.given_back) continue;
-            const auto add = [&](const Interval& time, std::size_t owner) {
-                const Interval kept = time_(time);
-                if (kept.begin < kept.end)
-                    waits_[t].push_back(
-                        {kept, wait.mutex, wait.function, owner == Held::kWoken ? woken : owner});
-            };
-            const std::span<const Owning> moments = owning[wait.mutex];
-            const auto next = std::ranges::upper_bound(moments, wait.begin, {}, &Owning::since);
-            if (next == moments.begin())
-                add({wait.begin, wait.end}, Held::kNotKnown);
-            else
-                add_parts(t, wait, {next - 1, moments.end()}, add);
-            if (parts + waits_[t].size() > kMaxParts) return false;
-        }
-        parts += waits_[t].size();
         std::ranges::stable_sort(waits_[t], {}, [](const Held& part) { return part.time.begin; });
     }
     return true;
