@@ -405,8 +405,10 @@ void Activities::find_arrivals(const trace::TraceInfo& info, const score::Report
                 barriers[{call.function, call.key}].push_back({{call.begin, call.end}, t});
     }
     arrivals_.resize(report.timeline.size());
-    for (auto& [barrier, calls] : barriers) {
-        std::ranges::sort(calls, {}, [](const Arrival& each) { return each.time.begin; });
+    for (auto& each : barriers) {
+        const auto& barrier = each.first;
+        std::vector<Arrival>& calls = each.second;
+        std::ranges::sort(calls, {}, [](const Arrival& arrival) { return arrival.time.begin; });
         for (auto call = calls.begin(); call != calls.end(); ++call) {
             const Arrival* const last = last_to_come(*call, {calls.begin(), calls.end()});
             const auto add = [&](const Interval& time, std::size_t owner) {
