@@ -70,8 +70,8 @@ Keys documented(const Place& place) {
     return keys;
 }
 
-const std::string kOfTrace = "## `trace`", kOfThreads = "## `threads[]`", kOfFunctions = "## `functions[]`",
-                  kOfHints = "### hints", kOfSeveral = "## Several traces",
+const std::string kOfTrace = "## `trace`", kOfThreads = "## `threads[]`", kOfWaits = "## `waits`",
+                  kOfFunctions = "## `functions[]`", kOfHints = "### hints", kOfSeveral = "## Several traces",
                   kOfOverall = "### `functions[]` of several traces", kOfCauses = "## `causes`",
                   kOfDiff = "## Two traces compared";
 
@@ -85,6 +85,9 @@ const std::map<std::string, Place> kPlaces{
     {"trace.counters", {"### switches and counters"}},
     {"threads", {kOfThreads, "text"}},
     {"threads.off_cpu", {kOfThreads}},
+    {"threads.waits_most_for", {kOfThreads, "text"}},
+    {"waits", {kOfWaits, "text"}},
+    {"waits.edges", {kOfWaits}},
     {"patterns", {"## `patterns[]`"}},
     {"functions", {kOfFunctions}},
     {"functions.waits", {kOfFunctions, "waits"}},
@@ -144,6 +147,23 @@ void collect_report(const Json& json, const Keys& own, Printed& printed) {
     }
 }
 
+hints::WaitGraph full_graph() {
+    hints::WaitGraph graph;
+    graph.recorded = true;
+    graph.of_blocked = 0.5;
+    graph.edges.push_back({.waiters = "thread 100 (worker)",
+                           .owners = "thread 101 (worker)",
+                           .waiter_tids = {100},
+                           .owner_tids = {101},
+                           .object = 0x5000,
+                           .variable = "lock",
+                           .object_name = "the mutex lock",
+                           .inside = "worker",
+                           .meanwhile = {}});
+    graph.of_threads = {{.owners = "thread 101 (worker)", .share = 0.5}};
+    return graph;
+}
+
 /// A report that has all that a report may have.
 hints::Analysis full_analysis() {
     score::Report report = analyze(contended_program(),
@@ -174,7 +194,8 @@ hints::Analysis full_analysis() {
             {{.hints = found,
               .off_share = hints::OffShare{},
               .explained = {{.name = "mutex"}},
-              .sequences = {found}}}};
+              .sequences = {found}}},
+            full_graph()};
 }
 
 std::string several_json(const std::vector<score::Report>& reports) {
