@@ -30,6 +30,8 @@ class Waits {
 
     /// Of the function's loss: in waits of which it is known for whom, or that the thread was woken.
     double share() const { return share_of(times_.known() + times_.woken()); }
+    /// Of a function that is sampled in windows, a few calls that waited say little of the others.
+    bool are_enough() const { return !loss_.row.windowed || calls_that_waited_ >= kMinCalls; }
 
     void tell(Hints& hints) const {
         const auto owner = times_.owner();
@@ -92,6 +94,7 @@ class Waits {
     /// Of a function that is sampled in windows, each wait is known, and few calls are.
     void add_own_waits() {
         scale_ = std::min(loss_.row.waited_ns / loss_.row.lost_ns, 1.0);
+        calls_that_waited_ = loss_.row.waits;
         for (std::size_t t = 0; t < activities_.threads().size(); ++t) {
             for (const Held& part : activities_.waits_of(t, by_)) {
                 if (part.function != loss_.row.function) continue;
@@ -105,16 +108,17 @@ class Waits {
     void add_calls() {
         const double base = loss_.row.baseline_ns / loss_.ns_per_tick;
         for (std::size_t t = 0; t < loss_.report.timeline.size(); ++t) {
-            std::vector<Interval> calls;
+            std::vector<score::TimedCall> calls;
             for (const score::TimedCall& call : loss_.report.timeline[t].calls)
-                if (call.function == loss_.row.function) calls.push_back({call.begin, call.end});
-            std::ranges::sort(calls, {}, &Interval::begin);
+                if (call.function == loss_.row.function && call.begin < call.end) calls.push_back(call);
+            std::ranges::sort(calls, {}, &score::TimedCall::begin);
             std::uint64_t outermost = 0;
-            for (const Interval& call : calls) {
+            for (const score::TimedCall& call : calls) {
                 if (call.end <= outermost) continue;  // of a recursive function
                 outermost = call.end;
-                if (const double lost = 1 - base / call.ticks(); lost > 0)
-                    add_waits_in(t, activities_.kept(call), lost);
+                const Interval time{call.begin, call.end};
+                if (const double lost = static_cast<double>(call.duration) - base; lost > 0)
+                    add_waits_in(t, activities_.kept(time), lost / time.ticks());
             }
         }
     }
@@ -142,6 +146,7 @@ class Waits {
         double waited = 0;
         for (auto each = first; each != waits.end() && each->time.begin < call.end; ++each)
             waited += part_in(*each).ticks();
+        if (waited > 0) ++calls_that_waited_;
         for (auto each = first; each != waits.end() && each->time.begin < call.end; ++each)
             add(thread, *each, part_in(*each), std::min(lost_ticks / waited, 1.0));
     }
@@ -156,8 +161,9 @@ class Waits {
     const Activities& activities_;
     const Held::By by_;
     OwnerTimes times_;
-    double scale_ = 1;                              ///< of the loss, what `whole_` is
-    double whole_ = 0;                              ///< ticks
+    double scale_ = 1;  ///< of the loss, what `whole_` is
+    double whole_ = 0;  ///< ticks
+    std::uint64_t calls_that_waited_ = 0;
     std::map<std::size_t, double> ticks_of_loser_;  // by thread
 };
 
@@ -165,7 +171,8 @@ class Waits {
 
 void find_owners(const LossPart& loss, Hints& hints) {
     for (const Held::By by : {Held::By::owner, Held::By::arrival})
-        if (const Waits waits{loss, by}; waits.share() >= kMinExplained) waits.tell(hints);
+        if (const Waits waits{loss, by}; waits.are_enough() && waits.share() >= kMinExplained)
+            waits.tell(hints);
 }
 
 }  // namespace rdam::hints

@@ -218,6 +218,7 @@ struct TimedCall {
     std::uint64_t key =
         0;  ///< the value of the only key of its sequence: a barrier's address; 0: it has none,
             ///< or several
+    std::uint64_t duration = 0;  ///< net, as calls::Call
 };
 struct ThreadTimeline {
     std::uint64_t begin = 0, end = 0;  ///< of the part of the thread's life that was analyzed

@@ -214,7 +214,10 @@ TEST_CASE("What calls lose in waits is said of all calls, not of the slow ones a
     made.row().outermost = kCalls;
     made.row().baseline_ns = 300;
     for (auto& call : made.report.timeline[0].calls)
-        if (call.function == 0) call.end = call.begin + 500;
+        if (call.function == 0) {
+            call.end = call.begin + 500;
+            call.duration = 500;
+        }
     for (std::size_t i = 0; i < kCalls; ++i)
         made.wait(0, i * 1000 + 20, i * 1000 + 220, 8);
     const hints::Hint* hint = made.owner_hint();
