@@ -139,7 +139,7 @@ struct WaitEdge {
     std::string
         meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond
                     ///< the first WaitGraph::kInWords edges, of which variables have no names, either
-    bool at_least = false;  ///< much of what these threads waited for is not known
+    bool at_least = false;  ///< for a tenth of all waits or more it is not known for whom
 };
 
 /// For whom a thread waits longest.

@@ -261,7 +261,7 @@ class Graph {
                 .owner_waiting = from.times.waiting(),
                 .owner_preempted = from.times.preempted(),
                 .meanwhile = {},
-                .at_least = *from.times.at_least() != 0};
+                .at_least = all_ - known_ - woken_ >= kWorthSaying * all_};
     }
 
     std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {
