@@ -40,28 +40,29 @@ class Waits {
         const auto thread = [&](std::size_t number) {
             return described_thread(loss_.report.threads[number]);
         };
+        const OwnerTimes::Doing doing = times_.doing();
+        const std::string meanwhile = times_.text(doing, "it");
         const std::string who =
             owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
         const double share = std::max(known, woken);
         std::string text = fmt::format("for {}{:.0f} % of the time lost in {}(){}, ", times_.at_least(),
                                        100 * share, loss_.row.name, loser ? " by " + thread(*loser) : "");
-        text += by_ == Held::By::owner ? of_mutex(who, known, woken) : of_barrier(who, known, woken);
+        text += by_ == Held::By::owner ? of_mutex(who, meanwhile, known, woken)
+                                       : of_barrier(who, meanwhile, known, woken);
         Hint hint{.kind = by_ == Held::By::owner ? HintKind::owner : HintKind::last_to_come,
                   .text = std::move(text),
                   .share = share};
-        if (const auto inside = times_.inside())
-            hint.concurrent_function = loss_.info.functions[inside->function].name;
+        if (doing.inside) hint.concurrent_function = loss_.info.functions[doing.inside->function].name;
         if (owner) hint.concurrent_thread = loss_.report.threads[*owner].tid;
         if (loser) hint.thread = loss_.report.threads[*loser].tid;
         hints.push_back(std::move(hint));
     }
 
   private:
-    std::string of_mutex(const std::string& who, double known, double woken) const {
+    std::string of_mutex(const std::string& who, const std::string& meanwhile, double known,
+                         double woken) const {
         constexpr const char* kWoken = "the thread that was woken has not come to run yet";
-        const std::string what =
-            times_.mutex_text(loss_.variable_at != nullptr ? *loss_.variable_at : VariableAt{});
-        const std::string meanwhile = times_.meanwhile("it");
+        const std::string what = times_.mutex_text(loss_.variable_at);
         if (woken > known)
             return fmt::format("{} has been given back, and {}{}", what, kWoken,
                                known >= kWorthSaying
@@ -74,8 +75,8 @@ class Waits {
                 : std::string{});
     }
 
-    std::string of_barrier(const std::string& who, double known, double woken) const {
-        const std::string meanwhile = times_.meanwhile("it");
+    std::string of_barrier(const std::string& who, const std::string& meanwhile, double known,
+                           double woken) const {
         if (woken > known)
             return fmt::format("all have come, and the thread has not come to run yet{}",
                                known >= kWorthSaying ? fmt::format("; for {:.0f} % {} has not come yet{}",

@@ -158,7 +158,7 @@ bool mostly_known(const LossPart& loss) {
 Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explained>& explained) {
     LossPart whole = loss_part(run.info, run.report, run.activities, row, false);
     whole.explained = &explained;
-    whole.variable_at = &run.variable_at;
+    whole.variable_at = run.variable_at;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_waits(whole, hints);

@@ -111,6 +111,9 @@ struct FunctionHints {
     }
 };
 
+/// What is worth a word: this share of a time.
+inline constexpr double kWorthSaying = 0.1;
+
 /// The name of the variable at an address of the process; empty: none is known.
 using VariableAt = std::function<std::string(std::uint64_t address)>;
 
@@ -139,7 +142,6 @@ struct WaitEdge {
     std::string
         meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond
                     ///< the first WaitGraph::kInWords edges, of which variables have no names, either
-    bool at_least = false;  ///< for a tenth of all waits or more it is not known for whom
 };
 
 /// For whom a thread waits longest.
@@ -158,6 +160,9 @@ struct WaitGraph {
     double known = 0;                         ///< in this share of them it is known for which thread
     double woken = 0;  ///< … the thread that was woken has not come to run yet (Held::kWoken)
     std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
+
+    /// So much of the waits is not known that the shares of edges are lower bounds.
+    bool at_least() const { return known + woken <= 1 - kWorthSaying; }
 };
 
 /// A report, and what may explain its scores.

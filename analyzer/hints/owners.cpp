@@ -42,51 +42,43 @@ std::string OwnerTimes::mutex_text(const VariableAt& variable_at) const {
     return "the mutex " + (name.empty() ? fmt::format("{:#x}", *address) : name);
 }
 
-std::optional<OwnerTimes::Inside> OwnerTimes::inside() const {
-    constexpr double kAboutAsMuch = 0.7;
-    struct Sums {
-        double during = 0, all = 0;
-    };
-    std::map<std::uint32_t, Sums> functions;
+OwnerTimes::Doing OwnerTimes::doing() const {
+    if (known_ <= 0) return {};
+    Doing doing;
+    ByFunction functions;
     const std::vector<std::uint32_t> waiters = trace::waiters(info_->functions);
     for (const auto& [owner, parts] : parts_of_) {
         const Steps waits{parts};
+        doing.waiting += product(waits, activities_->blocked(owner)) / known_;
+        doing.preempted += product(waits, activities_->preempted(owner)) / known_;
         for (const Activities::Inside& inside : activities_->threads()[owner]) {
             // Of those that are sampled it is known in windows only who is inside them, and who is inside a lock
             // has it, or waits.
             if (info_->functions[inside.function].windowed_since != 0 ||
                 std::ranges::find(waiters, inside.function) != waiters.end())
                 continue;
-            Sums& sums = functions[inside.function];
+            FunctionSums& sums = functions[inside.function];
             sums.during += product(waits, inside.during);
             for (const Interval& time : inside.times)
                 sums.all += time.ticks();
         }
     }
+    doing.inside = most_special(functions);
+    return doing;
+}
+
+std::optional<OwnerTimes::Inside> OwnerTimes::most_special(const ByFunction& functions) const {
+    constexpr double kAboutAsMuch = 0.7;
     double most = 0;
     for (const auto& [function, sums] : functions)
         most = std::max(most, sums.during);
-    if (known_ <= 0 || most < kMinExplained * known_) return std::nullopt;
+    if (most < kMinExplained * known_) return std::nullopt;
     auto best = functions.end();
     for (auto each = functions.begin(); each != functions.end(); ++each)
         if (each->second.during >= kAboutAsMuch * most &&
             (best == functions.end() || each->second.all < best->second.all))
             best = each;
     return Inside{best->first, std::min(best->second.during / known_, 1.0)};
-}
-
-double OwnerTimes::preempted() const {
-    double sum = 0;
-    for (const auto& [owner, parts] : parts_of_)
-        sum += product(Steps{parts}, activities_->preempted(owner));
-    return known_ > 0 ? sum / known_ : 0;
-}
-
-double OwnerTimes::waiting() const {
-    double sum = 0;
-    for (const auto& [owner, parts] : parts_of_)
-        sum += product(Steps{parts}, activities_->blocked(owner));
-    return known_ > 0 ? sum / known_ : 0;
 }
 
 /// For which thread the owners wait most of the time; empty: that is not known.
@@ -107,17 +99,17 @@ std::string OwnerTimes::for_whom() const {
                        100 * most->second / known_);
 }
 
-std::string OwnerTimes::meanwhile(const char* subject) const {
+std::string OwnerTimes::text(const Doing& doing, const char* subject) const {
     std::vector<std::string> all;
-    if (const auto found = inside())
+    if (doing.inside)
         all.push_back(fmt::format("is inside {}() for {:.0f} % of that time",
-                                  info_->functions[found->function].name, 100 * found->share));
+                                  info_->functions[doing.inside->function].name, 100 * doing.inside->share));
     // Of a thread whose switches are missing it is not known when it was off the processors.
     const char* const least = report_->switches.lost > 0 ? "at least " : "";
-    if (const double share = waiting(); share >= kWorthSaying)
-        all.push_back(fmt::format("waits itself for {}{:.0f} %{}", least, 100 * share, for_whom()));
-    if (const double share = preempted(); share >= kWorthSaying)
-        all.push_back(fmt::format("is preempted for {}{:.0f} %", least, 100 * share));
+    if (doing.waiting >= kWorthSaying)
+        all.push_back(fmt::format("waits itself for {}{:.0f} %{}", least, 100 * doing.waiting, for_whom()));
+    if (doing.preempted >= kWorthSaying)
+        all.push_back(fmt::format("is preempted for {}{:.0f} %", least, 100 * doing.preempted));
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
         text += (i == 0 ? fmt::format("; {} ", subject) : i + 1 < all.size() ? ", " : " and ") + all[i];
@@ -159,15 +151,9 @@ class Graph {
             largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);
         std::ranges::stable_sort(largest, std::ranges::greater{},
                                  [](const auto& each) { return each.first; });
-        // To find a name means to read an object's symbols, and to find out for whom owners wait is costly.
-        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges))) {
-            const bool in_words = graph.edges.size() < WaitGraph::kInWords;
-            graph.edges.push_back(
-                edge(each->first, each->second, share, in_words ? variable_at : VariableAt{}));
-            if (in_words)
-                graph.edges.back().meanwhile =
-                    each->second.times.meanwhile(graph.edges.back().barrier ? "the last one" : "the owner");
-        }
+        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges)))
+            graph.edges.push_back(edge(each->first, each->second, share, variable_at,
+                                       graph.edges.size() < WaitGraph::kInWords));
         add_threads(graph);
         return graph;
     }
@@ -241,27 +227,31 @@ class Graph {
         }
     }
 
-    WaitEdge edge(const Key& key, const Edge& from, double share, const VariableAt& variable_at) const {
+    /// `in_words`: to find a name means to read an object's symbols, and to find out for whom owners wait is
+    /// costly.
+    WaitEdge edge(const Key& key, const Edge& from, double share, const VariableAt& variable_at,
+                  bool in_words) const {
         const auto& [pair, address] = key;
         const auto& [waiters, owners, by] = pair;
-        const auto inside = from.times.inside();
+        const OwnerTimes::Doing doing = from.times.doing();
         const bool barrier = by == Held::By::arrival;
+        const VariableAt& names = in_words ? variable_at : VariableAt{};
         return {.waiters = described(waiters, from.waiters),
                 .owners = described(owners, from.owners),
                 .waiter_tids = tids(from.waiters),
                 .owner_tids = tids(from.owners),
                 .barrier = barrier,
                 .object = address,
-                .variable = address != 0 && variable_at ? variable_at(address) : std::string{},
+                .variable = address != 0 && names ? names(address) : std::string{},
                 .object_name =
-                    barrier ? info_.functions[from.function].name + "()" : from.times.mutex_text(variable_at),
+                    barrier ? info_.functions[from.function].name + "()" : from.times.mutex_text(names),
                 .share = share,
-                .inside = inside ? info_.functions[inside->function].name : std::string{},
-                .inside_share = inside ? inside->share : 0,
-                .owner_waiting = from.times.waiting(),
-                .owner_preempted = from.times.preempted(),
-                .meanwhile = {},
-                .at_least = all_ - known_ - woken_ >= kWorthSaying * all_};
+                .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
+                .inside_share = doing.inside ? doing.inside->share : 0,
+                .owner_waiting = doing.waiting,
+                .owner_preempted = doing.preempted,
+                .meanwhile = in_words ? from.times.text(doing, barrier ? "the last one" : "the owner")
+                                      : std::string{}};
     }
 
     std::string described(const std::string& group, const std::map<std::size_t, double>& threads) const {

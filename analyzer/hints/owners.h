@@ -16,9 +16,6 @@
 
 namespace rdam::hints {
 
-/// What is worth a word: this share of a time.
-inline constexpr double kWorthSaying = 0.1;
-
 /// For people: `thread 7 (worker)`.
 std::string described_thread(const score::ThreadRow& row);
 
@@ -46,15 +43,26 @@ class OwnerTimes {
         std::uint32_t function = 0;
         double share = 0;  ///< of known()
     };
-    /// The most special of the functions that owners are inside: of those they are inside for about as much of
-    /// the waits, the one that they are inside for the least time in all.
-    std::optional<Inside> inside() const;
-    double waiting() const;  ///< share of known() in which the owner was off the processors by its own doing
-    double preempted() const;  ///< … because others were to run
+    /// What the owners did, as shares of known().
+    struct Doing {
+        /// The most special of the functions that they were inside: of those they were inside for about as much of
+        /// the waits, the one that they were inside for the least time in all. Nothing: they were in none for long.
+        std::optional<Inside> inside = {};
+        double waiting = 0;    ///< off the processors by their own doing
+        double preempted = 0;  ///< … because others were to run
+    };
+    Doing doing() const;
     /// `; it is inside flush() for 97 % of that time and waits itself for 99 %`; may be empty.
-    std::string meanwhile(const char* subject) const;
+    std::string text(const Doing& doing, const char* subject) const;
 
   private:
+    struct FunctionSums {
+        double during = 0;  ///< the waits
+        double all = 0;
+    };
+    using ByFunction = std::map<std::uint32_t, FunctionSums>;
+
+    std::optional<Inside> most_special(const ByFunction& functions) const;
     std::string for_whom() const;
 
     const trace::TraceInfo* info_;

@@ -293,10 +293,10 @@ std::string thread_states(const score::Report& report) {
 
 namespace {
 
-std::string edge_line(const hints::WaitEdge& edge) {
+std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
     const bool one = edge.waiter_tids.size() == 1, one_owner = edge.owner_tids.size() == 1;
     const std::string begin =
-        fmt::format("for {}{} of {}, {} {}", edge.at_least ? "at least " : "", percent(edge.share),
+        fmt::format("for {}{} of {}, {} {}", at_least ? "at least " : "", percent(edge.share),
                     one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
     if (edge.barrier)
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
@@ -312,7 +312,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges)
         if (edge.share >= kMinShare && lines.size() < hints::WaitGraph::kInWords)
-            lines.push_back(edge_line(edge));
+            lines.push_back(edge_line(edge, graph.at_least()));
     if (lines.empty()) return lines;
     const std::string woken =
         graph.woken >= kMinShare

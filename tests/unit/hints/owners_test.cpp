@@ -296,7 +296,7 @@ TEST_CASE("The graph has an edge for each pair of thread names and mutex, and ad
         CHECK(edge.object_name == (mutexes == 1 ? "the mutex table" : "a mutex"));
         CHECK(graph.known == Approx(0.75).margin(0.01));
         CHECK(graph.woken == 0);
-        CHECK(edge.at_least);
+        CHECK(graph.at_least());
         REQUIRE(graph.of_threads.size() == 3);
         CHECK(graph.of_threads[0].owners == "2 threads (keeper)");
         CHECK(graph.of_threads[0].share == Approx(0.03).margin(0.001));
