@@ -56,13 +56,15 @@ class OpenMP(Case):
         functions = {f["name"]: f for f in self.analyze("trace.bin", "--threshold", "0")["functions"]}
         self.assertEqual(functions["relax"]["occurrences"], 60 * 7 * 2)
         self.assertEqual(functions[region]["occurrences"], 60 * 7)
+        # Who is disturbed by other programs waits for the other thread most of the time, and the report may say so.
+        own = functions[region]["rdam_self"] / functions[region]["rdam_all"]
+        busy = own > 0.4
         for name, function in functions.items():
             for hint in function["hints"]:
-                self.assertNotEqual((name, hint["kind"]), (name, "concurrent"), hint)
+                if name != region or not busy:
+                    self.assertNotEqual((name, hint["kind"]), (name, "concurrent"), hint)
                 self.assertNotIn("find out what makes it wait", hint["text"], name)
-        # Who is disturbed by other programs waits for the other thread most of the time.
-        own = functions[region]["rdam_self"] / functions[region]["rdam_all"]
-        if own > 0.4:
+        if busy:
             self.skipTest(f"the machine is busy: {own:.0%} of the loss is waiting")
         inside = [hint for hint in functions[region]["hints"] if hint["kind"] == "inside"]
         self.assertEqual(len(inside), 1, functions[region]["hints"])
