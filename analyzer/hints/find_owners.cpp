@@ -1,7 +1,8 @@
-// Which thread had the mutex that was waited for, or came last to the barrier, and what was it doing?
+// Which thread had the lock that was waited for, came last to the barrier, or ended the wait, and what was it doing?
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,9 +14,9 @@ namespace rdam::hints {
 namespace {
 
 /// Waits, weighted by the share of their time that was lost.
-class Waits {
+class WaitSums {
   public:
-    Waits(const LossPart& loss, Held::By by)
+    WaitSums(const LossPart& loss, Held::By by)
         : loss_(loss),
           activities_(loss.activities),
           by_(by),
@@ -47,11 +48,11 @@ class Waits {
         const double share = std::max(known, woken);
         std::string text = fmt::format("for {}{:.0f} % of the time lost in {}(){}, ", times_.at_least(),
                                        100 * share, loss_.row.name, loser ? " by " + thread(*loser) : "");
-        text += by_ == Held::By::owner ? of_mutex(who, meanwhile, known, woken)
-                                       : of_barrier(who, meanwhile, known, woken);
-        Hint hint{.kind = by_ == Held::By::owner ? HintKind::owner : HintKind::last_to_come,
-                  .text = std::move(text),
-                  .share = share};
+        text += by_ == Held::By::owner     ? of_lock(who, meanwhile, known, woken)
+                : by_ == Held::By::arrival ? of_barrier(who, meanwhile, known, woken)
+                                           : of_notifier(who, meanwhile, known, woken);
+        constexpr std::array kKinds{HintKind::owner, HintKind::last_to_come, HintKind::notifier};
+        Hint hint{.kind = kKinds[static_cast<std::size_t>(by_)], .text = std::move(text), .share = share};
         if (doing.inside) hint.concurrent_function = loss_.info.functions[doing.inside->function].name;
         if (owner) hint.concurrent_thread = loss_.report.threads[*owner].tid;
         if (loser) hint.thread = loss_.report.threads[*loser].tid;
@@ -59,10 +60,10 @@ class Waits {
     }
 
   private:
-    std::string of_mutex(const std::string& who, const std::string& meanwhile, double known,
-                         double woken) const {
+    std::string of_lock(const std::string& who, const std::string& meanwhile, double known,
+                        double woken) const {
         constexpr const char* kWoken = "the thread that was woken has not come to run yet";
-        const std::string what = times_.mutex_text(loss_.variable_at);
+        const std::string what = times_.object_text(loss_.variable_at);
         if (woken > known)
             return fmt::format("{} has been given back, and {}{}", what, kWoken,
                                known >= kWorthSaying
@@ -90,6 +91,22 @@ class Waits {
                 : std::string{});
     }
 
+    std::string of_notifier(const std::string& who, const std::string& meanwhile, double known,
+                            double woken) const {
+        const std::string what = times_.object_text(loss_.variable_at);
+        if (woken > known)
+            return fmt::format(
+                "{} has been signalled, and the thread has not come to run yet{}", what,
+                known >= kWorthSaying
+                    ? fmt::format("; for {:.0f} % {} has not signalled it yet{}", 100 * known, who, meanwhile)
+                    : std::string{});
+        return fmt::format(
+            "{} has not signalled {} yet{}{}", who, what, meanwhile,
+            woken >= kWorthSaying
+                ? fmt::format("; for {:.0f} % it has, and the thread has not come to run yet", 100 * woken)
+                : std::string{});
+    }
+
     double share_of(double waited) const { return whole_ > 0 ? scale_ * waited / whole_ : 0; }
 
     /// Of a function that is sampled in windows, each wait is known, and few calls are.
@@ -97,7 +114,7 @@ class Waits {
         scale_ = std::min(loss_.row.waited_ns / loss_.row.lost_ns, 1.0);
         calls_that_waited_ = loss_.row.waits;
         for (std::size_t t = 0; t < activities_.threads().size(); ++t) {
-            for (const Held& part : activities_.waits_of(t, by_)) {
+            for (const Held& part : activities_.waits().of_thread(t, by_)) {
                 if (part.function != loss_.row.function) continue;
                 whole_ += part.time.ticks();
                 add(t, part, part.time, 1);
@@ -138,7 +155,7 @@ class Waits {
     void add_waits_in(std::size_t thread, const Interval& call, double lost) {
         const double lost_ticks = lost * call.ticks();
         whole_ += lost_ticks;
-        const auto waits = activities_.waits_of(thread, by_);
+        const auto waits = activities_.waits().of_thread(thread, by_);
         const auto first =
             std::ranges::upper_bound(waits, call.begin, {}, [](const Held& part) { return part.time.end; });
         const auto part_in = [&](const Held& part) {
@@ -171,8 +188,8 @@ class Waits {
 }  // namespace
 
 void find_owners(const LossPart& loss, Hints& hints) {
-    for (const Held::By by : {Held::By::owner, Held::By::arrival})
-        if (const Waits waits{loss, by}; waits.are_enough() && waits.share() >= kMinExplained)
+    for (const Held::By by : Held::kBys)
+        if (const WaitSums waits{loss, by}; waits.are_enough() && waits.share() >= kMinExplained)
             waits.tell(hints);
 }
 

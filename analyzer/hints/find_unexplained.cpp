@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,22 +95,25 @@ std::string waits_text(const LossPart& loss, const std::vector<std::string>& ask
 
 }  // namespace
 
-Hint unexplained(const LossPart& loss, const Hints& hints) {
+std::optional<Hint> unexplained(const LossPart& loss, const Hints& hints, bool named) {
     std::vector<std::string> asked = asked_in_vain(loss);
     if (loss.function.waits || loss.function.busy_waits) {
         if (const double inside = lost_inside(loss); inside >= kMinExplained)
             return lost_inside_hint(loss, inside);
-        return {.kind = HintKind::waits, .text = waits_text(loss, asked, hints)};
+        const CatalogueFunction* const known = known_wait(loss.function);
+        if (named && (known == nullptr || (known->by_design.empty() && known->runs.empty())))
+            return std::nullopt;
+        return Hint{.kind = HintKind::waits, .text = waits_text(loss, asked, hints)};
     }
     if (!hints.empty())
-        return {
+        return Hint{
             .kind = HintKind::no_parameter,
             .text = fmt::format("no {}variable examined explains half of the loss ({}); work that depends "
                                 "on other data would not show",
                                 any_explains(hints) ? "other " : "", together(asked))};
     if (processors_known(loss)) asked.emplace_back("processor");
     asked.emplace_back("time in the run");
-    return {
+    return Hint{
         .kind = HintKind::no_parameter,
         .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
                             "depends on other data; a recording with one thread shows which (--alone)",

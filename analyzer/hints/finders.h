@@ -84,7 +84,8 @@ void find_processors(const LossPart& loss, Hints& hints);
 /// for the same. Only where instructions were counted.
 void find_instructions(const LossPart& loss, Hints& hints);
 
-/// `owner`: the thread that had the mutex that was waited for; `last_to_come`: that came last to the barrier.
+/// `owner`: the thread that had the lock that was waited for; `last_to_come`: that came last to the barrier;
+/// `notifier`: that ended the wait.
 void find_owners(const LossPart& loss, Hints& hints);
 /// `concurrent`: a function that another thread is inside while calls are slow.
 void find_concurrent_functions(const LossPart& loss, Hints& hints);
@@ -93,8 +94,9 @@ void find_waits(const LossPart& loss, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const LossPart& loss, Hints& hints);
 /// `waits` or `no_parameter`: the variables that were examined and explain less than half. `hints`: the other
-/// findings. Needs LossPart::explained, as the other finders filled it.
-Hint unexplained(const LossPart& loss, const Hints& hints);
+/// findings. `named`: one of them names who was waited for, so that nobody has to find it out. Needs
+/// LossPart::explained, as the other finders filled it.
+std::optional<Hint> unexplained(const LossPart& loss, const Hints& hints, bool named);
 /// The part of the loss `whole` that was lost on processors, which is what `on` is about; 0…1.
 double on_processor_share(const LossPart& whole, const LossPart& on);
 /// How much of the loss was off the processors; nothing: too few calls during which context switches were

@@ -52,6 +52,7 @@ constexpr Kind kKinds[] = {
     {HintKind::preempted, "preempted", nullptr, kOffProcessor},
     {HintKind::owner, "owner", nullptr, kOthers | kNames},
     {HintKind::last_to_come, "last_to_come", nullptr, kOthers | kNames},
+    {HintKind::notifier, "notifier", nullptr, kOthers | kNames},
     {HintKind::concurrent, "concurrent", nullptr, kOthers},
     {HintKind::two_times, "two_times"},
     {HintKind::waits, "waits"},
@@ -185,7 +186,9 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explai
         find_two_times(on, times);
         add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
     }
-    if (!is_explained_by_work(hints)) hints.push_back(unexplained(whole, hints));
+    if (is_explained_by_work(hints)) return hints;
+    const bool named = std::ranges::any_of(hints, having(kNames));
+    if (auto rest = unexplained(whole, hints, named)) hints.push_back(std::move(*rest));
     return hints;
 }
 

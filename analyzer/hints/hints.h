@@ -41,6 +41,7 @@ enum class HintKind : std::uint8_t {
     preempted,
     owner,
     last_to_come,
+    notifier,
     concurrent,
     two_times,
     waits,
@@ -61,8 +62,8 @@ struct Hint {
     std::string parameter = {};                ///< of `parameter`: its name
     std::optional<double> explains = {};       ///< the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< the score that would be left with it as a key
-    std::string concurrent_function = {};      ///< of `concurrent`, `owner` and `last_to_come`
-    /// tid of the thread inside it, or of the owner, if nearly always the same.
+    std::string concurrent_function = {};      ///< of `concurrent`, `owner`, `last_to_come`, `notifier`
+    /// tid of the thread inside it, or that was waited for, if nearly always the same.
     std::optional<std::uint32_t> concurrent_thread = {};
     /// tid of the thread that lost nearly all, if there is one.
     std::optional<std::uint32_t> thread = {};
@@ -121,21 +122,26 @@ using VariableAt = std::function<std::string(std::uint64_t address)>;
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at = {});
 
-// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), and of barriers, in the windows
-// of time that are kept of all threads.
+// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), of barriers, and of functions
+// whose partners are recorded (CatalogueFunction::given_back_by, woken_by), in the windows of time that are kept
+// of all threads.
 
-/// Threads with one name that wait for threads with one name: for a mutex which these have, or at a barrier to
-/// which these come last.
+/// Threads with one name that wait for threads with one name: for a lock which these have, at a barrier to
+/// which these come last, or until these notify them.
 struct WaitEdge {
+    enum class For : std::uint8_t { owner, last_to_come, notifier };
+
     std::string waiters, owners;  ///< for people: `thread 7 (reader)`, `3 threads (worker)`
     std::vector<std::uint32_t> waiter_tids, owner_tids;
-    bool barrier = false;        ///< else a mutex
-    std::uint64_t object = 0;    ///< its address; 0: not known
-    std::string variable;        ///< its name; empty: none is known
-    std::string object_name;     ///< for people: `the mutex cache_lock`, `the mutex 0x5000`; of a barrier the
-                                 ///< function that waits
-    double share = 0;            ///< of the lives of the waiters
-    std::string inside;          ///< the function that the owner is inside; empty: none is known
+    For reason = For::owner;
+    std::string kind;          ///< of object: `mutex`, `barrier`, `condition variable`
+    std::uint64_t object = 0;  ///< its address; 0: not known
+    std::string variable;      ///< its name; empty: none is known
+    std::string
+        object_name;     ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
+                         ///< function that waits
+    double share = 0;    ///< of the lives of the waiters
+    std::string inside;  ///< the function that the owner is inside; empty: none is known
     double inside_share = 0;     ///< of these waits
     double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
     double owner_preempted = 0;  ///< … because others are to run
@@ -148,9 +154,14 @@ struct WaitEdge {
 struct ThreadWait {
     std::string owners;  ///< as WaitEdge::owners; empty: for nobody, or it is not known
     double share = 0;    ///< of its life
+
+    bool is_worth_saying() const {
+        constexpr double kMinShare = 0.001;
+        return share >= kMinShare;
+    }
 };
 
-/// All waits for such mutexes and at barriers: known + woken + what is not known = 1.
+/// All such waits: known + woken + what is not known = 1.
 struct WaitGraph {
     static constexpr std::size_t kInWords = 5;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 #include <span>
 #include <tuple>
@@ -25,6 +27,7 @@ void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
         return;
     }
     ticks_of_object_[part.object] += weighted;
+    if (!function_) function_ = part.function;
     (part.is_owned() ? known_ : woken_) += weighted;
     if (!part.is_owned()) return;
     ticks_of_owner_[part.owner] += weighted;
@@ -35,11 +38,31 @@ std::optional<std::size_t> OwnerTimes::owner() const {
     return nearly_only(ticks_of_owner_, known_);
 }
 
-std::string OwnerTimes::mutex_text(const VariableAt& variable_at) const {
+std::string OwnerTimes::kind() const {
+    if (!function_) return {};
+    const CatalogueFunction* const known = known_wait(info_->functions[*function_]);
+    if (known == nullptr) return "mutex";  // it names its owner
+    if (known->barrier) return "barrier";
+    if (known->keys.empty()) return "critical section";
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"mutex", "mutex"},
+                                                                        {"rwlock", "read-write lock"},
+                                                                        {"cond", "condition variable"},
+                                                                        {"sem", "semaphore"},
+                                                                        {"lock", "lock"},
+                                                                        {"user_lock", "lock"},
+                                                                        {"lck", "critical section"},
+                                                                        {"pptr", "critical section"}};
+    const auto* const kind =
+        std::ranges::find(kKinds, known->keys.front(), [](const auto& each) { return each.first; });
+    return std::string{kind != std::end(kKinds) ? kind->second : "lock"};
+}
+
+std::string OwnerTimes::object_text(const VariableAt& variable_at) const {
     const auto address = nearly_only(ticks_of_object_, known_ + woken_);
-    if (!address) return "a mutex";
+    if (!address) return "a " + kind();
+    if (*address == 0) return "the " + kind();
     const std::string name = variable_at ? variable_at(*address) : std::string{};
-    return "the mutex " + (name.empty() ? fmt::format("{:#x}", *address) : name);
+    return fmt::format("the {} {}", kind(), name.empty() ? fmt::format("{:#x}", *address) : name);
 }
 
 OwnerTimes::Doing OwnerTimes::doing() const {
@@ -87,8 +110,8 @@ std::string OwnerTimes::for_whom() const {
     for (const auto& [owner, parts] : parts_of_) {
         const Steps waits{parts};
         std::map<std::size_t, Intervals> thirds;
-        for (const Held::By by : {Held::By::owner, Held::By::arrival})
-            for (const Held& part : activities_->waits_of(owner, by))
+        for (const Held::By by : Held::kBys)
+            for (const Held& part : activities_->waits().of_thread(owner, by))
                 if (part.is_owned()) thirds[part.owner].push_back(part.time);
         for (auto& [third, times] : thirds)
             sums[third] += product(waits, Steps{united(std::move(times))});
@@ -162,6 +185,8 @@ class Graph {
     /// Between two groups of threads. Where there are more, they are one.
     static constexpr std::size_t kFewObjects = 16;
     static constexpr std::size_t kMaxEdges = 64;
+    /// By Held::By.
+    static constexpr std::array kSubjects{"the owner", "the last one", "the notifier"};
 
     using Pair = std::tuple<std::string, std::string, Held::By>;
     using Key = std::pair<Pair, std::uint64_t>;
@@ -174,8 +199,8 @@ class Graph {
     template <class Each>
     void each_wait(const Each& each) {
         for (std::size_t t = 0; t < report_.threads.size(); ++t)
-            for (const Held::By by : {Held::By::owner, Held::By::arrival})
-                for (const Held& part : activities_.waits_of(t, by))
+            for (const Held::By by : Held::kBys)
+                for (const Held& part : activities_.waits().of_thread(t, by))
                     each(t, part);
     }
 
@@ -201,8 +226,8 @@ class Graph {
 
     void add_off(std::size_t thread) {
         Intervals waits;
-        for (const Held::By by : {Held::By::owner, Held::By::arrival})
-            for (const Held& part : activities_.waits_of(thread, by))
+        for (const Held::By by : Held::kBys)
+            for (const Held& part : activities_.waits().of_thread(thread, by))
                 waits.push_back(part.time);
         all_blocked_ += product(Steps{united(std::move(waits))}, activities_.blocked(thread));
         blocked_ += activities_.blocked_ticks(thread);
@@ -234,23 +259,23 @@ class Graph {
         const auto& [pair, address] = key;
         const auto& [waiters, owners, by] = pair;
         const OwnerTimes::Doing doing = from.times.doing();
-        const bool barrier = by == Held::By::arrival;
         const VariableAt& names = in_words ? variable_at : VariableAt{};
         return {.waiters = described(waiters, from.waiters),
                 .owners = described(owners, from.owners),
                 .waiter_tids = tids(from.waiters),
                 .owner_tids = tids(from.owners),
-                .barrier = barrier,
+                .reason = static_cast<WaitEdge::For>(by),
+                .kind = from.times.kind(),
                 .object = address,
                 .variable = address != 0 && names ? names(address) : std::string{},
-                .object_name =
-                    barrier ? info_.functions[from.function].name + "()" : from.times.mutex_text(names),
+                .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()"
+                                                       : from.times.object_text(names),
                 .share = share,
                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                 .inside_share = doing.inside ? doing.inside->share : 0,
                 .owner_waiting = doing.waiting,
                 .owner_preempted = doing.preempted,
-                .meanwhile = in_words ? from.times.text(doing, barrier ? "the last one" : "the owner")
+                .meanwhile = in_words ? from.times.text(doing, kSubjects[static_cast<std::size_t>(by)])
                                       : std::string{}};
     }
 

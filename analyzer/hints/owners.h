@@ -1,5 +1,5 @@
-// For whom threads wait, for mutexes and at barriers, and what the one that they wait for does meanwhile: the owner, or
-// who comes last.
+// For whom threads wait, and what the one that they wait for does meanwhile: the owner, who comes last, or who notifies
+// them.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,10 @@ class OwnerTimes {
     std::size_t owners() const { return parts_of_.size(); }
     /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
+    /// `mutex`, `read-write lock`, `condition variable`, …: by the functions that waited.
+    std::string kind() const;
     /// `the mutex cache_lock`, `the mutex 0x5000`, `a mutex`: what nearly all waited for.
-    std::string mutex_text(const VariableAt& variable_at) const;
+    std::string object_text(const VariableAt& variable_at) const;
 
     struct Inside {
         std::uint32_t function = 0;
@@ -71,6 +73,7 @@ class OwnerTimes {
     double known_ = 0;
     double woken_ = 0;
     double unknown_ = 0;
+    std::optional<std::uint32_t> function_;            // the first that waited
     std::map<std::size_t, double> ticks_of_owner_;     // by thread
     std::map<std::uint64_t, double> ticks_of_object_;  // by address
     std::map<std::size_t, std::vector<Steps::Part>> parts_of_;

@@ -299,7 +299,7 @@ Json waits_json(const hints::WaitGraph& graph) {
     for (const hints::WaitEdge& edge : graph.edges) {
         edges.push_back({{"waiters", edge.waiter_tids},
                          {"owners", edge.owner_tids},
-                         {"kind", edge.barrier ? "barrier" : "mutex"},
+                         {"kind", edge.kind},
                          {"address", edge.object == 0 ? Json{} : Json(fmt::format("{:#x}", edge.object))},
                          {"share", finite(edge.share)},
                          {"owner_waiting", finite(edge.owner_waiting)},

@@ -132,17 +132,35 @@ struct Kind {
     SummedNote sum = nullptr;
 };
 
-constexpr Kind kKinds[] = {
-    {.add = add_left_out},          {.add = add_damage},       {.add = add_end},
-    {.sum = dropped_note},          {.sum = unwritten_note},   {.sum = abandoned_note},
-    {.sum = too_deep_note},         {.sum = still_open_note},  {.sum = no_beginning_note},
-    {.sum = bad_clock_note},        {.sum = too_long_note},    {.sum = switched_off_note},
-    {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = never_scored_note},
-    {.sum = copied_stacks_note},    {.sum = fibers_note},      {.sum = lost_switches_note},
-    {.sum = stopped_switches_note}, {.sum = clock_step_note},  {.add = add_no_switches},
-    {.sum = crowding_note},         {.add = add_machine},      {.add = add_agent},
-    {.add = add_counters},          {.add = add_remarks},      {.add = add_refused},
-    {.sum = never_called_note}};
+constexpr Kind kKinds[] = {{.add = add_left_out},
+                           {.add = add_damage},
+                           {.add = add_end},
+                           {.sum = dropped_note},
+                           {.sum = unwritten_note},
+                           {.sum = abandoned_note},
+                           {.sum = too_deep_note},
+                           {.sum = still_open_note},
+                           {.sum = no_beginning_note},
+                           {.sum = bad_clock_note},
+                           {.sum = too_long_note},
+                           {.sum = switched_off_note},
+                           {.sum = sampling_note},
+                           {.sum = few_windows_note},
+                           {.sum = never_scored_note},
+                           {.sum = partners_note},
+                           {.sum = copied_stacks_note},
+                           {.sum = fibers_note},
+                           {.sum = lost_switches_note},
+                           {.sum = stopped_switches_note},
+                           {.sum = clock_step_note},
+                           {.add = add_no_switches},
+                           {.sum = crowding_note},
+                           {.add = add_machine},
+                           {.add = add_agent},
+                           {.add = add_counters},
+                           {.add = add_remarks},
+                           {.add = add_refused},
+                           {.sum = never_called_note}};
 
 /// What `kind` says of one process.
 std::vector<std::string> texts(const Kind& kind, const score::Report& report) {
@@ -298,9 +316,13 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
     const std::string begin =
         fmt::format("for {}{} of {}, {} {}", at_least ? "at least " : "", percent(edge.share),
                     one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
-    if (edge.barrier)
+    using For = hints::WaitEdge::For;
+    if (edge.reason == For::last_to_come)
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
                            one_owner ? "comes" : "come in turn", edge.meanwhile);
+    if (edge.reason == For::notifier)
+        return fmt::format("{} until {} {} {}{}", begin, edge.owners, one_owner ? "signals" : "signal",
+                           edge.object_name, edge.meanwhile);
     return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,
                        one_owner ? "has" : "have in turn", edge.meanwhile);
 }
@@ -323,9 +345,9 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
         graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
                                        percent(*graph.of_blocked))
                          : std::string{};
-    lines.push_back(
-        fmt::format("for {} of the time waited for mutexes and at barriers it is known for whom{}{}",
-                    percent(graph.known), woken, blocked));
+    lines.push_back(fmt::format(
+        "for {} of the time waited for locks, at barriers and for signals it is known for whom{}{}",
+        percent(graph.known), woken, blocked));
     return lines;
 }
 

@@ -213,6 +213,13 @@ std::string never_scored_note(Reports reports) {
     return fmt::format("No call was seen to begin and end, so the score is unknown: {}.", some_names(never));
 }
 
+std::string partners_note(Reports reports) {
+    const Rows partners = rows_that(reports, [](const auto& row) { return row.partner; });
+    if (partners.empty()) return {};
+    return fmt::format("Recorded besides the listed functions, as they end waits in those: {}.",
+                       some_names(partners));
+}
+
 std::string copied_stacks_note(Reports reports) {
     std::vector<std::string> libraries;
     for (const score::Report* report : reports)

@@ -30,6 +30,7 @@ std::string few_windows_note(Reports reports);
 
 /// About functions of which no call was seen to end.
 std::string never_scored_note(Reports reports);
+std::string partners_note(Reports reports);
 /// About programs whose stacks are copied away.
 std::string copied_stacks_note(Reports reports);
 /// About rows that are no threads.

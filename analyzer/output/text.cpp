@@ -203,7 +203,8 @@ class TextWriter {
             for (const char* const title : {"running", "waiting", "preempted", "by program", "by recorder"})
                 columns.push_back({.title = title});
         const auto& waits = analysis_.waits.of_threads;
-        const bool waits_known = std::ranges::any_of(waits, [](const auto& each) { return each.share > 0; });
+        const bool waits_known =
+            std::ranges::any_of(waits, [](const auto& each) { return each.is_worth_saying(); });
         if (waits_known) columns.push_back({.title = "waits most for", .left = true});
         columns.push_back({.title = "events"});
         Table lives{columns};
@@ -213,7 +214,8 @@ class TextWriter {
             if (waits_known) {
                 const hints::ThreadWait& wait =
                     waits[static_cast<std::size_t>(&row - report_.threads.data())];
-                cells.push_back(wait.share > 0 ? printable(wait.owners) + ", " + percent(wait.share) : "-");
+                cells.push_back(wait.is_worth_saying() ? printable(wait.owners) + ", " + percent(wait.share)
+                                                       : "-");
             }
             cells.push_back(grouped(row.events) +
                             (row.short_lived ? " (short-lived: does not set the score)" : ""));

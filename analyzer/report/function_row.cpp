@@ -314,6 +314,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.name = info.name;
     row.module = info.module;
     row.source = info.source;
+    row.partner = info.partner;
     // Nobody adds a line to a system library.
     row.markable = context.info.process.recorder.empty() && row.module.find(".so") == std::string::npos;
 
@@ -399,6 +400,11 @@ const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
 bool is_barrier(const trace::FunctionInfo& function) {
     const CatalogueFunction* const known = known_wait(function);
     return known != nullptr && known->barrier;
+}
+
+bool says_for_whom(const trace::FunctionInfo& function) {
+    const CatalogueFunction* const known = known_wait(function);
+    return known != nullptr && (known->barrier || !known->partners().empty());
 }
 
 namespace {

@@ -98,6 +98,8 @@ double lower_bound(double estimate, double variance, double errors);
 const CatalogueFunction* known_wait(const trace::FunctionInfo& function);
 /// Whether threads wait in it until all of them have come.
 bool is_barrier(const trace::FunctionInfo& function);
+/// Whether its calls, with those of others, say for whom they wait: a barrier, or a function with partners.
+bool says_for_whom(const trace::FunctionInfo& function);
 
 /// FunctionRow::by_design of `row`, whose callers are known: the catalogue's word on the function, or, of
 /// what other waits are made of (glibc's way to a futex), on the recorded function in which nearly all was

@@ -242,6 +242,7 @@ struct FunctionRow : Scored {
     std::string name, module, source;
 
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
+    bool partner = false;        ///< nobody has listed it (trace::FunctionInfo::partner)
     std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
     bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
                                  ///< recorded it, and it is no shared library's

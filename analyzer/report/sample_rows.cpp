@@ -84,7 +84,7 @@ void add_timelines(const RowContext& context, Report& report) {
         std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
         std::ranges::any_of(context.threads,
                             [](const auto& thread) { return !thread->owned_waits.calls().empty(); }) ||
-        std::ranges::any_of(context.info.functions, is_barrier);
+        std::ranges::any_of(context.info.functions, says_for_whom);
     if (!asked) return;
     report.windows = common_windows(context);
     for (std::size_t t = 0; t < context.threads.size(); ++t) {

@@ -251,7 +251,7 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kMin = 64;
     settings.max_sampled = max_calls_sampled(info);
     settings.off_in_timeline = std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
-        return trace::owner_words(function) || is_barrier(function);
+        return trace::owner_words(function) || says_for_whom(function);
     });
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)

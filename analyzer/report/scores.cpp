@@ -361,8 +361,8 @@ Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) con
         doubt(report, row);
         if (row.occurrences > 0) {
             report.functions.push_back(std::move(row));
-        } else if (!settings_.ignored[f] && !settings_.is_wait(f)) {
-            const trace::FunctionInfo& function = facts_.info.functions[f];
+        } else if (const trace::FunctionInfo& function = facts_.info.functions[f];
+                   !settings_.ignored[f] && !settings_.is_wait(f) && !function.partner) {
             report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }

@@ -116,8 +116,9 @@ struct FunctionInfo {
     std::uint32_t window_group = 0;    ///< whose windows are its own: 0 to kMaxWindowGroup
     std::uint64_t wait_of = 0;  ///< link-time address of a function of the same object: the part of its calls
                                 ///< in which they wait, each of them recorded; 0: it is a function
-    bool wakes = false;  ///< `wait_of` a lock: not that, but where another thread, which has just given
-                         ///< it back, wakes one that waits
+    bool wakes = false;    ///< `wait_of` a lock: not that, but where another thread, which has just given
+                           ///< it back, wakes one that waits
+    bool partner = false;  ///< nobody has listed it: it ends the waits of a function that is listed
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };

@@ -145,6 +145,7 @@ void fields(Archive& each, Some<FunctionInfo> auto& function) {
     each.number(21, "window_group", function.window_group, When::set);
     each.number(22, "wait_of", function.wait_of, When::set);
     each.truth(23, "wakes", function.wakes, When::set);
+    each.truth(24, "partner", function.partner, When::set);
 }
 
 template <class Archive>

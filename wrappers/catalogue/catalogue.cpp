@@ -13,6 +13,7 @@ namespace rdam {
 namespace {
 
 constexpr char kBetween = '\t';
+constexpr char kBetweenNames = ',';
 
 /// The first character of a line: what it is about.
 constexpr char kFunction = 'f';
@@ -28,6 +29,7 @@ constexpr std::array kFlags = {
     Flag{'w', &CatalogueFunction::waits},           Flag{'b', &CatalogueFunction::busy_waits},
     Flag{'t', &CatalogueFunction::for_threads},     Flag{'u', &CatalogueFunction::unlisted},
     Flag{'d', &CatalogueFunction::in_default_list}, Flag{'m', &CatalogueFunction::barrier},
+    Flag{'a', &CatalogueFunction::wakes_all},       Flag{'c', &CatalogueFunction::counts},
 };
 
 /// Up to the next separator or the end, which it takes away.
@@ -38,13 +40,28 @@ std::string_view take(std::string_view& text, char separator) {
     return first;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names)
+        text.append(text.empty() ? 0 : 1, kBetweenNames).append(name);
+    return text;
+}
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> names;
+    while (!text.empty())
+        names.emplace_back(take(text, kBetweenNames));
+    return names;
+}
+
 std::string line_of(char about, const CatalogueFunction& function) {
     std::string flags;
     for (const Flag& flag : kFlags)
         if (function.*flag.member) flags += flag.letter;
     std::string line(1, about);
     for (const std::string& each :
-         {function.name, signature_text(function), flags, function.by_design, function.runs, function.refuse})
+         {function.name, signature_text(function), flags, joined(function.given_back_by),
+          joined(function.woken_by), function.by_design, function.runs, function.refuse})
         line.append(1, kBetween).append(each);
     return line;
 }
@@ -58,6 +75,8 @@ CatalogueFunction read_function(std::string_view line) {
     const std::string_view flags = take(line, kBetween);
     for (const Flag& flag : kFlags)
         (*function).*flag.member = flags.find(flag.letter) != std::string_view::npos;
+    function->given_back_by = split(take(line, kBetween));
+    function->woken_by = split(take(line, kBetween));
     function->by_design = take(line, kBetween);
     function->runs = take(line, kBetween);
     function->refuse = line;

@@ -40,14 +40,24 @@ struct CatalogueFunction {
     bool result_is_size = false;     ///< so does the result (a length), which is a key, too
     bool waits = false;              ///< may put the calling thread to sleep: perf's samples do not see it
     bool busy_waits = false;         ///< waits on the processor, before it sleeps or instead
-    std::string by_design;     ///< what it waits for, as it should: `for a thread's end`; empty: it does not
-    bool barrier = false;      ///< it waits until all threads have come
+    std::string by_design;  ///< what it waits for, as it should: `for a thread's end`; empty: it does not
+    bool barrier = false;   ///< it waits until all threads have come
+    /// The functions that give back what it takes, and those that end its wait, for the same object.
+    std::vector<std::string> given_back_by, woken_by;
+    bool wakes_all = false;    ///< of `woken_by` of others: it ends the waits of all threads, not of one
+    bool counts = false;       ///< likewise: who comes later need not wait
     bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it
     std::string runs;       ///< the program's code that it runs besides: `the parallel region`; empty: none
     bool unlisted = false;  ///< `rdam hot` adds no line for it, but for what it waits in
     bool in_default_list = false;  ///< wrapped when the user gives no list at all
     std::string refuse;            ///< why it is never wrapped ("returns twice"); empty: it may be
 
+    /// `given_back_by` and `woken_by`.
+    std::vector<std::string> partners() const {
+        std::vector<std::string> all = given_back_by;
+        all.insert(all.end(), woken_by.begin(), woken_by.end());
+        return all;
+    }
     /// It works on something that threads may share: a lock, a file descriptor.
     bool works_on_object() const { return keys.size() > sizes.size(); }
 

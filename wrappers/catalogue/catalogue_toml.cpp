@@ -19,9 +19,17 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-constexpr std::array<std::string_view, 10> kGroupKeys = {
-    "barrier", "waits",    "busy-waits", "by-design",        "for-threads",
-    "runs",    "unlisted", "default",    "also-with-prefix", "functions"};
+constexpr std::array<std::string_view, 14> kGroupKeys = {
+    "barrier",   "waits",  "busy-waits", "by-design", "for-threads",      "given-back-by", "woken-by",
+    "wakes-all", "counts", "runs",       "unlisted",  "also-with-prefix", "default",       "functions"};
+
+std::vector<std::string> names_in(const toml::table& table, std::string_view key) {
+    std::vector<std::string> names;
+    if (const auto* array = table[key].as_array())
+        for (const auto& node : *array)
+            names.push_back(node.value_or(std::string{}));
+    return names;
+}
 
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
@@ -41,6 +49,10 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->by_design = group["by-design"].value_or(std::string{});
         function->for_threads = group["for-threads"].value_or(false);
         function->barrier = group["barrier"].value_or(false);
+        function->given_back_by = names_in(group, "given-back-by");
+        function->woken_by = names_in(group, "woken-by");
+        function->wakes_all = group["wakes-all"].value_or(false);
+        function->counts = group["counts"].value_or(false);
         function->runs = group["runs"].value_or(std::string{});
         function->unlisted = group["unlisted"].value_or(false);
         function->in_default_list = group["default"].value_or(false);
@@ -97,6 +109,17 @@ Result<void> add_aliases(const toml::table& aliases, const std::vector<Catalogue
     return {};
 }
 
+/// A partner may be called by another of its names.
+void name_partners(const toml::table& aliases, Parts& parts) {
+    for (CatalogueFunction& function : parts.functions)
+        for (auto* const partners : {&function.given_back_by, &function.woken_by}) {
+            const std::vector<std::string> named = *partners;
+            for (const auto& [key, value] : aliases)
+                if (std::ranges::find(named, value.value_or(std::string{})) != named.end())
+                    partners->emplace_back(key.str());
+        }
+}
+
 template <class Add>
 Result<void> for_each_table(const toml::table& root, std::string_view name, Add add) {
     const auto* tables = root[name].as_array();
@@ -116,6 +139,7 @@ Result<void> collect(const toml::table& root, Parts& parts) {
         auto known = parts.functions;
         std::ranges::sort(known, {}, &CatalogueFunction::name);
         if (auto done = add_aliases(*aliases, known, parts); !done) return done;
+        name_partners(*aliases, parts);
     }
     if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
         !done)
@@ -144,10 +168,7 @@ Result<Parts> parse_parts(std::string_view text, std::string_view origin) {
 }
 
 std::vector<std::string> sorted_names(const toml::table& root, std::string_view key) {
-    std::vector<std::string> names;
-    if (const auto* array = root[key].as_array())
-        for (const auto& node : *array)
-            names.push_back(node.value_or(std::string{}));
+    std::vector<std::string> names = names_in(root, key);
     std::ranges::sort(names);
     return names;
 }

@@ -131,8 +131,8 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.wait_of, function.wakes, function.sampled, function.takes_flags,
-            function.aliases, function.unproven);
+            function.busy_waits, function.wait_of, function.wakes, function.partner, function.sampled,
+            function.takes_flags, function.aliases, function.unproven);
 }
 
 template <class Archive>

@@ -69,18 +69,53 @@ class Planner {
             const auto& found = resolutions.back().candidates;
             all.insert(all.end(), found.begin(), found.end());
         }
+        const std::vector<Candidate> partners = partners_of(all);
+        all.insert(all.end(), partners.begin(), partners.end());
         planner_.prepare(all);
         for (std::size_t index = 0; index < resolutions.size(); ++index) {
             if (is_unwanted()) return {.functions = {}, .answers = {}, .split_places = {}, .complete = false};
             answer(request_.list.entries[index], resolutions[index]);
         }
         remark_inlined_copies();
+        add_partners(partners);
         finish();
         return std::move(plan_);
     }
 
   private:
     bool is_unwanted() const { return request_.unwanted && request_.unwanted(); }
+
+    /// The functions that end the waits of these, where they are not called as often as a lock that spins.
+    std::vector<Candidate> partners_of(const std::vector<Candidate>& listed) {
+        // In the catalogue's order: the first name of a function is the one it is shown under.
+        std::vector<std::pair<std::size_t, std::string>> names;
+        for (const Candidate& candidate : listed) {
+            const CatalogueFunction* const known = catalogue_.find(candidate.name);
+            if (known == nullptr || known->busy_waits || !candidate.refusal.empty()) continue;
+            for (const std::string& name : known->partners())
+                if (const std::pair each{candidate.object, name};
+                    std::ranges::find(names, each) == names.end())
+                    names.push_back(each);
+        }
+        std::vector<Candidate> partners;
+        for (const auto& [object, name] : names) {
+            const std::string module = objects_.module_name(object);
+            const auto found =
+                resolver_
+                    .resolve({.text = name, .scope = module, .name = name, .origin = {}, .unless_found = {}})
+                    .candidates;
+            partners.insert(partners.end(), found.begin(), found.end());
+        }
+        return partners;
+    }
+
+    void add_partners(const std::vector<Candidate>& partners) {
+        const std::size_t listed = plan_.functions.size();
+        for (const Candidate& partner : partners) {
+            const auto& outcome = outcome_of(partner);
+            if (outcome && *outcome >= listed) plan_.functions[*outcome].partner = true;
+        }
+    }
 
     void answer(const ListEntry& entry, const Resolution& resolution) {
         if (resolution.candidates.empty()) {

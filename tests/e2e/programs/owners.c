@@ -4,10 +4,18 @@
 //   workers  three threads have it one after the other, in add_under_lock()
 //   barrier  two threads meet a third one, which comes late, as it is in compute_long(), at a barrier
 //   chain    two threads wait for `outer`, whose owner waits in update() for `inner`, which a third one has in write_out()
+//   condition  two threads wait for what a third one makes in make_item(), and signals
+//   signallers one thread waits for what two others make
+//   broadcast  three threads wait for a fourth one, which decides in plan_round()
+//   semaphore  two threads wait for what a third one makes, and posts
+//   writer   a thread has the read-write lock `table` for writing, in rebuild(); two others read
+//   readers  a thread has it for reading, in scan(), another one hardly; a third one writes
+//   spin     a thread has the spin lock in hold_long(); another one spins
 //
 // It prints the tid of each thread, and for how many milliseconds it waited, measured by itself.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +29,12 @@
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
+static pthread_mutex_t items_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static unsigned items, round_number;
+static sem_t posted;
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spinning;
 static atomic_bool over, ending;
 static volatile uint64_t sum;
 
@@ -138,6 +152,155 @@ static bool come(uint64_t* waited) {
     return !ending;
 }
 
+NOINLINE void make_item(void) {
+    static atomic_uint round;
+    rest(++round % 4 == 0 ? 500 : 2000);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool make(uint64_t* waited) {
+    (void)waited;
+    make_item();
+    pthread_mutex_lock(&items_lock);
+    // At the end nobody is to wait any more.
+    items += over ? 1000 : 1;
+    if (over)
+        pthread_cond_broadcast(&filled);
+    else
+        pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&items_lock);
+    return !over;
+}
+
+static bool use(uint64_t* waited) {
+    pthread_mutex_lock(&items_lock);
+    const uint64_t begin = now();
+    while (items == 0)
+        pthread_cond_wait(&filled, &items_lock);
+    *waited += now() - begin;
+    --items;
+    pthread_mutex_unlock(&items_lock);
+    compute(2000);
+    return !over;
+}
+
+NOINLINE void plan_round(void) {
+    static unsigned round;
+    rest(++round % 4 == 0 ? 500 : 3000);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool direct(uint64_t* waited) {
+    (void)waited;
+    plan_round();
+    pthread_mutex_lock(&items_lock);
+    ++round_number;
+    ending = over;
+    pthread_cond_broadcast(&filled);
+    pthread_mutex_unlock(&items_lock);
+    return !ending;
+}
+
+static bool follow(uint64_t* waited) {
+    pthread_mutex_lock(&items_lock);
+    const unsigned before = round_number;
+    const uint64_t begin = now();
+    while (round_number == before && !ending)
+        pthread_cond_wait(&filled, &items_lock);
+    *waited += now() - begin;
+    pthread_mutex_unlock(&items_lock);
+    compute(2000);
+    return !ending;
+}
+
+static bool post(uint64_t* waited) {
+    (void)waited;
+    make_item();
+    for (unsigned i = 0; i < (over ? 1000u : 1u); ++i)
+        sem_post(&posted);
+    return !over;
+}
+
+static bool take(uint64_t* waited) {
+    const uint64_t begin = now();
+    sem_wait(&posted);
+    *waited += now() - begin;
+    compute(2000);
+    return !over;
+}
+
+NOINLINE void rebuild(void) {
+    rest(2000);
+    __asm__ volatile("" ::: "memory");
+}
+
+NOINLINE void scan(void) {
+    rest(3000);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool write_table(uint64_t* waited) {
+    const uint64_t begin = now();
+    pthread_rwlock_wrlock(&table);
+    *waited += now() - begin;
+    rebuild();
+    pthread_rwlock_unlock(&table);
+    rest(1000);
+    return !over;
+}
+
+static bool read_table(uint64_t* waited) {
+    const uint64_t begin = now();
+    pthread_rwlock_rdlock(&table);
+    *waited += now() - begin;
+    compute(200);
+    pthread_rwlock_unlock(&table);
+    rest(50);
+    return !over;
+}
+
+static bool scan_table(uint64_t* waited) {
+    (void)waited;
+    pthread_rwlock_rdlock(&table);
+    scan();
+    pthread_rwlock_unlock(&table);
+    rest(500);
+    return !over;
+}
+
+static bool change_table(uint64_t* waited) {
+    const uint64_t begin = now();
+    pthread_rwlock_wrlock(&table);
+    *waited += now() - begin;
+    compute(200);
+    pthread_rwlock_unlock(&table);
+    rest(200);
+    return !over;
+}
+
+NOINLINE void hold_long(void) {
+    compute(400000);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool hold(uint64_t* waited) {
+    (void)waited;
+    pthread_spin_lock(&spinning);
+    hold_long();
+    pthread_spin_unlock(&spinning);
+    rest(500);
+    return !over;
+}
+
+static bool spin(uint64_t* waited) {
+    const uint64_t begin = now();
+    pthread_spin_lock(&spinning);
+    *waited += now() - begin;
+    pthread_spin_unlock(&spinning);
+    rest(100);
+    return !over;
+}
+
 struct Worker {
     pthread_t thread;
     bool (*step)(uint64_t*);
@@ -156,7 +319,9 @@ static void* work(void* argument) {
 }
 
 int main(int count, char** arguments) {
-    if (count != 3 || pthread_barrier_init(&barrier, NULL, 3) != 0) return 2;
+    if (count != 3 || pthread_barrier_init(&barrier, NULL, 3) != 0 || sem_init(&posted, 0, 0) != 0 ||
+        pthread_spin_init(&spinning, PTHREAD_PROCESS_PRIVATE) != 0)
+        return 2;
     static const struct Plan {
         const char* name;
         struct Worker workers[4];
@@ -176,6 +341,26 @@ int main(int count, char** arguments) {
           {.step = change, .name = "updater"},
           {.step = look, .name = "reader"},
           {.step = look, .name = "reader"}}},
+        {"condition",
+         {{.step = make, .name = "maker"}, {.step = use, .name = "user"}, {.step = use, .name = "user"}}},
+        {"signallers",
+         {{.step = make, .name = "maker"}, {.step = make, .name = "maker"}, {.step = use, .name = "user"}}},
+        {"broadcast",
+         {{.step = direct, .name = "director"},
+          {.step = follow, .name = "follower"},
+          {.step = follow, .name = "follower"},
+          {.step = follow, .name = "follower"}}},
+        {"semaphore",
+         {{.step = post, .name = "poster"}, {.step = take, .name = "taker"}, {.step = take, .name = "taker"}}},
+        {"writer",
+         {{.step = write_table, .name = "writer"},
+          {.step = read_table, .name = "reader"},
+          {.step = read_table, .name = "reader"}}},
+        {"readers",
+         {{.step = scan_table, .name = "scanner"},
+          {.step = read_table, .name = "reader"},
+          {.step = change_table, .name = "changer"}}},
+        {"spin", {{.step = hold, .name = "holder"}, {.step = spin, .name = "spinner"}}},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; ++i) {
         if (strcmp(plans[i].name, arguments[1]) != 0) continue;

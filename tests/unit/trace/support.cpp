@@ -104,6 +104,7 @@ std::vector<FunctionInfo> full_functions() {
     work.window_group = 5;
     work.wait_of = 0x1100;
     work.wakes = true;
+    work.partner = true;
     work.counted = true;
 
     FunctionInfo write;
@@ -198,7 +199,7 @@ auto fields(const AnswerInfo& a) {
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
                     f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits,
-                    f.sampled, f.windowed_since, f.window_group, f.counted, f.wait_of, f.wakes);
+                    f.sampled, f.windowed_since, f.window_group, f.counted, f.wait_of, f.wakes, f.partner);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,

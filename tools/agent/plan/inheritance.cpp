@@ -18,7 +18,7 @@ void fields(Archive& archive, FunctionInfo& function) {
     archive(function.name, function.linkage_name, function.module, function.source, function.object,
             function.address, function.size, function.enter_words, function.leave_words,
             function.inlined_copies, function.waits, function.busy_waits, function.wait_of, function.wakes,
-            function.sampled, function.parameters, function.result);
+            function.partner, function.sampled, function.parameters, function.result);
 }
 
 template <class Archive>

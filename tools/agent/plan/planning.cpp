@@ -95,6 +95,7 @@ trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescript
     info.sampled = function.sampled;
     info.wait_of = function.wait_of;
     info.wakes = function.wakes;
+    info.partner = function.partner;
     describe_all(function.parameters, info.parameters);
     if (function.result.has_value()) info.result.push_back(describe(*function.result));
     return info;

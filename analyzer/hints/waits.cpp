@@ -1,0 +1,562 @@
+#include "analyzer/hints/waits.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/report/function_row.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::hints {
+namespace {
+
+Interval span_of(const std::vector<score::ThreadTimeline>& timelines) {
+    Interval span{UINT64_MAX, 0};
+    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+        span = {std::min(span.begin, begin), std::max(span.end, end)};
+    };
+    for (const score::ThreadTimeline& thread : timelines) {
+        if (thread.begin < thread.end) add(thread.begin, thread.end);
+        for (const score::TimedCall& call : thread.calls)
+            add(call.begin, call.end);
+        for (const samples::OwnedWait& wait : thread.waits)
+            add(wait.begin, wait.end);
+    }
+    return span;
+}
+
+/// What threads wait for: of which kind, and its address.
+using Object = std::pair<std::uint32_t, std::uint64_t>;
+
+/// The kind of the mutexes that name their owners. Others are numbered.
+constexpr std::uint32_t kMutexes = UINT32_MAX;
+
+/// A thread's call in which it waits for the object, or may do so.
+struct Wait {
+    Interval time;
+    Object object;
+    std::uint32_t function = 0;
+    std::size_t thread = 0;
+};
+
+// Functions and their partners (CatalogueFunction::given_back_by, woken_by).
+
+struct Pairing {
+    std::vector<std::uint32_t> waiters, partners;  ///< indices into TraceInfo::functions
+    bool complete = true;                          ///< every call of them is in the trace
+};
+
+bool is_complete(const trace::FunctionInfo& function) {
+    return function.windowed_since == 0 && !function.sampled && function.switched_off == 0 &&
+           function.most_rate == 0;
+}
+
+const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
+    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+}
+
+/// Those with partners in the trace. Functions with the same partners are about the same objects.
+std::vector<Pairing> pairings(const trace::TraceInfo& info,
+                              std::vector<std::string> CatalogueFunction::*partners) {
+    std::map<std::pair<std::uint32_t, std::vector<std::string>>, Pairing> by_partners;
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        const CatalogueFunction* const known = score::known_wait(info.functions[f]);
+        if (known != nullptr && !(known->*partners).empty())
+            by_partners[{info.functions[f].object, known->*partners}].waiters.push_back(f);
+    }
+    std::vector<Pairing> all;
+    for (auto& each : by_partners) {
+        const auto& [object, names] = each.first;
+        Pairing& pairing = each.second;
+        for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+            const trace::FunctionInfo& function = info.functions[f];
+            if (function.object == object && function.wait_of == 0 &&
+                std::ranges::find(names,
+                                  function.linkage_name.empty() ? function.name : function.linkage_name) !=
+                    names.end())
+                pairing.partners.push_back(f);
+        }
+        if (pairing.partners.empty()) continue;
+        for (const auto* const functions : {&pairing.waiters, &pairing.partners})
+            for (const std::uint32_t f : *functions)
+                pairing.complete = pairing.complete && is_complete(info.functions[f]);
+        all.push_back(std::move(pairing));
+    }
+    return all;
+}
+
+/// Of which object a call is. Nothing: its address was not recorded.
+std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call) {
+    if (call.key != 0) return call.key;
+    const CatalogueFunction* const known = known_function(info.functions[call.function]);
+    return known != nullptr && known->keys.empty() ? std::optional<std::uint64_t>{0} : std::nullopt;
+}
+
+/// Calls each(number, call, thread) for the calls of the waiters of pairing `number`, and partner(…) likewise.
+template <class Each, class Partner>
+void each_call(const std::vector<Pairing>& all, const score::Report& report, const Each& each,
+               const Partner& partner) {
+    std::map<std::uint32_t, std::pair<std::uint32_t, bool>> roles;  // by function: pairing, whether it waits
+    for (std::uint32_t number = 0; number < all.size(); ++number) {
+        for (const std::uint32_t f : all[number].partners)
+            roles[f] = {number, false};
+        for (const std::uint32_t f : all[number].waiters)
+            roles[f] = {number, true};
+    }
+    if (roles.empty()) return;
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const score::TimedCall& call : report.timeline[t].calls) {
+            const auto role = roles.find(call.function);
+            if (role == roles.end() || call.begin >= call.end) continue;
+            if (role->second.second)
+                each(role->second.first, call, t);
+            else
+                partner(role->second.first, call, t);
+        }
+    }
+}
+
+// Who has a lock.
+
+/// Since when which thread has the object: by what waits for a mutex say (it names its owner when one begins, who
+/// has waited has it when one ends, and it has been given back when one that waits is woken), or by the calls
+/// that take it and give it back.
+struct Owning {
+    std::uint64_t since = 0;
+    std::size_t owner = Held::kNotKnown;
+    std::size_t before = Held::kNotKnown;  ///< of kWoken: who gave it back
+};
+
+/// In the order of time.
+using OwningByObject = std::map<Object, std::vector<Owning>>;
+
+/// The only thread with this tid.
+std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {
+    std::map<std::uint32_t, std::size_t> threads;
+    for (std::size_t t = 0; t < report.threads.size(); ++t)
+        if (const auto [at, anew] = threads.emplace(report.threads[t].tid, t); !anew)
+            at->second = Held::kNotKnown;
+    return threads;
+}
+
+/// Who had the object from `moment` on, until `next` (null: it is not known for how long); the one who waits is
+/// `thread`.
+std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t thread) {
+    std::size_t owner = moment.owner;
+    if (next != nullptr && next->owner == Held::kWoken && next->before != owner) {
+        // It was taken in a way that is not seen. Who gives it back twice has most likely hardly been without it.
+        const bool again = owner == Held::kWoken && moment.before == next->before;
+        owner = again ? next->before : Held::kNotKnown;
+    }
+    // Nobody waits for itself.
+    return owner != thread ? owner : Held::kNotKnown;
+}
+
+void add_mutexes(const score::Report& report, std::vector<Wait>& waits, OwningByObject& owning) {
+    const auto threads = threads_by_tid(report);
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            const Object object{kMutexes, wait.mutex};
+            std::vector<Owning>& moments = owning[object];
+            if (wait.given_back) {
+                moments.push_back({wait.begin, Held::kWoken, t});
+                continue;
+            }
+            waits.push_back({{wait.begin, wait.end}, object, wait.function, t});
+            // 0: it is just being given back, or taken.
+            const auto owner = threads.find(wait.owner);
+            moments.push_back({wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
+            moments.push_back({wait.end, t});
+        }
+    }
+    for (auto& [object, moments] : owning)
+        std::ranges::stable_sort(moments, {}, &Owning::since);
+}
+
+/// A lock is taken when a call ends, and given back when one begins.
+struct Change {
+    std::uint64_t time = 0;
+    std::size_t thread = 0;
+    bool taken = false;
+};
+
+struct Hold {
+    Interval time;
+    std::size_t thread = 0;
+    bool given_back = true;  ///< else it is not known until when
+};
+
+/// `changes` of one lock, in the order of time. A lock that several threads may have is given back by each of
+/// them. Who gives back what it has not been seen to take is a hold of no length.
+std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time) {
+    std::vector<Hold> holds;
+    std::map<std::size_t, std::vector<std::uint64_t>> open;  // by thread
+    // It may have been given back in a time that is not kept.
+    const auto end_at = [&](std::size_t thread, std::uint64_t begin, std::uint64_t next) {
+        if (const std::uint64_t end = std::min(time.kept_until(begin), next); begin < end)
+            holds.push_back({{begin, end}, thread, false});
+    };
+    for (const Change& change : changes) {
+        std::vector<std::uint64_t>& begins = open[change.thread];
+        if (change.taken) {
+            begins.push_back(change.time);
+            continue;
+        }
+        holds.push_back({{begins.empty() ? change.time : begins.back(), change.time}, change.thread});
+        if (!begins.empty()) begins.pop_back();
+        for (const std::uint64_t begin : std::exchange(begins, {}))
+            if (!time.keeps({begin, change.time}))
+                end_at(change.thread, begin, change.time);
+            else
+                begins.push_back(begin);  // taken twice
+    }
+    for (const auto& [thread, begins] : open)
+        for (const std::uint64_t begin : begins)
+            end_at(thread, begin, UINT64_MAX);
+    return holds;
+}
+
+/// At each time the one whose hold ends last, for whom a thread that waits has to wait longest.
+std::vector<Owning> owning_by(std::vector<Hold> holds) {
+    std::ranges::sort(holds, {}, [](const Hold& hold) { return std::pair{hold.time.begin, hold.time.end}; });
+    std::vector<Owning> moments;
+    std::set<std::tuple<std::uint64_t, std::size_t, bool>>
+        open;  // end, thread, whether it is given back then
+    const auto close_until = [&](std::uint64_t until) {
+        while (!open.empty() && std::get<0>(*open.begin()) <= until) {
+            const auto [end, thread, given_back] = *open.begin();
+            open.erase(open.begin());
+            if (open.empty()) moments.push_back(given_back ? Owning{end, Held::kWoken, thread} : Owning{end});
+        }
+    };
+    for (const Hold& hold : holds) {
+        close_until(hold.time.begin);
+        open.emplace(hold.time.end, hold.thread, hold.given_back);
+        const std::size_t last = std::get<1>(*open.rbegin());
+        if (hold.time.begin < hold.time.end && (moments.empty() || moments.back().owner != last))
+            moments.push_back({hold.time.begin, last});
+    }
+    close_until(UINT64_MAX);
+    return moments;
+}
+
+void add_locks(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
+               std::vector<Wait>& waits, OwningByObject& owning) {
+    std::map<Object, std::vector<Change>> changes;
+    const std::vector<Pairing> all = pairings(info, &CatalogueFunction::given_back_by);
+    const auto add = [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread, bool taken) {
+        const auto address = object_of(info, call);
+        if (!all[number].complete || !address) return;
+        const Object object{number, *address};
+        changes[object].push_back({taken ? call.end : call.begin, thread, taken});
+        if (taken) waits.push_back({{call.begin, call.end}, object, call.function, thread});
+    };
+    each_call(
+        all, report, [&](auto number, const auto& call, auto thread) { add(number, call, thread, true); },
+        [&](auto number, const auto& call, auto thread) { add(number, call, thread, false); });
+    for (auto& [object, of_object] : changes) {
+        std::ranges::stable_sort(of_object, {}, &Change::time);
+        owning.emplace(object, owning_by(holds_of(of_object, time)));
+    }
+}
+
+/// A wait has no more parts whose owners are known.
+constexpr std::size_t kMaxParts = 1024;
+
+/// From the last moment before the wait on; empty: there is none.
+std::span<const Owning> moments_from(const std::vector<Owning>& moments, std::uint64_t begin) {
+    const auto next = std::ranges::upper_bound(moments, begin, {}, &Owning::since);
+    if (next == moments.begin()) return {};
+    return {next - 1, moments.end()};
+}
+
+/// Of all waits together, about.
+std::size_t count_parts(const std::vector<Wait>& waits, const OwningByObject& owning) {
+    std::size_t parts = 0;
+    for (const Wait& wait : waits) {
+        const std::span<const Owning> moments = moments_from(owning.at(wait.object), wait.time.begin);
+        const auto end = std::ranges::lower_bound(moments, wait.time.end, {}, &Owning::since);
+        parts += std::min(static_cast<std::size_t>(end - moments.begin()), kMaxParts);
+    }
+    return parts;
+}
+
+/// Calls add(end, owner) for the parts of a wait, one behind the other. `moments` begin with the last one before
+/// it.
+template <class Add>
+void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime& time, const Add& add) {
+    const std::uint64_t end = wait.time.end;
+    if (moments.empty()) return add(end, Held::kNotKnown);
+    std::uint64_t from = wait.time.begin;
+    for (std::size_t at = 0; from < end; ++at) {
+        const Owning* const next = at + 1 < moments.size() ? &moments[at + 1] : nullptr;
+        const bool last = next == nullptr || next->since >= end;
+        if (at == kMaxParts && !last) return add(end, Held::kNotKnown);
+        const std::uint64_t to = last ? end : std::max(from, next->since);
+        std::size_t owner = owner_between(moments[at], last ? nullptr : next, wait.thread);
+        // In a time that is not kept another may have taken it.
+        if (owner == Held::kWoken && !time.keeps({moments[at].since, to})) owner = Held::kNotKnown;
+        if (from < to) add(to, owner);
+        from = to;
+    }
+}
+
+/// The parts of the wait, for `to`.
+void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& time, std::vector<Held>& to) {
+    const Interval kept = time(wait.time);
+    if (kept.begin == kept.end) return;
+    const std::size_t before = to.size();
+    std::uint64_t from = kept.begin;
+    add_parts(
+        wait, moments_from(owning.at(wait.object), wait.time.begin), time,
+        [&](std::uint64_t end, std::size_t owner) {
+            const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
+            if (from < until)
+                to.push_back({{from, until}, wait.object.second, wait.function, owner, Held::By::owner});
+            from = until;
+        });
+    // A call that takes a lock which nobody has is no wait.
+    if (wait.object.first != kMutexes &&
+        std::ranges::none_of(std::span{to}.subspan(before), &Held::is_owned) &&
+        std::ranges::any_of(std::span{to}.subspan(before),
+                            [](const Held& part) { return part.owner == Held::kWoken; }))
+        to.resize(before);
+}
+
+// Who comes last to a barrier.
+
+/// The call of another thread that comes last: that begins last of all before any of those that come after
+/// `call` ends. It hardly waits itself, or it is not the one. Null: it is not known. `calls`: of one barrier, in
+/// the order of their begins.
+const Wait* last_to_come(const Wait& call, std::span<const Wait> calls) {
+    constexpr double kHardly = 0.2;
+    constexpr std::ptrdiff_t kLookedAt = 256;
+    const auto first = std::ranges::upper_bound(calls, call.time.begin, {},
+                                                [](const Wait& other) { return other.time.begin; });
+    std::uint64_t end = call.time.end;
+    const Wait* last = nullptr;
+    for (auto each = first; each != calls.end() && each->time.begin < end; ++each) {
+        if (each - first == kLookedAt) return nullptr;
+        end = std::min(end, each->time.end);
+        if (each->thread != call.thread) last = &*each;
+    }
+    return last != nullptr && last->time.ticks() <= kHardly * call.time.ticks() ? last : nullptr;
+}
+
+/// By function and key, each in the order of the calls' begins.
+std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, const score::Report& report) {
+    std::set<std::uint32_t> functions;
+    for (std::uint32_t function = 0; function < info.functions.size(); ++function)
+        if (score::is_barrier(info.functions[function])) functions.insert(function);
+    std::map<Object, std::vector<Wait>> barriers;
+    for (std::size_t t = 0; t < report.timeline.size(); ++t)
+        for (const score::TimedCall& call : report.timeline[t].calls)
+            if (functions.contains(call.function) && call.begin < call.end) {
+                const Object object{call.function, call.key};
+                barriers[object].push_back({{call.begin, call.end}, object, call.function, t});
+            }
+    for (auto& [barrier, calls] : barriers)
+        std::ranges::sort(calls, {}, [](const Wait& call) { return call.time.begin; });
+    return barriers;
+}
+
+// Who ends the waits for a condition variable or a semaphore.
+
+struct Signal {
+    std::uint64_t time = 0;
+    std::size_t thread = 0;
+    bool wakes_all = false, counts = false;  ///< as in the catalogue
+};
+
+/// A wait, and the signal that ended it.
+struct Notified {
+    const Wait* wait = nullptr;
+    std::optional<Signal> by;
+};
+
+/// The waits for one object, and its signals.
+struct Notifying {
+    std::vector<Wait> waits;
+    std::vector<Signal> signals;
+};
+
+/// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
+/// counts is used up by the first call to return, whether that had to wait or not; of those that came before a call
+/// which had to wait nothing is left.
+std::vector<Notified> notified(Notifying& all) {
+    std::ranges::sort(all.signals, {}, &Signal::time);
+    std::ranges::sort(all.waits, {}, [](const Wait& wait) { return wait.time.begin; });
+    std::vector<Notified> result;
+    for (const Wait& wait : all.waits)
+        result.push_back({&wait, {}});
+    std::set<std::pair<std::uint64_t, std::size_t>> pending;  // end, index into `result`
+    std::deque<Signal> counted;
+    const auto end_one = [&] {
+        Notified& ended = result[pending.begin()->second];
+        const Interval& time = ended.wait->time;
+        pending.erase(pending.begin());
+        if (ended.by || counted.empty()) return;
+        const auto inside = [&](const Signal& each) { return each.time > time.begin; };
+        if (const auto first = std::ranges::find_if(counted, inside); first != counted.end()) {
+            ended.by = *first;
+            counted.erase(counted.begin(), first + 1);
+        } else {
+            counted.pop_front();
+        }
+    };
+    const auto notify = [&](const Signal& signal) {
+        if (signal.counts) return counted.push_back(signal);
+        for (const auto& [end, number] : pending) {
+            if (result[number].by) continue;
+            result[number].by = signal;
+            if (!signal.wakes_all) break;
+        }
+    };
+    std::size_t next = 0;
+    const auto go_to = [&](std::uint64_t time) {
+        while (next < result.size() || !pending.empty()) {
+            const std::uint64_t begin = next < result.size() ? result[next].wait->time.begin : UINT64_MAX;
+            const std::uint64_t end = pending.empty() ? UINT64_MAX : pending.begin()->first;
+            if (std::min(begin, end) >= time) return;
+            if (begin < end) {
+                pending.emplace(result[next].wait->time.end, next);
+                ++next;
+            } else {
+                end_one();
+            }
+        }
+    };
+    for (const Signal& signal : all.signals) {
+        go_to(signal.time);
+        notify(signal);
+    }
+    go_to(UINT64_MAX);
+    return result;
+}
+
+std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const score::Report& report) {
+    std::map<Object, Notifying> objects;
+    const std::vector<Pairing> all = pairings(info, &CatalogueFunction::woken_by);
+    each_call(
+        all, report,
+        [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
+            const auto address = object_of(info, call);
+            const Object object{number, address.value_or(0)};
+            if (std::ranges::all_of(all[number].waiters,
+                                    [&](std::uint32_t f) { return is_complete(info.functions[f]); }))
+                objects[object].waits.push_back({{call.begin, call.end}, object, call.function, thread});
+        },
+        [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
+            const auto address = object_of(info, call);
+            const CatalogueFunction* const known = known_function(info.functions[call.function]);
+            if (all[number].complete && address && known != nullptr)
+                objects[{number, *address}].signals.push_back(
+                    {call.begin, thread, known->wakes_all, known->counts});
+        });
+    return objects;
+}
+
+}  // namespace
+
+std::optional<KeptTime> KeptTime::of(const samples::Windows& windows, const Interval& run) {
+    constexpr std::uint64_t kMaxWindows = std::uint64_t{1} << 22;
+    KeptTime time;
+    if (run.begin >= run.end) return time;
+    if (windows.all()) {
+        time.runs_.push_back({run, 0});
+        return time;
+    }
+    const std::uint64_t first = run.begin >> windows.shift, last = run.end >> windows.shift;
+    if (last - first > kMaxWindows) return std::nullopt;
+    std::uint64_t before = 0;
+    for (std::uint64_t number = first; number <= last; ++number) {
+        if (!windows.keeps(number)) continue;
+        const std::uint64_t from = number << windows.shift, ticks = std::uint64_t{1} << windows.shift;
+        if (!time.runs_.empty() && time.runs_.back().kept.end == from)
+            time.runs_.back().kept.end += ticks;
+        else
+            time.runs_.push_back({{from, from + ticks}, before});
+        before += ticks;
+    }
+    return time;
+}
+
+std::uint64_t KeptTime::operator()(std::uint64_t tsc) const {
+    const auto next = std::ranges::upper_bound(runs_, tsc, {}, [](const Run& run) { return run.kept.begin; });
+    if (next == runs_.begin()) return 0;
+    const Run& last = *(next - 1);
+    return last.before + std::min(tsc, last.kept.end) - last.kept.begin;
+}
+
+std::uint64_t KeptTime::kept_until(std::uint64_t tsc) const {
+    const auto next = std::ranges::upper_bound(runs_, tsc, {}, [](const Run& run) { return run.kept.begin; });
+    return next == runs_.begin() ? tsc : std::max(tsc, (next - 1)->kept.end);
+}
+
+std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report& report) {
+    constexpr std::size_t kMostParts = std::size_t{1} << 20;
+    const Interval run = span_of(report.timeline);
+    auto time = KeptTime::of(report.windows, run);
+    if (!time) return std::nullopt;
+    std::vector<Wait> owned;
+    OwningByObject owning;
+    add_mutexes(report, owned, owning);
+    add_locks(info, report, *time, owned, owning);
+    // Each wait has as many parts as its object had owners meanwhile: fewer windows, if that is too much.
+    samples::Windows windows = report.windows;
+    for (std::size_t parts = count_parts(owned, owning); parts > kMostParts; parts /= 2)
+        windows.limit /= 2;
+    if (windows.limit != report.windows.limit) time = KeptTime::of(windows, run);
+    if (!time) return std::nullopt;
+
+    Waits waits;
+    waits.time_ = *time;
+    for (ByThread& threads : waits.by_)
+        threads.resize(report.timeline.size());
+    const auto of = [&](Held::By by, std::size_t thread) -> std::vector<Held>& {
+        return waits.by_[static_cast<std::size_t>(by)][thread];
+    };
+    for (const Wait& wait : owned)
+        add_owned(wait, owning, *time, of(Held::By::owner, wait.thread));
+    const auto add = [&](const Wait& wait, Held::By by, const Interval& part, std::size_t owner) {
+        if (const Interval kept = (*time)(part); kept.begin < kept.end)
+            of(by, wait.thread).push_back({kept, wait.object.second, wait.function, owner, by});
+    };
+    for (const auto& [barrier, calls] : barriers_in(info, report)) {
+        for (const Wait& call : calls) {
+            const Wait* const last = last_to_come(call, calls);
+            const std::uint64_t come = last != nullptr ? last->time.begin : call.time.begin;
+            add(call, Held::By::arrival, {call.time.begin, come}, last != nullptr ? last->thread : 0);
+            add(call, Held::By::arrival, {come, call.time.end},
+                last != nullptr ? Held::kWoken : Held::kNotKnown);
+        }
+    }
+    for (auto& [object, all] : notifications_in(info, report)) {
+        for (const Notified& each : notified(all)) {
+            const Interval& wait = each.wait->time;
+            // Another may have ended it in a time that is not kept.
+            if (!each.by || !time->keeps({each.by->time, wait.end})) {
+                add(*each.wait, Held::By::notifier, wait, Held::kNotKnown);
+            } else {
+                add(*each.wait, Held::By::notifier, {wait.begin, each.by->time}, each.by->thread);
+                add(*each.wait, Held::By::notifier, {each.by->time, wait.end}, Held::kWoken);
+            }
+        }
+    }
+    for (ByThread& threads : waits.by_) {
+        for (std::vector<Held>& parts : threads) {
+            // Where threads are left out, they may have what others gave back.
+            if (report.left_out.threads > 0)
+                for (Held& part : parts)
+                    if (part.owner == Held::kWoken) part.owner = Held::kNotKnown;
+            std::ranges::stable_sort(parts, {}, [](const Held& part) { return part.time.begin; });
+        }
+    }
+    return waits;
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,92 @@
+// For whom threads waited, part by part of each wait: for who had what they waited for, who was the last to come, or
+// who was to wake them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "tools/trace/event.h"
+
+namespace rdam::hints {
+
+/// [begin, end), in ticks.
+struct Interval {
+    std::uint64_t begin = 0, end = 0;
+
+    double ticks() const { return static_cast<double>(end - begin); }
+
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// Time without the windows that are not kept: a moment is the number of ticks kept before it. Times that are
+/// not kept have no length, so that nothing has to be cut.
+class KeptTime {
+  public:
+    /// For a run from `run.begin` to `run.end`; nothing if its length is impossible.
+    static std::optional<KeptTime> of(const samples::Windows& windows, const Interval& run);
+
+    std::uint64_t operator()(std::uint64_t tsc) const;
+    Interval operator()(const Interval& time) const { return {(*this)(time.begin), (*this)(time.end)}; }
+    /// Whether all of it is kept.
+    bool keeps(const Interval& time) const { return (*this)(time).ticks() == time.ticks(); }
+    /// The end of the time around `tsc` that is kept without a gap; `tsc` where it is not kept itself.
+    std::uint64_t kept_until(std::uint64_t tsc) const;
+
+  private:
+    struct Run {
+        Interval kept;
+        std::uint64_t before = 0;  ///< ticks kept before it
+    };
+
+    std::vector<Run> runs_;  ///< sorted, disjoint
+};
+
+/// A wait, or a part of it, of which it is known for whom.
+struct Held {
+    enum class By : std::uint8_t {
+        owner,     ///< who has the mutex, or another lock
+        arrival,   ///< who comes last to the barrier
+        notifier,  ///< who ends the wait: signals the condition variable, posts the semaphore
+    };
+    static constexpr std::array kBys{By::owner, By::arrival, By::notifier};
+    static constexpr std::size_t kNotKnown = SIZE_MAX;
+    /// For nobody in particular: the mutex has been given back, all have come, or the thread has been notified,
+    /// and it has not come to run yet. Meanwhile others may have had the mutex.
+    static constexpr std::size_t kWoken = kNotKnown - 1;
+
+    Interval time;
+    std::uint64_t object = 0;       ///< address of the mutex, the barrier, …; 0: not known
+    std::uint32_t function = 0;     ///< that waits
+    std::size_t owner = kNotKnown;  ///< index into Report::threads
+    By by = By::owner;
+
+    bool is_owned() const { return owner < kWoken; }
+};
+
+/// All times are kept ones. Immutable, hence thread-safe.
+class Waits {
+  public:
+    Waits() = default;
+    /// Nothing: the run has an impossible length. O(n log n) for n calls and waits in the timelines.
+    static std::optional<Waits> of(const trace::TraceInfo& info, const score::Report& report);
+
+    const KeptTime& time() const { return time_; }
+    /// In the order of time; empty: nothing, or it is not known.
+    std::span<const Held> of_thread(std::size_t thread, Held::By by) const {
+        const auto& threads = by_[static_cast<std::size_t>(by)];
+        return thread < threads.size() ? std::span{threads[thread]} : std::span<const Held>{};
+    }
+
+  private:
+    using ByThread = std::vector<std::vector<Held>>;
+
+    KeptTime time_;
+    std::array<ByThread, Held::kBys.size()> by_;
+};
+
+}  // namespace rdam::hints
