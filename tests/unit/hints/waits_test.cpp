@@ -12,12 +12,12 @@ using hints::Held;
 
 namespace {
 
-constexpr std::uint64_t kObject = 0x5000, kOther = 0x6000;
+constexpr std::uint64_t kWaitedFor = 0x5000, kAnother = 0x6000;
 constexpr std::size_t kNobody = Held::kWoken, kUnknown = Held::kNotKnown;
 
 /// Four threads, and functions by their names, of which each test makes up the calls.
-struct Calls {
-    explicit Calls(const std::vector<std::string>& names) {
+struct MadeCalls {
+    explicit MadeCalls(const std::vector<std::string>& names) {
         for (const std::string& name : names) {
             trace::FunctionInfo& function = info.functions.emplace_back();
             function.name = function.linkage_name = name;
@@ -31,7 +31,7 @@ struct Calls {
     }
 
     void call(std::size_t thread, const std::string& name, std::uint64_t begin, std::uint64_t end,
-              std::uint64_t object = kObject) {
+              std::uint64_t object = kWaitedFor) {
         for (std::uint32_t f = 0; f < info.functions.size(); ++f)
             if (info.functions[f].name == name)
                 report.timeline[thread].calls.push_back({f, begin, end, object, end - begin});
@@ -54,8 +54,8 @@ struct Calls {
     score::Report report;
 };
 
-struct Locks : Calls {
-    Locks() : Calls{{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"}} {}
+struct Locks : MadeCalls {
+    Locks() : MadeCalls{{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"}} {}
     void read(std::size_t thread, std::uint64_t begin, std::uint64_t end) {
         call(thread, "pthread_rwlock_rdlock", begin, end);
     }
@@ -67,9 +67,9 @@ struct Locks : Calls {
     }
 };
 
-struct Conditions : Calls {
-    Conditions() : Calls{{"pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast"}} {}
-    void wait(std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t object = kObject) {
+struct Conditions : MadeCalls {
+    Conditions() : MadeCalls{{"pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast"}} {}
+    void wait(std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t object = kWaitedFor) {
         call(thread, "pthread_cond_wait", begin, end, object);
     }
     void signal(std::size_t thread, std::uint64_t begin) {
@@ -77,15 +77,15 @@ struct Conditions : Calls {
     }
 };
 
-struct Semaphores : Calls {
-    Semaphores() : Calls{{"sem_wait", "sem_post"}} {}
+struct Semaphores : MadeCalls {
+    Semaphores() : MadeCalls{{"sem_wait", "sem_post"}} {}
     void wait(std::size_t thread, std::uint64_t begin, std::uint64_t end) {
         call(thread, "sem_wait", begin, end);
     }
     void post(std::size_t thread, std::uint64_t begin) { call(thread, "sem_post", begin, begin + 5); }
 };
 
-using Parts = std::vector<Calls::Part>;
+using Parts = std::vector<MadeCalls::Part>;
 
 }  // namespace
 
@@ -113,8 +113,8 @@ TEST_CASE("Of several that have a lock, the one that gives it back last is waite
     made.read(3, 140, 150);
     made.unlock(3, 900, 910);
     made.write(1, 800, 920);
-    CHECK(made.owners(1).back() == Calls::Part{900, 920, kNobody});
-    CHECK(made.owners(1)[made.owners(1).size() - 2] == Calls::Part{800, 900, 3});
+    CHECK(made.owners(1).back() == MadeCalls::Part{900, 920, kNobody});
+    CHECK(made.owners(1)[made.owners(1).size() - 2] == MadeCalls::Part{800, 900, 3});
 }
 
 TEST_CASE("Who gives back what it was not seen to take had it since an unknown time") {
@@ -129,7 +129,7 @@ TEST_CASE("Locks are told apart by their addresses; nothing is known where calls
     Locks made;
     made.write(0, 100, 110);
     made.unlock(0, 500, 510);
-    made.call(1, "pthread_rwlock_wrlock", 200, 520, kOther);
+    made.call(1, "pthread_rwlock_wrlock", 200, 520, kAnother);
     CHECK(made.owners(1) == Parts{{200, 520, kUnknown}});
     made.write(2, 300, 520);
     CHECK(made.owners(2) == Parts{{300, 500, 0}, {500, 520, kNobody}});
@@ -171,7 +171,7 @@ TEST_CASE("A signal ends the wait of the thread that returns first of those that
     CHECK(made.notifiers(1) == Parts{{200, 400, 3}, {400, 620, kNobody}});
     // Its time was up, perhaps.
     CHECK(made.notifiers(2) == Parts{{410, 900, kUnknown}});
-    made.wait(3, 1000, 1100, kOther);
+    made.wait(3, 1000, 1100, kAnother);
     CHECK(made.notifiers(3) == Parts{{1000, 1100, kUnknown}});
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("What a semaphore had at the beginning does not shift who is waited fo
     made.wait(0, 510, 515);
     made.wait(0, 520, 900);
     made.post(2, 880);
-    CHECK(made.notifiers(0)[3] == Calls::Part{40, 380, 2});
-    CHECK(made.notifiers(0).back() == Calls::Part{880, 900, kNobody});
+    CHECK(made.notifiers(0)[3] == MadeCalls::Part{40, 380, 2});
+    CHECK(made.notifiers(0).back() == MadeCalls::Part{880, 900, kNobody});
 }
 
 TEST_CASE("Where the functions that end waits are sampled, it is not known who ended one") {
