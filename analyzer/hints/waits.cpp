@@ -320,10 +320,8 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
             from = until;
         });
     // A call that takes a lock which nobody has is no wait.
-    if (wait.object.first != kMutexes &&
-        std::ranges::none_of(std::span{to}.subspan(before), &Held::is_owned) &&
-        std::ranges::any_of(std::span{to}.subspan(before),
-                            [](const Held& part) { return part.owner == Held::kWoken; }))
+    const auto nobody = [](const Held& part) { return part.owner == Held::kWoken; };
+    if (wait.object.first != kMutexes && std::ranges::all_of(std::span{to}.subspan(before), nobody))
         to.resize(before);
 }
 
