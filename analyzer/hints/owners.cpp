@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 #include <span>
 #include <tuple>
@@ -27,7 +26,7 @@ void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
         return;
     }
     ticks_of_object_[part.object] += weighted;
-    if (!function_) function_ = part.function;
+    kind_ = part.kind;
     (part.is_owned() ? known_ : woken_) += weighted;
     if (!part.is_owned()) return;
     ticks_of_owner_[part.owner] += weighted;
@@ -38,31 +37,12 @@ std::optional<std::size_t> OwnerTimes::owner() const {
     return nearly_only(ticks_of_owner_, known_);
 }
 
-std::string OwnerTimes::kind() const {
-    if (!function_) return {};
-    const CatalogueFunction* const known = known_wait(info_->functions[*function_]);
-    if (known == nullptr) return "mutex";  // it names its owner
-    if (known->barrier) return "barrier";
-    if (known->keys.empty()) return "critical section";
-    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"mutex", "mutex"},
-                                                                        {"rwlock", "read-write lock"},
-                                                                        {"cond", "condition variable"},
-                                                                        {"sem", "semaphore"},
-                                                                        {"lock", "lock"},
-                                                                        {"user_lock", "lock"},
-                                                                        {"lck", "critical section"},
-                                                                        {"pptr", "critical section"}};
-    const auto* const kind =
-        std::ranges::find(kKinds, known->keys.front(), [](const auto& each) { return each.first; });
-    return std::string{kind != std::end(kKinds) ? kind->second : "lock"};
-}
-
 std::string OwnerTimes::object_text(const VariableAt& variable_at) const {
     const auto address = nearly_only(ticks_of_object_, known_ + woken_);
-    if (!address) return "a " + kind();
-    if (*address == 0) return "the " + kind();
+    if (!address) return fmt::format("a {}", kind_);
+    if (*address == 0) return fmt::format("the {}", kind_);
     const std::string name = variable_at ? variable_at(*address) : std::string{};
-    return fmt::format("the {} {}", kind(), name.empty() ? fmt::format("{:#x}", *address) : name);
+    return fmt::format("the {} {}", kind_, name.empty() ? fmt::format("{:#x}", *address) : name);
 }
 
 OwnerTimes::Doing OwnerTimes::doing() const {
@@ -265,7 +245,7 @@ class Graph {
                 .waiter_tids = tids(from.waiters),
                 .owner_tids = tids(from.owners),
                 .reason = static_cast<WaitEdge::For>(by),
-                .kind = from.times.kind(),
+                .kind = std::string{from.times.kind()},
                 .object = address,
                 .variable = address != 0 && names ? names(address) : std::string{},
                 .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()"

@@ -36,8 +36,8 @@ class OwnerTimes {
     std::size_t owners() const { return parts_of_.size(); }
     /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
-    /// `mutex`, `read-write lock`, `condition variable`, …: by the functions that waited.
-    std::string kind() const;
+    /// As Held::kind.
+    std::string_view kind() const { return kind_; }
     /// `the mutex cache_lock`, `the mutex 0x5000`, `a mutex`: what nearly all waited for.
     std::string object_text(const VariableAt& variable_at) const;
 
@@ -73,7 +73,7 @@ class OwnerTimes {
     double known_ = 0;
     double woken_ = 0;
     double unknown_ = 0;
-    std::optional<std::uint32_t> function_;            // the first that waited
+    std::string_view kind_ = "mutex";
     std::map<std::size_t, double> ticks_of_owner_;     // by thread
     std::map<std::uint64_t, double> ticks_of_object_;  // by address
     std::map<std::size_t, std::vector<Steps::Part>> parts_of_;

@@ -41,58 +41,97 @@ struct Wait {
     Object object;
     std::uint32_t function = 0;
     std::size_t thread = 0;
+    std::string_view kind;  ///< as Held::kind
 };
 
-// Functions and their partners (CatalogueFunction::given_back_by, woken_by).
+// Functions and their partners (CatalogueFunction, score::NamedRules).
 
 struct Pairing {
     std::vector<std::uint32_t> waiters, partners;  ///< indices into TraceInfo::functions
     bool complete = true;                          ///< every call of them is in the trace
+    bool ruled = false;                            ///< the user says so
+    std::string_view kind;                         ///< as Held::kind
 };
+
+/// One of the two relations.
+struct Relation {
+    std::vector<std::string> CatalogueFunction::*known;
+    std::vector<std::string> score::NamedRules::*ruled;
+    std::string_view kind;  ///< of what a rule is about
+};
+constexpr Relation kGivenBackBy{&CatalogueFunction::given_back_by, &score::NamedRules::given_back_by, "lock"};
+constexpr Relation kWokenBy{&CatalogueFunction::woken_by, &score::NamedRules::woken_by, "condition"};
 
 bool is_complete(const trace::FunctionInfo& function) {
     return function.windowed_since == 0 && !function.sampled && function.switched_off == 0 &&
            function.most_rate == 0;
 }
 
-const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
-    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+std::string_view linkage_name(const trace::FunctionInfo& function) {
+    return function.linkage_name.empty() ? function.name : function.linkage_name;
+}
+
+/// By the parameter that is the key.
+std::string_view kind_of(const CatalogueFunction& function) {
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+        {"mutex", "mutex"},          {"rwlock", "read-write lock"}, {"cond", "condition variable"},
+        {"sem", "semaphore"},        {"barrier", "barrier"},        {"lck", "critical section"},
+        {"pptr", "critical section"}};
+    if (function.barrier) return "barrier";
+    if (function.keys.empty()) return "critical section";
+    const auto* const kind =
+        std::ranges::find(kKinds, function.keys.front(), [](const auto& each) { return each.first; });
+    return kind != std::end(kKinds) ? kind->second : "lock";
 }
 
 /// Those with partners in the trace. Functions with the same partners are about the same objects.
-std::vector<Pairing> pairings(const trace::TraceInfo& info,
-                              std::vector<std::string> CatalogueFunction::*partners) {
+std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRules& rules,
+                              const Relation& relation) {
     std::map<std::pair<std::uint32_t, std::vector<std::string>>, Pairing> by_partners;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         const CatalogueFunction* const known = score::known_wait(info.functions[f]);
-        if (known != nullptr && !(known->*partners).empty())
-            by_partners[{info.functions[f].object, known->*partners}].waiters.push_back(f);
+        if (known == nullptr || (known->*relation.known).empty()) continue;
+        Pairing& pairing = by_partners[{info.functions[f].object, known->*relation.known}];
+        pairing.waiters.push_back(f);
+        pairing.kind = kind_of(*known);
     }
-    std::vector<Pairing> all;
     for (auto& each : by_partners) {
         const auto& [object, names] = each.first;
-        Pairing& pairing = each.second;
         for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
             const trace::FunctionInfo& function = info.functions[f];
             if (function.object == object && function.wait_of == 0 &&
-                std::ranges::find(names,
-                                  function.linkage_name.empty() ? function.name : function.linkage_name) !=
-                    names.end())
-                pairing.partners.push_back(f);
+                std::ranges::find(names, linkage_name(function)) != names.end())
+                each.second.partners.push_back(f);
         }
-        if (pairing.partners.empty()) continue;
+    }
+    std::vector<Pairing> all;
+    for (auto& [partners, pairing] : by_partners)
+        if (!pairing.partners.empty()) all.push_back(std::move(pairing));
+    for (const std::string& text : rules.*relation.ruled) {
+        auto named = score::find_partners(info, text);
+        if (!named) continue;  // of another trace
+        const auto same = std::ranges::find(all, named->partners, &Pairing::partners);
+        if (same == all.end())
+            all.push_back({.waiters = std::move(named->waiters),
+                           .partners = std::move(named->partners),
+                           .ruled = true,
+                           .kind = relation.kind});
+        else
+            same->waiters.insert(same->waiters.end(), named->waiters.begin(), named->waiters.end());
+    }
+    for (Pairing& pairing : all)
         for (const auto* const functions : {&pairing.waiters, &pairing.partners})
             for (const std::uint32_t f : *functions)
                 pairing.complete = pairing.complete && is_complete(info.functions[f]);
-        all.push_back(std::move(pairing));
-    }
     return all;
 }
 
-/// Of which object a call is. Nothing: its address was not recorded.
-std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call) {
-    if (call.key != 0) return call.key;
-    const CatalogueFunction* const known = known_function(info.functions[call.function]);
+/// Of which object a call is. Nothing: its address was not recorded. What has no address is one object.
+std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call,
+                                       const Pairing& pairing) {
+    if (call.key != 0 || pairing.ruled) return call.key;
+    const CatalogueFunction* const known =
+        Catalogue::builtin().find(linkage_name(info.functions[call.function]));
     return known != nullptr && known->keys.empty() ? std::optional<std::uint64_t>{0} : std::nullopt;
 }
 
@@ -166,7 +205,7 @@ void add_mutexes(const score::Report& report, std::vector<Wait>& waits, OwningBy
                 moments.push_back({wait.begin, Held::kWoken, t});
                 continue;
             }
-            waits.push_back({{wait.begin, wait.end}, object, wait.function, t});
+            waits.push_back({{wait.begin, wait.end}, object, wait.function, t, "mutex"});
             // 0: it is just being given back, or taken.
             const auto owner = threads.find(wait.owner);
             moments.push_back({wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
@@ -247,13 +286,13 @@ std::vector<Owning> owning_by(std::vector<Hold> holds) {
 void add_locks(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
                std::vector<Wait>& waits, OwningByObject& owning) {
     std::map<Object, std::vector<Change>> changes;
-    const std::vector<Pairing> all = pairings(info, &CatalogueFunction::given_back_by);
+    const std::vector<Pairing> all = pairings(info, report.comparison.rules, kGivenBackBy);
     const auto add = [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread, bool taken) {
-        const auto address = object_of(info, call);
+        const auto address = object_of(info, call, all[number]);
         if (!all[number].complete || !address) return;
         const Object object{number, *address};
         changes[object].push_back({taken ? call.end : call.begin, thread, taken});
-        if (taken) waits.push_back({{call.begin, call.end}, object, call.function, thread});
+        if (taken) waits.push_back({{call.begin, call.end}, object, call.function, thread, all[number].kind});
     };
     each_call(
         all, report, [&](auto number, const auto& call, auto thread) { add(number, call, thread, true); },
@@ -316,7 +355,8 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
         [&](std::uint64_t end, std::size_t owner) {
             const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
             if (from < until)
-                to.push_back({{from, until}, wait.object.second, wait.function, owner, Held::By::owner});
+                to.push_back(
+                    {{from, until}, wait.object.second, wait.function, owner, Held::By::owner, wait.kind});
             from = until;
         });
     // A call that takes a lock which nobody has is no wait.
@@ -355,7 +395,7 @@ std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, co
         for (const score::TimedCall& call : report.timeline[t].calls)
             if (functions.contains(call.function) && call.begin < call.end) {
                 const Object object{call.function, call.key};
-                barriers[object].push_back({{call.begin, call.end}, object, call.function, t});
+                barriers[object].push_back({{call.begin, call.end}, object, call.function, t, "barrier"});
             }
     for (auto& [barrier, calls] : barriers)
         std::ranges::sort(calls, {}, [](const Wait& call) { return call.time.begin; });
@@ -438,22 +478,25 @@ std::vector<Notified> notified(Notifying& all) {
 
 std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const score::Report& report) {
     std::map<Object, Notifying> objects;
-    const std::vector<Pairing> all = pairings(info, &CatalogueFunction::woken_by);
+    const std::vector<Pairing> all = pairings(info, report.comparison.rules, kWokenBy);
     each_call(
         all, report,
         [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call);
+            const auto address = object_of(info, call, all[number]);
             const Object object{number, address.value_or(0)};
             if (std::ranges::all_of(all[number].waiters,
                                     [&](std::uint32_t f) { return is_complete(info.functions[f]); }))
-                objects[object].waits.push_back({{call.begin, call.end}, object, call.function, thread});
+                objects[object].waits.push_back(
+                    {{call.begin, call.end}, object, call.function, thread, all[number].kind});
         },
         [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call);
-            const CatalogueFunction* const known = known_function(info.functions[call.function]);
-            if (all[number].complete && address && known != nullptr)
-                objects[{number, *address}].signals.push_back(
-                    {call.begin, thread, known->wakes_all, known->counts});
+            const auto address = object_of(info, call, all[number]);
+            if (!all[number].complete || !address) return;
+            Signal signal{call.begin, thread, false, all[number].ruled};
+            const CatalogueFunction* const known =
+                Catalogue::builtin().find(linkage_name(info.functions[call.function]));
+            if (known != nullptr) signal = {call.begin, thread, known->wakes_all, known->counts};
+            objects[{number, *address}].signals.push_back(signal);
         });
     return objects;
 }
@@ -522,7 +565,7 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
         add_owned(wait, owning, *time, of(Held::By::owner, wait.thread));
     const auto add = [&](const Wait& wait, Held::By by, const Interval& part, std::size_t owner) {
         if (const Interval kept = (*time)(part); kept.begin < kept.end)
-            of(by, wait.thread).push_back({kept, wait.object.second, wait.function, owner, by});
+            of(by, wait.thread).push_back({kept, wait.object.second, wait.function, owner, by, wait.kind});
     };
     for (const auto& [barrier, calls] : barriers_in(info, report)) {
         for (const Wait& call : calls) {

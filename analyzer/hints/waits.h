@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -64,6 +65,7 @@ struct Held {
     std::uint32_t function = 0;     ///< that waits
     std::size_t owner = kNotKnown;  ///< index into Report::threads
     By by = By::owner;
+    std::string_view kind = "mutex";  ///< of object: or `read-write lock`, `condition variable`, …
 
     bool is_owned() const { return owner < kWoken; }
 };

@@ -43,6 +43,8 @@ std::vector<SettingInForce> settings_in_force(const score::Comparison& compariso
     add("No keys", comparison.rules.no_keys);
     add("Split by context", comparison.rules.split_by_context);
     add("Ignored", comparison.rules.ignore);
+    add("Given back by", comparison.rules.given_back_by);
+    add("Woken by", comparison.rules.woken_by);
     if (comparison.deep_keys) out.push_back({"Deep keys", ""});
     if (comparison.fold_loops) out.push_back({"Loops folded", ""});
     return out;

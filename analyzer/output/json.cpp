@@ -65,7 +65,8 @@ Json comparison_json(const score::Comparison& comparison) {
     Json out{
         {"baseline", to_text(comparison.baseline)}, {"keys", comparison.rules.keys},
         {"no_keys", comparison.rules.no_keys},      {"split_by_context", comparison.rules.split_by_context},
-        {"ignore", comparison.rules.ignore},        {"deep_keys", comparison.deep_keys},
+        {"ignore", comparison.rules.ignore},        {"given_back_by", comparison.rules.given_back_by},
+        {"woken_by", comparison.rules.woken_by},    {"deep_keys", comparison.deep_keys},
         {"fold_loops", comparison.fold_loops}};
     if (!comparison.rules_file.empty()) out["rules_file"] = comparison.rules_file;
     return out;

@@ -84,6 +84,7 @@ void add_timelines(const RowContext& context, Report& report) {
         std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
         std::ranges::any_of(context.threads,
                             [](const auto& thread) { return !thread->owned_waits.calls().empty(); }) ||
+        context.settings.comparison.rules.have_partners() ||
         std::ranges::any_of(context.info.functions, says_for_whom);
     if (!asked) return;
     report.windows = common_windows(context);

@@ -250,9 +250,10 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kMax = std::size_t{1} << 16;
     constexpr std::size_t kMin = 64;
     settings.max_sampled = max_calls_sampled(info);
-    settings.off_in_timeline = std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
-        return trace::owner_words(function) || says_for_whom(function);
-    });
+    settings.off_in_timeline = settings.comparison.rules.have_partners() ||
+                               std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
+                                   return trace::owner_words(function) || says_for_whom(function);
+                               });
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
         settings.max_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);

@@ -62,11 +62,24 @@ Comparison comparison(const Settings& settings, NamedRules known) {
             .rules_file = settings.rules_file};
 }
 
+Result<Partners> find_partners(const trace::TraceInfo& info, const std::string& text) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos) return fail("{}: names no partner; write it as in take=give", text);
+    auto waiters = sequences::find_functions(info, text.substr(0, sign));
+    if (!waiters) return tl::unexpected{waiters.error()};
+    auto partners = sequences::find_functions(info, text.substr(sign + 1));
+    if (!partners) return tl::unexpected{partners.error()};
+    return Partners{std::move(*waiters), std::move(*partners)};
+}
+
 Result<void> find_named(const trace::TraceInfo& info, const RuleList& list, const std::string& text) {
     const bool of_parameters = list.names == &NamedRules::keys || list.names == &NamedRules::no_keys;
     if (of_parameters) {
         const auto keys = sequences::make_keys(info, {{.add = {&text, 1}}});
         if (!keys) return tl::unexpected{keys.error()};
+    } else if (list.names == &NamedRules::given_back_by || list.names == &NamedRules::woken_by) {
+        const auto partners = find_partners(info, text);
+        if (!partners) return tl::unexpected{partners.error()};
     } else {
         const auto functions = sequences::find_functions(info, text);
         if (!functions) return tl::unexpected{functions.error()};

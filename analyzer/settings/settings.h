@@ -38,7 +38,11 @@ struct NamedRules {
     std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
     std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
     std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
+    /// `take=give`: give() gives back what take() takes, and `wait=wake`: wake() ends what is waited for in wait(),
+    /// of the same object where both have its address as their only key.
+    std::vector<std::string> given_back_by = {}, woken_by = {};
 
+    bool have_partners() const { return !given_back_by.empty() || !woken_by.empty(); }
     bool operator==(const NamedRules&) const = default;
 };
 
@@ -91,7 +95,16 @@ inline constexpr RuleList kRuleLists[] = {
     {&NamedRules::no_keys, "no-keys"},
     {&NamedRules::split_by_context, "split-by-context"},
     {&NamedRules::ignore, "ignore"},
+    {&NamedRules::given_back_by, "given-back-by"},
+    {&NamedRules::woken_by, "woken-by"},
 };
+
+/// Functions, by their indices, and those that end their waits.
+struct Partners {
+    std::vector<std::uint32_t> waiters, partners;
+};
+/// An entry of given_back_by or woken_by. Error: what the trace lacks, or that it is none.
+Result<Partners> find_partners(const trace::TraceInfo& info, const std::string& text);
 
 /// Whether the trace has what `text`, an entry of this list, names. Error: what it lacks, and what is
 /// similar.

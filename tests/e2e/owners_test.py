@@ -104,6 +104,22 @@ class Owners(Case):
                 self.assertIn("Who waits for whom", text)
                 self.assertRegex(text, rf"(?m)^  for (?:at least )?\d+ % of .* waits?\b.*\b{wanted[0][1]}\b")
 
+    def test_a_lock_of_the_program(self):
+        """That give() gives back what take() takes is a rule, which the command line or a file says."""
+        self.record("own", "take,give,flush_cache", {})
+        self.assertEqual([h["kind"] for f in self.analyze()["functions"] for h in f["hints"] if h["kind"] == "owner"], [])
+        rule = "take=give"
+        report = self.analyze("--given-back-by", rule, "--key", "take:lock", "--key", "give:lock", "trace.bin")
+        (self.folder / "rdam.toml").write_text(f'given-back-by = ["{rule}"]\nkeys = ["take:lock", "give:lock"]\n')
+        self.assertEqual(self.analyze(), report)
+        edge, = (each for each in report["waits"]["edges"] if each["share"] > 0.1)
+        self.assertEqual((edge["kind"], edge["variable"], edge["inside"]), ("lock", "own_lock", "flush_cache"))
+        hint = self.owner_hint(next(row for row in report["functions"] if row["name"] == "take"))
+        self.assertIn("(keeper) has the lock own_lock that is waited for; it is inside flush_cache()", hint["text"])
+        self.assertEqual(report["trace"]["comparison"]["given_back_by"], [rule])
+        done = self.rdam("analyze", "--given-back-by", "take", "trace.bin")
+        self.assertEqual((done.returncode, done.stderr.decode()), (1, "rdam: take: names no partner; write it as in take=give\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -10,10 +10,12 @@
 //   semaphore  two threads wait for what a third one makes, and posts
 //   writer   a thread has the read-write lock `table` for writing, in rebuild(); two others read
 //   readers  a thread has it for reading, in scan(), another one hardly; a third one writes
+//   own      a thread has the program's own lock `own_lock` in flush_cache(), which two others take, all by take() and give()
 //   spin     a thread has the spin lock in hold_long(); another one spins
 //
 // It prints the tid of each thread, and for how many milliseconds it waited, measured by itself.
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -221,7 +223,7 @@ static bool post(uint64_t* waited) {
     return !over;
 }
 
-static bool take(uint64_t* waited) {
+static bool take_item(uint64_t* waited) {
     const uint64_t begin = now();
     sem_wait(&posted);
     *waited += now() - begin;
@@ -275,6 +277,40 @@ static bool change_table(uint64_t* waited) {
     compute(200);
     pthread_rwlock_unlock(&table);
     rest(200);
+    return !over;
+}
+
+static atomic_int own_lock;
+
+NOINLINE void take(atomic_int* lock) {
+    int free = 0;
+    while (!atomic_compare_exchange_strong(lock, &free, 1)) {
+        syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+        free = 0;
+    }
+}
+
+NOINLINE void give(atomic_int* lock) {
+    atomic_store(lock, 0);
+    syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool keep_own(uint64_t* waited) {
+    (void)waited;
+    take(&own_lock);
+    flush_cache();
+    give(&own_lock);
+    rest(1000);
+    return !over;
+}
+
+static bool look_own(uint64_t* waited) {
+    const uint64_t begin = now();
+    take(&own_lock);
+    *waited += now() - begin;
+    compute(200);
+    give(&own_lock);
+    rest(50);
     return !over;
 }
 
@@ -351,7 +387,9 @@ int main(int count, char** arguments) {
           {.step = follow, .name = "follower"},
           {.step = follow, .name = "follower"}}},
         {"semaphore",
-         {{.step = post, .name = "poster"}, {.step = take, .name = "taker"}, {.step = take, .name = "taker"}}},
+         {{.step = post, .name = "poster"},
+          {.step = take_item, .name = "taker"},
+          {.step = take_item, .name = "taker"}}},
         {"writer",
          {{.step = write_table, .name = "writer"},
           {.step = read_table, .name = "reader"},
@@ -360,6 +398,10 @@ int main(int count, char** arguments) {
          {{.step = scan_table, .name = "scanner"},
           {.step = read_table, .name = "reader"},
           {.step = change_table, .name = "changer"}}},
+        {"own",
+         {{.step = keep_own, .name = "keeper"},
+          {.step = look_own, .name = "reader"},
+          {.step = look_own, .name = "reader"}}},
         {"spin", {{.step = hold, .name = "holder"}, {.step = spin, .name = "spinner"}}},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; ++i) {

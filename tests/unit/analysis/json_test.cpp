@@ -394,7 +394,7 @@ TEST_CASE("what calls were compared with", "[json]") {
                          .rules_file = "my\nrdam.toml"};
     CHECK(parsed(report)["trace"]["comparison"] == Json::parse(R"({
         "baseline": "p1", "keys": ["pthread_mutex_lock:mutex"], "no_keys": [], "split_by_context": [],
-        "ignore": ["__lll_lock_wait"], "deep_keys": true, "fold_loops": false, "rules_file": "my\nrdam.toml"})"));
+        "ignore": ["__lll_lock_wait"], "given_back_by": [], "woken_by": [], "deep_keys": true, "fold_loops": false, "rules_file": "my\nrdam.toml"})"));
 }
 
 }  // namespace rdam::test

@@ -213,6 +213,23 @@ TEST_CASE("What a semaphore had at the beginning does not shift who is waited fo
     CHECK(made.notifiers(0).back() == MadeCalls::Part{880, 900, kNobody});
 }
 
+TEST_CASE("A rule says which functions of the program take and give back, wait and wake") {
+    MadeCalls made{{"take", "give", "pop", "push"}};
+    made.report.comparison.rules.given_back_by = {"take=give"};
+    made.report.comparison.rules.woken_by = {"pop=push", "pop=missing"};
+    made.call(0, "take", 100, 110, 0);
+    made.call(0, "give", 500, 510, 0);
+    made.call(1, "take", 200, 520, 0);
+    CHECK(made.owners(1) == Parts{{200, 500, 0}, {500, 520, kNobody}});
+    made.call(2, "pop", 100, 420);
+    made.call(3, "push", 400, 405);
+    CHECK(made.notifiers(2) == Parts{{100, 400, 3}, {400, 420, kNobody}});
+    const auto waits = hints::Waits::of(made.info, made.report);
+    REQUIRE(waits);
+    CHECK(waits->of_thread(1, Held::By::owner)[0].kind == "lock");
+    CHECK(waits->of_thread(2, Held::By::notifier)[0].kind == "condition");
+}
+
 TEST_CASE("Where the functions that end waits are sampled, it is not known who ended one") {
     Conditions made;
     made.wait(0, 100, 420);

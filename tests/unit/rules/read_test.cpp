@@ -22,6 +22,8 @@ keys = [
 no-keys = ["write:fd"]
 ignore = ["helper", "std::f"]
 split-by-context = ["lock"]
+given-back-by = ["take=give"]
+woken-by = ["pop=push"]
 fold-loops = true
 deep-keys = false
 baseline = "p5"
@@ -33,6 +35,8 @@ threshold = 0.1
     CHECK(parsed->named.no_keys == std::vector<std::string>{"write:fd"});
     CHECK(parsed->named.ignore == std::vector<std::string>{"helper", "std::f"});
     CHECK(parsed->named.split_by_context == std::vector<std::string>{"lock"});
+    CHECK(parsed->named.given_back_by == std::vector<std::string>{"take=give"});
+    CHECK(parsed->named.woken_by == std::vector<std::string>{"pop=push"});
     CHECK(parsed->fold_loops == true);
     CHECK(parsed->deep_keys == false);
     CHECK(parsed->baseline == "p5");
@@ -54,10 +58,10 @@ TEST_CASE("what is wrong in a rules file is said with its line and the remedy") 
     CHECK(error_of("no_keys = []") == "rdam.toml:1: no_keys: no such rule; similar: no-keys");
     CHECK(error_of("split_by_contexts = []") ==
           "rdam.toml:1: split_by_contexts: no such rule; similar: split-by-context");
-    CHECK(
-        error_of("[functions]\na = 1") ==
-        "rdam.toml:1: functions: no such rule; there are keys, no-keys, split-by-context, ignore, deep-keys, "
-        "fold-loops, baseline, threshold");
+    CHECK(error_of("[functions]\na = 1") ==
+          "rdam.toml:1: functions: no such rule; there are keys, no-keys, split-by-context, ignore, "
+          "given-back-by, "
+          "woken-by, deep-keys, fold-loops, baseline, threshold");
     CHECK(error_of("keys = \"write:count\"") ==
           "rdam.toml:1: keys is not a list; write keys = [\"write:count\"]");
     CHECK(error_of("ignore = [\n\"f\",\n3]") ==

@@ -67,6 +67,13 @@ void add_sequence_options(CLI::App& app, score::Settings& settings) {
         ->option_text("FUNCTION");
     app.add_option("--ignore", settings.given.ignore, "Ignore this function, as if it had not been recorded")
         ->option_text("FUNCTION");
+    app.add_option("--given-back-by", settings.given.given_back_by,
+                   "GIVE gives back what TAKE takes: who waits in TAKE waits for the thread that has it")
+        ->option_text("TAKE=GIVE");
+    app.add_option(
+           "--woken-by", settings.given.woken_by,
+           "WAKE ends what is waited for in WAIT: who waits there waits for the thread that calls WAKE")
+        ->option_text("WAIT=WAKE");
     app.add_flag("--deep-keys", settings.sequences.deep_keys,
                  "Also distinguish calls by their callees' keys");
     app.add_flag("--fold-loops", settings.sequences.fold_loops,

@@ -396,6 +396,10 @@ score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Sett
         add(rules.split_by_context, name);
     for (const std::string& name : settings.given.ignore)
         add(rules.ignore, name);
+    for (const std::string& partners : settings.given.given_back_by)
+        add(rules.given_back_by, partners);
+    for (const std::string& partners : settings.given.woken_by)
+        add(rules.woken_by, partners);
     return rules;
 }
 
