@@ -48,7 +48,7 @@ class Owners(Case):
     def record(self, what: str, functions: str, env: dict) -> dict[str, list[int]]:
         """The threads, by name."""
         self.waited = {}
-        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAM, what, "1500", env=env)
+        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAM, what, "1000", env=env)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         threads: dict[str, list[int]] = {}
         for line in done.stdout.decode().splitlines():
