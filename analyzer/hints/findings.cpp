@@ -199,11 +199,15 @@ class FindingSearch {
         for (const score::ThreadRow* thread : threads)
             finding.loser_tids.push_back(thread->tid);
         if (threads.empty()) return;
-        const std::string& name = threads.front()->name;
-        const bool alike = std::ranges::all_of(threads, [&](const auto* each) { return each->name == name; });
-        finding.losers = threads.size() == 1 ? described_thread(*threads.front())
-                                             : fmt::format("{} threads{}", grouped(threads.size()),
-                                                           alike && !name.empty() ? " (" + name + ")" : "");
+        std::vector<std::string> names;
+        for (const score::ThreadRow* thread : threads)
+            if (!thread->name.empty() && std::ranges::find(names, thread->name) == names.end())
+                names.push_back(thread->name);
+        constexpr std::size_t kFewNames = 3;
+        finding.losers = threads.size() == 1
+                             ? described_thread(*threads.front())
+                             : fmt::format("{} threads{}", grouped(threads.size()),
+                                           names.empty() ? "" : " (" + some_names(names, kFewNames) + ")");
     }
 
     std::string partner_name(const Hint& hint) const {

@@ -351,7 +351,7 @@ Json finding_json(const hints::Analysis& analysis, const hints::Finding& finding
     if (finding.place != 0)
         out["place"] = concentration_json("frame", place_text(finding, symbols), finding.at_place);
     if (finding.partner) out["partner"] = hint_json(*finding.partner);
-    if (!finding.partner_name.empty()) out["partner"]["name"] = finding.partner_name;
+    if (!finding.partner_name.empty()) out["partner_name"] = finding.partner_name;
     if (!finding.cause) return out;
     out["cause"] = hint_json(*finding.cause);
     out["may_be_work"] = hints::may_be_work(finding.cause->kind);

@@ -1,12 +1,24 @@
-function header(run) {
-  return h('header', {}, h('h1', {text: run.title}),
+/** The few losses to know of first, or why there are none; a finding is a link to its function's page. */
+function findings(run, number) {
+  if (!run.findings || run.findings.length === 0) return run.verdict ? h('p', {class: 'findings', text: run.verdict}) : null;
+  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank}) => {
+    const row = run.functions.find((each) => each.rank === rank);
+    return h('li', {}, row && row.details ? h('a', {href: `#run-${number}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
+  }));
+}
+
+const notesList = (notes) => (notes.length > 0 ? h('ul', {class: 'notes'}, ...notes.map((text) => h('li', {text}))) : null);
+
+function header(run, number) {
+  const warnings = run.warnings || 0;
+  return h('header', {}, h('h1', {text: run.title}), findings(run, number), notesList(run.notes.slice(0, warnings)),
     h('dl', {}, ...run.facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})])),
-    run.notes.length > 0 ? h('ul', {class: 'notes'}, ...run.notes.map((text) => h('li', {text}))) : null);
+    notesList(run.notes.slice(warnings)));
 }
 
 function runPage(run, number) {
   const calls = run.timelines.length > 0 ? timelinesSection(run, number) : null;
-  return h('div', {}, header(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
+  return h('div', {}, header(run, number), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
     calls ? calls.node : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
