@@ -27,8 +27,8 @@ class FindingSearch {
         : info_(info), report_(report), functions_(functions), variable_at_(variable_at) {}
 
     Findings result() {
+        sort_slow_calls();
         choose_candidates();
-        sort_calls();
         Findings findings;
         for (std::size_t i = 0; i < candidates_.size() && findings.all.size() < Findings::kMost; ++i)
             if (!is_lost_elsewhere(candidates_[i])) findings.all.push_back(finding(candidates_[i]));
@@ -81,7 +81,8 @@ class FindingSearch {
         return found;
     }
 
-    /// The function of the same library that waits, and from which nearly all of the loss comes.
+    /// The function of the same library that waits, and in which nearly all of the loss is: by the callers, or where
+    /// those are not known, by what the slow calls of that function have lost.
     const Row* lock_around(const Row& row) const {
         const trace::FunctionInfo& inner = info_.functions[row.function];
         if (row.module.empty() || !(inner.waits || inner.busy_waits)) return nullptr;
@@ -92,6 +93,9 @@ class FindingSearch {
             double share = 0;
             for (const score::CallerRow& caller : row.callers)
                 if (is_in(function, caller.address)) share += caller.share;
+            const auto is_inner = [&](std::uint32_t each) { return each == row.function; };
+            if (row.callers.empty() && row.lost_ns > 0)
+                share = std::min(lost_inside_of(outer, is_inner), 1.0) * outer.lost_ns / row.lost_ns;
             if (share >= kNearlyWhole) return &outer;
         }
         return nullptr;
@@ -105,49 +109,69 @@ class FindingSearch {
 
     // What is lost inside.
 
-    /// Calls of candidates, and of functions that wait by design, by thread and begin.
-    void sort_calls() {
-        if (candidates_.empty()) return;
-        std::vector<bool> wanted(info_.functions.size());
+    /// A call that lost at least half of its time.
+    struct SlowPart {
+        std::uint32_t function = 0;
+        std::uint64_t begin = 0, end = 0;
+        double lost = 0;  ///< ticks
+    };
+
+    static double lost_ticks(const score::SlowCall& call) {
+        return call.lost * static_cast<double>(call.end - call.begin);
+    }
+
+    /// Of functions that score, by thread and begin; those around others first.
+    void sort_slow_calls() {
+        slow_.resize(report_.threads.size());
         for (const Row& row : report_.functions)
-            if (!row.by_design.empty()) wanted[row.function] = true;
-        for (const Candidate& each : candidates_)
-            wanted[each.row->function] = wanted[each.called->function] = true;
-        for (const score::ThreadTimeline& timeline : report_.timeline) {
-            auto& calls = calls_.emplace_back();
-            std::ranges::copy_if(timeline.calls, std::back_inserter(calls), [&](const auto& call) {
-                return wanted[call.function] && call.begin < call.end;
+            for (const score::SlowCall& call : row.slow)
+                if (scores(row) && call.thread < slow_.size() && call.begin < call.end)
+                    slow_[call.thread].push_back({row.function, call.begin, call.end, lost_ticks(call)});
+        for (auto& parts : slow_)
+            std::ranges::sort(parts, [](const SlowPart& a, const SlowPart& b) {
+                return std::pair{a.begin, b.end} < std::pair{b.begin, a.end};
             });
-            std::ranges::sort(calls, {}, &score::TimedCall::begin);
-        }
     }
 
-    /// At least half of what its slow calls have lost is time in calls of others inside them.
+    /// At least half is lost in calls of others that score, those that wait by design included.
     bool is_lost_elsewhere(const Candidate& candidate) const {
-        double lost = 0, inside = 0;
-        for (const score::SlowCall& slow : candidate.row->slow) {
-            if (slow.thread >= calls_.size()) continue;
-            const double of_call = slow.lost * static_cast<double>(slow.end - slow.begin);
-            lost += of_call;
-            inside += std::min(of_call, ticks_of_others(candidate, slow));
-        }
-        return lost > 0 && inside >= kMinExplained * lost;
+        return lost_inside_of(*candidate.row, [&](std::uint32_t function) {
+                   return function != candidate.row->function && function != candidate.called->function &&
+                          !is_part_of(candidate, function);
+               }) >= kMinExplained;
     }
 
-    double ticks_of_others(const Candidate& candidate, const score::SlowCall& slow) const {
-        const auto& calls = calls_[slow.thread];
-        double ticks = 0;
-        std::uint64_t counted_until = slow.begin;
-        const auto first = std::ranges::lower_bound(calls, slow.begin, {}, &score::TimedCall::begin);
-        for (auto call = first; call != calls.end() && call->begin < slow.end; ++call) {
-            const bool own =
-                call->function == candidate.row->function || call->function == candidate.called->function;
-            const bool around = call->end > slow.end || (call->begin == slow.begin && call->end == slow.end);
-            if (own || around || call->end <= counted_until) continue;
-            ticks += static_cast<double>(call->end - std::max(call->begin, counted_until));
-            counted_until = call->end;
+    /// Its slow path.
+    bool is_part_of(const Candidate& candidate, std::uint32_t function) const {
+        const auto row = std::ranges::find(report_.functions, function, &Row::function);
+        return row != report_.functions.end() && called_for(*row) == candidate.called;
+    }
+
+    /// The share of what the slow calls of `row` have lost that slow calls of others inside them have lost.
+    template <class IsOther>
+    double lost_inside_of(const Row& row, const IsOther& is_other) const {
+        std::vector<signed char> others(info_.functions.size(), -1);  // not asked yet
+        double all = 0, inside = 0;
+        for (const score::SlowCall& slow : row.slow) {
+            if (slow.thread >= slow_.size()) continue;
+            const auto& parts = slow_[slow.thread];
+            double lost = 0;
+            std::uint64_t counted_until = slow.begin;
+            const auto first = std::ranges::lower_bound(parts, slow.begin, {}, &SlowPart::begin);
+            for (auto part = first; part != parts.end() && part->begin < slow.end; ++part) {
+                const bool around =
+                    part->end > slow.end || (part->begin == slow.begin && part->end == slow.end);
+                if (around || part->end <= counted_until) continue;
+                signed char& other = others[part->function];
+                if (other < 0) other = is_other(part->function) ? 1 : 0;
+                if (other == 0) continue;
+                lost += part->lost;
+                counted_until = part->end;
+            }
+            all += lost_ticks(slow);
+            inside += std::min(lost, lost_ticks(slow));
         }
-        return ticks;
+        return all > 0 ? inside / all : 0;
     }
 
     // What is known of it.
@@ -324,7 +348,7 @@ class FindingSearch {
     const std::span<const FunctionHints> functions_;
     const VariableAt& variable_at_;
     std::vector<Candidate> candidates_;
-    std::vector<std::vector<score::TimedCall>> calls_;  ///< by thread
+    std::vector<std::vector<SlowPart>> slow_;  ///< by thread
 };
 
 }  // namespace
