@@ -9,11 +9,19 @@ function findings(run, number) {
 
 const notesList = (notes) => (notes.length > 0 ? h('ul', {class: 'notes'}, ...notes.map((text) => h('li', {text}))) : null);
 
+/** Of a run with findings: what threads did; the rest of what is known of the recording is folded. */
+const SHOWN_FACTS = ['Duration', 'Threads', 'Running', 'Waiting'];
+const factList = (facts) => h('dl', {}, ...facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})]));
+
 function header(run, number) {
+  const found = findings(run, number);
   const warnings = run.warnings || 0;
-  return h('header', {}, h('h1', {text: run.title}), findings(run, number), notesList(run.notes.slice(0, warnings)),
-    h('dl', {}, ...run.facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})])),
-    notesList(run.notes.slice(warnings)));
+  const shown = found ? run.facts.filter(([name]) => SHOWN_FACTS.includes(name)) : run.facts;
+  const folded = run.facts.filter((fact) => !shown.includes(fact));
+  const notes = run.notes.slice(warnings);
+  const rest = [folded.length > 0 ? factList(folded) : null, notesList(notes)];
+  return h('header', {}, h('h1', {text: run.title}), found, notesList(run.notes.slice(0, warnings)), factList(shown),
+    ...(found ? [h('details', {class: 'about'}, h('summary', {text: `About the recording${notes.length > 0 ? `, and ${notes.length} note${notes.length === 1 ? '' : 's'}` : ''}`}), ...rest)] : rest));
 }
 
 function runPage(run, number) {
@@ -49,6 +57,7 @@ function printInLight() {
   let before = 'light';
   window.addEventListener('beforeprint', () => {
     before = document.documentElement.dataset.theme;
+    for (const each of document.querySelectorAll('details.about')) each.open = true;
     if (before !== 'light') setTheme('light');
   });
   window.addEventListener('afterprint', () => { if (before !== 'light') setTheme(before); });
