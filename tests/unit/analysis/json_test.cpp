@@ -71,10 +71,9 @@ Keys documented(const Place& place) {
 }
 
 const std::string kOfTrace = "## `trace`", kOfThreads = "## `threads[]`", kOfWaits = "## `waits`",
-                  kOfFindings = "## `findings[]`",
-                  kOfFunctions = "## `functions[]`", kOfHints = "### hints", kOfSeveral = "## Several traces",
-                  kOfOverall = "### `functions[]` of several traces", kOfCauses = "## `causes`",
-                  kOfDiff = "## Two traces compared";
+                  kOfFindings = "## `findings[]`", kOfFunctions = "## `functions[]`", kOfHints = "### hints",
+                  kOfSeveral = "## Several traces", kOfOverall = "### `functions[]` of several traces",
+                  kOfCauses = "## `causes`", kOfDiff = "## Two traces compared";
 
 const std::map<std::string, Place> kPlaces{
     {"trace", {kOfTrace}},
