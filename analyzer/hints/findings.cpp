@@ -193,6 +193,10 @@ class FindingSearch {
         if (finding.row >= functions_.size()) return finding;
         const Hints& hints = functions_[finding.row].hints;
         if (!hints.empty()) finding.cause = hints.front();
+        constexpr double kMuch = 0.3;
+        const auto work = std::ranges::find_if(
+            hints, [](const Hint& hint) { return may_be_work(hint.kind) && hint.share >= kMuch; });
+        if (work != hints.end()) finding.work = *work;
         const auto named = std::ranges::find_if(hints, [](const Hint& hint) {
             return hint.kind == HintKind::owner || hint.kind == HintKind::last_to_come ||
                    hint.kind == HintKind::concurrent;

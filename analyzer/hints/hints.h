@@ -196,6 +196,8 @@ struct Finding {
     std::optional<Hint> partner = {};
     std::string partner_name = {};   ///< of its thread: `thread 8 (keeper)`; empty: several, or not known
     std::optional<Hint> cause = {};  ///< the row's first hint
+    /// The first of its hints that may_be_work(), if it is about much of the loss.
+    std::optional<Hint> work = {};
 };
 
 struct Findings {

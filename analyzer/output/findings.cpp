@@ -56,11 +56,11 @@ FindingText finding_text(const hints::Analysis& analysis, const hints::Finding& 
         return text;
     }
     text.lines.push_back(finding.cause->text);
-    if (finding.partner && finding.partner->kind != finding.cause->kind)
-        text.lines.push_back(finding.partner->text);
-    text.lines.push_back(fmt::format(
-        "try: {}{}", hints::may_be_work(finding.cause->kind) ? "This may be work, and no interference. " : "",
-        hints::advice_on(finding.cause->kind)));
+    for (const auto& more : {finding.partner, finding.work})
+        if (more && more->text != finding.cause->text) text.lines.push_back(more->text);
+    text.lines.push_back(
+        fmt::format("try: {}{}", finding.work ? "This may be work, and no interference. " : "",
+                    hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind)));
     return text;
 }
 

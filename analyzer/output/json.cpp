@@ -354,8 +354,8 @@ Json finding_json(const hints::Analysis& analysis, const hints::Finding& finding
     if (!finding.partner_name.empty()) out["partner_name"] = finding.partner_name;
     if (!finding.cause) return out;
     out["cause"] = hint_json(*finding.cause);
-    out["may_be_work"] = hints::may_be_work(finding.cause->kind);
-    out["advice"] = hints::advice_on(finding.cause->kind);
+    if (finding.work) out["work"] = hint_json(*finding.work);
+    out["advice"] = hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind);
     return out;
 }
 

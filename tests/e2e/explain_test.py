@@ -69,7 +69,7 @@ class Explain(Case):
                     self.assertEqual(first["partner_name"], f"thread {threads[partner][0]} ({partner})")
                 if inside:
                     self.assertEqual(first["partner"]["concurrent_function"], inside)
-                self.assertFalse(first["may_be_work"])
+                self.assertNotIn("work", first)
                 # What merely contains the loss is none.
                 self.assertLessEqual({finding["name"] for finding in report["findings"]}, {function, "compute_long"})
                 row = next(row for row in report["functions"] if row["name"] == function)

@@ -93,6 +93,7 @@ const std::map<std::string, Place> kPlaces{
     {"findings.place", {kOfFindings, "place"}},
     {"findings.partner", {kOfHints}},
     {"findings.cause", {kOfHints}},
+    {"findings.work", {kOfHints}},
     {"patterns", {"## `patterns[]`"}},
     {"functions", {kOfFunctions}},
     {"functions.waits", {kOfFunctions, "waits"}},
@@ -203,7 +204,8 @@ hints::Analysis full_analysis() {
                                  .place = 0x5000,
                                  .partner = found[0],
                                  .partner_name = "thread 100 (worker)",
-                                 .cause = found[0]};
+                                 .cause = found[0],
+                                 .work = found[0]};
     return {std::move(report),
             {{.hints = found,
               .off_share = hints::OffShare{},

@@ -231,6 +231,12 @@ TEST_CASE("A finding has its threads, its cause and who is behind it") {
     CHECK(finding.cause->text == "it waits");
     REQUIRE(finding.partner);
     CHECK(finding.partner_name == "thread 8 (keeper)");
+    CHECK_FALSE(finding.work);
+    // A parameter may be why, though something else is about more of the loss.
+    made.found[0].hints.push_back({.kind = hints::HintKind::parameter, .text = "size", .share = 0.2});
+    CHECK_FALSE(made.findings().all[0].work);
+    made.found[0].hints.back().share = 0.4;
+    CHECK(made.findings().all[0].work);
     auto& threads = made.report.functions[0].threads;
     threads.push_back(threads.front());
     threads.back().thread = 1;
