@@ -96,7 +96,7 @@ Standard standard_of(Stratum& stratum) {
 }
 
 /// The sums over the counted calls of a function. Shares refer to its whole loss.
-struct Findings {
+struct CountedLoss {
     double known = 0;  ///< lost by calls whose instructions are known
     double plausible =
         0;  ///< what the additional instructions would take at the undisturbed pace, or the loss if less
@@ -113,8 +113,8 @@ std::uint64_t step_of(double instructions, double standard) {
         kMiddle + std::clamp(std::round((instructions - standard) / step), -kMiddle, kMiddle));
 }
 
-Findings find(const LossPart& loss) {
-    Findings found;
+CountedLoss find(const LossPart& loss) {
+    CountedLoss found;
     found.steps.resize(loss.row.sample.calls.size());
     std::vector<std::pair<double, double>> slow, slow_pace, fast, fast_pace;
     for (Stratum& stratum : strata_of(loss)) {
@@ -140,12 +140,12 @@ Findings find(const LossPart& loss) {
     return found;
 }
 
-std::string against(const Findings& found) {
+std::string against(const CountedLoss& found) {
     return fmt::format("{} vs. {}", output::human_count(found.slow_instructions),
                        output::human_count(found.fast_instructions));
 }
 
-void add_more(const LossPart& loss, const Findings& found, double share, Hints& hints) {
+void add_more(const LossPart& loss, const CountedLoss& found, double share, Hints& hints) {
     if (found.slow_instructions <= found.fast_instructions) return;
     if (loss.function.busy_waits || loss.function.waits) {
         hints.push_back(
@@ -166,7 +166,7 @@ void add_more(const LossPart& loss, const Findings& found, double share, Hints& 
 }  // namespace
 
 void find_instructions(const LossPart& loss, Hints& hints) {
-    const Findings found = find(loss);
+    const CountedLoss found = find(loss);
     if (found.known < kMinExplained) return;
     const double explains = explained_by(loss, [&](std::size_t i) { return found.steps[i]; });
     const double more = explains * std::min(found.known, 1.0);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/hints/finders.h"
+#include "analyzer/hints/findings.h"
 #include "analyzer/hints/owners.h"
 #include "tools/trace/clock.h"
 
@@ -27,6 +28,7 @@ constexpr unsigned kGeneral = 8;       ///< what kind of loss it is: less than w
 struct Kind {
     HintKind kind;
     std::string_view name;
+    std::string_view advice;
     Finder find =
         nullptr;  ///< of a whole loss and of the part on processors; null: found otherwise, see below
     unsigned traits = 0;
@@ -35,31 +37,58 @@ struct Kind {
 /// In the order of HintKind, in which finders see what others have found. A preempted thread does not know that
 /// it was preempted: that says nothing of its return value.
 constexpr Kind kKinds[] = {
-    {HintKind::parameter, "parameter", find_parameters, kWork},
-    {HintKind::parameter_or_time, "parameter_or_time", nullptr, kWork},
-    {HintKind::early_return, "early_return"},
-    {HintKind::first_touch, "first_touch", find_first_touch, kWork},
-    {HintKind::processor, "processor", find_processors},
-    {HintKind::migration, "migration"},
-    {HintKind::trend, "trend", find_trend},
-    {HintKind::warm_up, "warm_up", find_times},
-    {HintKind::phase, "phase"},
-    {HintKind::more_work, "more_work", find_instructions, kWork | kGeneral},
-    {HintKind::busy_wait, "busy_wait", nullptr, kOthers | kGeneral},
-    {HintKind::slower_work, "slower_work", nullptr, kGeneral},
-    {HintKind::waited, "waited", nullptr, kOthers},
-    {HintKind::blocked, "blocked", nullptr, kOthers | kOffProcessor},
-    {HintKind::preempted, "preempted", nullptr, kOffProcessor},
-    {HintKind::owner, "owner", nullptr, kOthers | kNames},
-    {HintKind::last_to_come, "last_to_come", nullptr, kOthers | kNames},
-    {HintKind::notifier, "notifier", nullptr, kOthers | kNames},
-    {HintKind::concurrent, "concurrent", nullptr, kOthers},
-    {HintKind::two_times, "two_times"},
-    {HintKind::waits, "waits"},
-    {HintKind::inside, "inside"},
-    {HintKind::no_parameter, "no_parameter"},
-    {HintKind::with_threads, "with_threads"},
-    {HintKind::varies_alone, "varies_alone"},
+    {HintKind::parameter, "parameter",
+     "If the value says how much there is to do, this is work, not interference: make it a key (--key) and "
+     "look at what is left. If it is an object, see who else uses it.",
+     find_parameters, kWork},
+    {HintKind::parameter_or_time, "parameter_or_time",
+     "Let the value vary in another order and record again: then it can be told from the time.", nullptr,
+     kWork},
+    {HintKind::early_return, "early_return",
+     "Record the slow path by itself, or make what tells the paths apart a key (--key)."},
+    {HintKind::first_touch, "first_touch", "Touch the memory beforehand, or reuse it.", find_first_touch,
+     kWork},
+    {HintKind::processor, "processor",
+     "Look at what else these processors do, at their frequency, and at which node the memory is.",
+     find_processors},
+    {HintKind::migration, "migration", "Bind the threads to processors."},
+    {HintKind::trend, "trend", "Look for what grows during the run: a list, a table, a file.", find_trend},
+    {HintKind::warm_up, "warm_up", "Prepare earlier what the first calls need, or leave them out (--since).",
+     find_times},
+    {HintKind::phase, "phase",
+     "Look at what else the program or the machine did in that interval (rdam report shows it)."},
+    {HintKind::more_work, "more_work", "See whether these calls have more to do, or iterate while they wait.",
+     find_instructions, kWork | kGeneral},
+    {HintKind::busy_wait, "busy_wait", "Find out whom it spins for, and let it sleep or ask less often.",
+     nullptr, kOthers | kGeneral},
+    {HintKind::slower_work, "slower_work",
+     "Look at shared cache lines, at memory on another node, and at what runs beside it.", nullptr, kGeneral},
+    {HintKind::waited, "waited", "Shorten what is done under the lock, or split the lock.", nullptr, kOthers},
+    {HintKind::blocked, "blocked",
+     "Find out what it waits for: list the functions that it calls, or look at its call stack.", nullptr,
+     kOthers | kOffProcessor},
+    {HintKind::preempted, "preempted", "Use fewer threads than processors, or move what else runs there.",
+     nullptr, kOffProcessor},
+    {HintKind::owner, "owner",
+     "Let the owner do less while it has the lock, above all no waiting, or split what the lock protects.",
+     nullptr, kOthers | kNames},
+    {HintKind::last_to_come, "last_to_come",
+     "Give the thread that comes last less to do, or divide the work in smaller parts.", nullptr,
+     kOthers | kNames},
+    {HintKind::notifier, "notifier",
+     "Let the thread that is waited for signal earlier, or give it less to do before it does.", nullptr,
+     kOthers | kNames},
+    {HintKind::concurrent, "concurrent", "See what the two functions share: a lock, a cache line, a disk.",
+     nullptr, kOthers},
+    {HintKind::two_times, "two_times", "Look for two paths through the function."},
+    {HintKind::waits, "waits",
+     "Find out who makes it wait: list the functions of the threads that it may wait for."},
+    {HintKind::inside, "inside", "Look at the calls inside it, and list those that are not recorded yet."},
+    {HintKind::no_parameter, "no_parameter",
+     "Record with one thread and compare (--alone): what then varies as much is work."},
+    {HintKind::with_threads, "with_threads", "Look for what the threads share."},
+    {HintKind::varies_alone, "varies_alone",
+     "Nothing needs to be done about other threads: the calls vary without them."},
 };
 
 constexpr bool in_order() {
@@ -245,6 +274,14 @@ std::string_view name_of(HintKind kind) {
     return kind_of(kind).name;
 }
 
+std::string_view advice_on(HintKind kind) {
+    return kind_of(kind).advice;
+}
+
+bool may_be_work(HintKind kind) {
+    return (kind_of(kind).traits & kWork) != 0;
+}
+
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at) {
     return hints_of_all(Run{info, report, Activities{info, report}, variable_at});
@@ -259,7 +296,8 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
     const Run run{reader.info(), *report, Activities{reader.info(), *report}, options.variable_at};
     auto functions = hints_of_all(run);
     WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
-    return Analysis{std::move(*report), std::move(functions), std::move(waits)};
+    Findings findings = find_findings(run.info, run.report, functions, run.variable_at);
+    return Analysis{std::move(*report), std::move(functions), std::move(waits), std::move(findings)};
 }
 
 namespace {

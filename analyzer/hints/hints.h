@@ -54,6 +54,12 @@ enum class HintKind : std::uint8_t {
 /// As in JSON: `parameter_or_time`.
 std::string_view name_of(HintKind kind);
 
+/// One sentence: what to try where a loss has this cause.
+std::string_view advice_on(HintKind kind);
+
+/// Whether such a loss may be what calls have to do, and no interference.
+bool may_be_work(HintKind kind);
+
 /// What may have caused a loss.
 struct Hint {
     HintKind kind = HintKind::parameter;
@@ -176,11 +182,48 @@ struct WaitGraph {
     bool at_least() const { return known + woken <= 1 - kWorthSaying; }
 };
 
+// The findings: the few losses that a reader should know of first.
+
+/// Of a loss: where nearly all of it is.
+struct Concentration {
+    double lost = 0;   ///< share of the loss
+    double calls = 0;  ///< … of the calls
+
+    /// Much is lost in few calls. Of what has nearly all calls, nothing else could be expected.
+    bool stands_out() const { return calls < 0.5; }
+};
+
+struct Finding {
+    std::size_t row = 0;     ///< index into Report::functions: the figures
+    std::size_t called = 0;  ///< … of the function that the program calls: `row`, or whose slow path that is
+    std::string losers;      ///< the threads that lost: `thread 7 (worker)`, `3 threads (worker)`
+    std::vector<std::uint32_t> loser_tids = {};
+    std::string object =
+        {};  ///< at which nearly all was lost: `mutex cache_lock`, `fd 5`; empty: at several, or not known
+    Concentration at_object = {};
+    std::uint64_t place = 0;  ///< CallerRow::address of the caller that lost most; 0: none is known
+    Concentration at_place = {};
+    /// The hint of the row that names others who waited for no-one: an owner, who came last, or who ran meanwhile.
+    std::optional<Hint> partner = {};
+    std::string partner_name = {};   ///< of its thread: `thread 8 (keeper)`; empty: several, or not known
+    std::optional<Hint> cause = {};  ///< the row's first hint
+    /// The first of its hints that may_be_work(), if it is about much of the loss.
+    std::optional<Hint> work = {};
+};
+
+struct Findings {
+    static constexpr std::size_t kMost = 3;
+
+    std::vector<Finding> all = {};  ///< the largest loss first
+    std::string verdict = {};  ///< a sentence or several; empty: there are findings, or nothing was asked for
+};
+
 /// A report, and what may explain its scores.
 struct Analysis {
     score::Report report;
     std::vector<FunctionHints> functions = {};  ///< find_hints(); empty: it was not asked for
     WaitGraph waits = {};                       ///< likewise
+    Findings findings = {};                     ///< likewise
 
     /// `row`: one of report.functions.
     const FunctionHints& of(const score::FunctionRow& row) const {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
@@ -316,6 +317,10 @@ Json waits_json(const hints::WaitGraph& graph) {
     return out;
 }
 
+Json concentration_json(std::string_view key, const std::string& name, const hints::Concentration& part) {
+    return {{key, name}, {"lost_share", finite(part.lost)}, {"calls_share", finite(part.calls)}};
+}
+
 Json patterns_json(const score::Report& report) {
     Json out = Json::array();
     for (const score::PatternRow& row : report.patterns) {
@@ -329,6 +334,32 @@ Json patterns_json(const score::Report& report) {
 
 }  // namespace
 
+Json finding_json(const hints::Analysis& analysis, const hints::Finding& finding, Symbols& symbols) {
+    const score::FunctionRow& row = analysis.report.functions[finding.row];
+    const score::FunctionRow& called = analysis.report.functions[finding.called];
+    Json out{{"name", called.name},
+             {"module", called.module},
+             {"rdam", finite(row.rdam)},
+             {"rdam_low", finite(row.rdam_low)},
+             {"rdam_high", finite(row.rdam_high)},
+             {"lower_bound", row.lower_bound},
+             {"lost_ns", nanoseconds(row.lost_ns)},
+             {"threads", finding.loser_tids},
+             {"losers", finding.losers}};
+    if (&row != &called) out["slow_path"] = row.name;
+    if (!finding.object.empty())
+        out["object"] = concentration_json("name", finding.object, finding.at_object);
+    if (finding.place != 0)
+        out["place"] = concentration_json("frame", place_text(finding, symbols), finding.at_place);
+    if (finding.partner) out["partner"] = hint_json(*finding.partner);
+    if (!finding.partner_name.empty()) out["partner_name"] = finding.partner_name;
+    if (!finding.cause) return out;
+    out["cause"] = hint_json(*finding.cause);
+    if (finding.work) out["work"] = hint_json(*finding.work);
+    out["advice"] = hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind);
+    return out;
+}
+
 Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
                  const causes::HotLines& hot_lines) {
     const score::Report& report = analysis.report;
@@ -337,10 +368,15 @@ Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOp
         if (options.top == 0 || row.rank <= options.top)
             functions.push_back(function_json(analysis, row, symbols, options, hot_lines));
     }
-    Json out{{"trace", trace_json(report)},
+    Json findings = Json::array();
+    for (const hints::Finding& finding : analysis.findings.all)
+        findings.push_back(finding_json(analysis, finding, symbols));
+    Json out{{"findings", findings},
+             {"trace", trace_json(report)},
              {"threads", threads_json(report, analysis.waits)},
              {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
+    if (!analysis.findings.verdict.empty()) out["verdict"] = analysis.findings.verdict;
     if (analysis.waits.recorded) out["waits"] = waits_json(analysis.waits);
     if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out;

@@ -51,6 +51,9 @@ Json figures_json(Fields<Row> fields, const Row& row) {
 Json report_json(const hints::Analysis& analysis, Symbols& symbols, const JsonOptions& options,
                  const causes::HotLines& hot_lines = {});
 
+/// One of its `findings`.
+Json finding_json(const hints::Analysis& analysis, const hints::Finding& finding, Symbols& symbols);
+
 /// Its `causes`.
 Json causes_json(const causes::CrossCheck& check, const JsonOptions& options);
 

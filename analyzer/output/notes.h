@@ -16,6 +16,9 @@ namespace rdam::output {
 /// One sentence each, most important first; none if all went well. Not made safe for a terminal.
 std::vector<std::string> notes(const score::Report& report);
 
+/// The first of them: what makes figures themselves doubtful, like events that were lost.
+std::vector<std::string> warnings(const score::Report& report);
+
 /// A note about some of several processes.
 struct SharedNote {
     std::vector<std::size_t> processes =

@@ -11,6 +11,7 @@
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/field_table.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"
@@ -60,7 +61,9 @@ class TextWriter {
     }
 
     std::string write() {
+        findings();
         functions();
+        const std::string first = std::exchange(out_, {});
         if (options_.histogram) histograms();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
@@ -69,9 +72,12 @@ class TextWriter {
         patterns();
         stacks();
         // Last, for what the symbols say depends on what they were asked.
-        const std::string body = std::exchange(out_, {});
-        header();
-        return out_ + body;
+        const std::string rest = std::exchange(out_, {});
+        const std::vector<std::string> warned = warnings(report_);
+        other_notes(warned.size());
+        const std::string notes = std::exchange(out_, {});
+        header(warned);
+        return out_ + first + notes + rest;
     }
 
   private:
@@ -88,7 +94,7 @@ class TextWriter {
         return printable(text);
     }
 
-    void header() {
+    void header(const std::vector<std::string>& warned) {
         const std::string command = printable(command_text(report_.process.command));
         line(style_.bold(command.empty() ? "(unknown program)" : command));
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
@@ -97,11 +103,35 @@ class TextWriter {
         const score::Report* const report = &report_;
         if (const std::string settings = settings_line({&report, 1}); !settings.empty())
             line(printable(settings));
-        for (const std::string& note : notes(report_, symbols_))
+        for (const std::string& note : warned)
             line(style_.notable("note: " + printable(note)));
-        if (options_.verbose)
-            for (const std::string& detail : sampling_details(report_))
-                line("  " + printable(detail));
+        line();
+    }
+
+    /// The notes behind the first ones, which are warnings.
+    void other_notes(std::size_t first) {
+        const std::vector<std::string> all = notes(report_, symbols_);
+        const std::vector<std::string> details =
+            options_.verbose ? sampling_details(report_) : std::vector<std::string>{};
+        if (first >= all.size() && details.empty()) return;
+        section("Notes");
+        for (const std::string& note : std::span{all}.subspan(first))
+            line("  " + printable(note));
+        for (const std::string& detail : details)
+            line("  " + printable(detail));
+    }
+
+    void findings() {
+        const std::vector<FindingText> found = finding_texts(analysis_, symbols_);
+        const std::string& verdict = analysis_.findings.verdict;
+        if (found.empty() && verdict.empty()) return;
+        line(style_.bold("Findings"));
+        if (found.empty()) line("  " + printable(verdict));
+        for (const FindingText& each : found) {
+            line(fmt::format("  {}. {}", &each - found.data() + 1, in_a_line(each.title)));
+            for (const std::string& text : each.lines)
+                line("     " + in_a_line(text));
+        }
         line();
     }
 

@@ -129,7 +129,7 @@ class JsonInput(Case):
         events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 1 + i % 2} for i in range(200)]
         self.write("coarse.json", events)
         shown = self.rdam("analyze", "coarse.json").stdout.decode()
-        self.assertIn("note: The clock moves by 1.00 µs at a time", shown)
+        self.assertIn("\nNotes\n  The clock moves by 1.00 µs at a time", shown)
         self.assertIn("≥0.00", shown)
         self.assertNotIn("two paths", shown)
         function = self.analyze("coarse.json")["functions"][0]

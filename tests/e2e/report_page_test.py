@@ -91,6 +91,27 @@ class Page(Case):
         self.assertIn("1 of ", " ".join(window.texts("[aria-live]")))
         self.assert_quiet(window)
 
+    def test_findings_come_first(self):
+        """And the ranking is in sight without scrolling; what is known of the recording is folded below them."""
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "look_up,flush_cache,pthread_mutex_lock", "--", PROGRAMS / "owners", "keeper", "1000"))
+        page = self.page("trace.bin", threshold=None)
+        window = self.browse(page)
+        first, = window.texts("ol.findings > li > a")
+        self.assertRegex(first, r"^libc\.so\.6:pthread_mutex_lock: 2 threads \(reader\) lost ")
+        self.assertIn("try: ", window.texts("ol.findings")[0])
+        places = window.js("return ['h1', 'ol.findings', 'dl', 'details.about', 'table.ranking td'].map((each) => document.querySelector(each).getBoundingClientRect().bottom);")
+        self.assertEqual(places, sorted(places))
+        self.assertLess(places[-1], 900)
+        self.assertEqual(window.js("return document.querySelector('details.about').open;"), False)
+        self.assertIn("Trace", window.js("return [...document.querySelectorAll('details.about dt')].map((each) => each.textContent);"))
+        window.click("ol.findings > li > a")
+        window.wait_for("return document.querySelector('article h2') !== null;")
+        self.assertEqual(window.texts("article h2"), ["libc.so.6:pthread_mutex_lock"])
+        self.assert_quiet(window)
+        narrow = self.browse(page, width=390, height=844)
+        self.assertLess(narrow.js("return document.querySelector('ol.findings').getBoundingClientRect().bottom;"), 844)
+        self.assert_no_sideways(narrow)
+
     def test_processes(self):
         commands = "".join(f"{PROGRAMS}/orders {each};" for each in range(100, 600, 100))
         self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))

@@ -279,7 +279,7 @@ class Table(OnScreen):
     def test_lines_are_as_wide_as_the_terminal(self):
         for width in (60, 80, 100, 130):
             for text in (self.table(width, "--histogram"), self.table(200, "--histogram", COLUMNS=str(width))):
-                lines = [line for line in text.splitlines() if "depots:d" in line]
+                lines = [line for line in text[text.index(" 95 %  function"):].splitlines() if "depots:d" in line]
                 self.assertGreaterEqual(len(lines), 3, text)
                 self.assertLessEqual(max(map(len, lines)), width, text)
                 histogram = text.split("\nDurations ")[1].splitlines()[2]

@@ -6,6 +6,7 @@
 
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_parts.h"
 #include "analyzer/output/html/page_words.h"
@@ -116,9 +117,25 @@ std::string function_name(const score::FunctionRow& row) {
     return page_name(row.module, row.name);
 }
 
-std::string header_html(const std::string& heading, const std::vector<Fact>& facts,
+std::string findings_html(const PageRun& run) {
+    const std::vector<FindingText> texts = finding_texts(run.analysis, run.symbols);
+    const std::string& verdict = run.analysis.findings.verdict;
+    if (texts.empty())
+        return verdict.empty() ? "" : fmt::format("<p>{}</p>\n", html_text(page_text(verdict)));
+    std::string out = "<ol class=\"findings\">\n";
+    for (const FindingText& text : texts) {
+        out += fmt::format("<li><b>{}</b>\n<ul>\n", html_text(page_text(text.title)));
+        for (const std::string& line : text.lines)
+            out += fmt::format("<li>{}</li>\n", html_text(page_text(line)));
+        out += "</ul></li>\n";
+    }
+    return out + "</ol>\n";
+}
+
+/// `first`: HTML that follows the heading.
+std::string header_html(const std::string& heading, const std::string& first, const std::vector<Fact>& facts,
                         const std::vector<std::string>& said) {
-    std::string out = fmt::format("<h1>{}</h1>\n<dl>\n", html_text(heading));
+    std::string out = fmt::format("<h1>{}</h1>\n{}<dl>\n", html_text(heading), first);
     for (const Fact& fact : facts)
         out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.value));
     out += "</dl>\n";
@@ -207,11 +224,12 @@ std::string static_html(const PageInput& input, const PageLimits& limits) {
     if (!input.diff.empty()) out += diff_html(input, limits);
     if (input.processes != nullptr) {
         const PageProcesses& all = *input.processes;
-        out += header_html(title(all), facts(all), notes(all)) + overall_html(all, limits);
+        out += header_html(title(all), {}, facts(all), notes(all)) + overall_html(all, limits);
     }
     for (const PageRun& run : input.runs)
-        out += header_html(title(run), facts(run), notes(run.analysis.report, run.symbols)) +
-               functions_html(run, limits) + hints_html(run, limits);
+        out +=
+            header_html(title(run), findings_html(run), facts(run), notes(run.analysis.report, run.symbols)) +
+            functions_html(run, limits) + hints_html(run, limits);
     return out;
 }
 

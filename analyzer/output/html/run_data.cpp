@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json_parts.h"
@@ -177,6 +178,21 @@ Json icicle_json(const PageRun& run, const PageLimits& limits) {
             {"left_out", paths.left_out}, {"approximate", paths.approximate}};
 }
 
+/// `[{title, lines: […], rank}, …]`.
+Json findings_json(const PageRun& run) {
+    Json out = Json::array();
+    const std::vector<FindingText> texts = finding_texts(run.analysis, run.symbols);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        Json lines = Json::array();
+        for (const std::string& line : texts[i].lines)
+            lines.push_back(page_text(line));
+        const score::FunctionRow& row = run.analysis.report.functions[run.analysis.findings.all[i].row];
+        out.push_back(
+            {{"title", page_text(texts[i].title)}, {"lines", std::move(lines)}, {"rank", row.rank}});
+    }
+    return out;
+}
+
 constexpr unsigned kMarked = 1, kOpen = 2;
 
 /// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
@@ -323,6 +339,9 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
     for (const Fact& fact : facts(run))
         fact_list.push_back({fact.name, fact.value});
     Json out{{"title", title(run)},
+             {"findings", findings_json(run)},
+             {"verdict", run.analysis.findings.verdict},
+             {"warnings", warnings(report).size()},
              {"facts", std::move(fact_list)},
              {"duration", nanoseconds(report.duration_ns)},
              {"threshold", finite(report.threshold)},

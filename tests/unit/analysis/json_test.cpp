@@ -71,9 +71,9 @@ Keys documented(const Place& place) {
 }
 
 const std::string kOfTrace = "## `trace`", kOfThreads = "## `threads[]`", kOfWaits = "## `waits`",
-                  kOfFunctions = "## `functions[]`", kOfHints = "### hints", kOfSeveral = "## Several traces",
-                  kOfOverall = "### `functions[]` of several traces", kOfCauses = "## `causes`",
-                  kOfDiff = "## Two traces compared";
+                  kOfFindings = "## `findings[]`", kOfFunctions = "## `functions[]`", kOfHints = "### hints",
+                  kOfSeveral = "## Several traces", kOfOverall = "### `functions[]` of several traces",
+                  kOfCauses = "## `causes`", kOfDiff = "## Two traces compared";
 
 const std::map<std::string, Place> kPlaces{
     {"trace", {kOfTrace}},
@@ -88,6 +88,12 @@ const std::map<std::string, Place> kPlaces{
     {"threads.waits_most_for", {kOfThreads, "text"}},
     {"waits", {kOfWaits, "text"}},
     {"waits.edges", {kOfWaits}},
+    {"findings", {kOfFindings}},
+    {"findings.object", {kOfFindings, "object"}},
+    {"findings.place", {kOfFindings, "place"}},
+    {"findings.partner", {kOfHints}},
+    {"findings.cause", {kOfHints}},
+    {"findings.work", {kOfHints}},
     {"patterns", {"## `patterns[]`"}},
     {"functions", {kOfFunctions}},
     {"functions.waits", {kOfFunctions, "waits"}},
@@ -190,12 +196,23 @@ hints::Analysis full_analysis() {
                                  .concurrent_function = "worker",
                                  .concurrent_thread = 100,
                                  .thread = 101}};
+    const hints::Finding finding{.row = 0,
+                                 .called = 1,
+                                 .losers = "thread 100 (worker)",
+                                 .loser_tids = {100},
+                                 .object = "mutex lock",
+                                 .place = 0x5000,
+                                 .partner = found[0],
+                                 .partner_name = "thread 100 (worker)",
+                                 .cause = found[0],
+                                 .work = found[0]};
     return {std::move(report),
             {{.hints = found,
               .off_share = hints::OffShare{},
               .explained = {{.name = "mutex"}},
               .sequences = {found}}},
-            full_graph()};
+            full_graph(),
+            {.all = {finding}}};
 }
 
 std::string several_json(const std::vector<score::Report>& reports) {

@@ -22,6 +22,7 @@
 
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/causes/formats.h"
+#include "analyzer/hints/findings.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
@@ -103,6 +104,8 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
         auto compared = compare_alone(arguments, reader->info(), *analysis);
         if (!compared) return tl::unexpected{compared.error()};
         analysis->functions = std::move(*compared);
+        analysis->findings = hints::find_findings(reader->info(), analysis->report, analysis->functions,
+                                                  output::variable_names(reader->info()));
     }
     causes::CrossCheck check;
     causes::ObjectLines lines{reader->info()};

@@ -26,6 +26,7 @@ Run add_run(CLI::App& app);
 Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);
+Run add_explain(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_export(CLI::App& app);
 Run add_study(CLI::App& app);

@@ -162,10 +162,10 @@ function driftChart(drift, duration) {
       scales: {x: {...axis('time in the run', 'linear', (value) => tickText(value)), min: 0, max: duration || undefined}, y: logTime('duration', [...drift.bins.flatMap((bin) => bin.slice(1)), ...drift.calls.map(([, ns]) => ns)])}}})));
 }
 
-/** What a parameter explains, or that it is a key. */
+/** What a parameter explains, or that it is a key. One caller may have nearly all of the loss and yet explain none of it. */
 function parameterText(parameter) {
   return parameter.key ? `${parameter.name} is a key by default: calls are compared with those of the same value`
-    : `${parameter.name} explains ${percentText(parameter.explains)} of the lost time`;
+    : `${parameter.name} as a key would explain ${percentText(parameter.explains)} of the lost time`;
 }
 
 /** Duration against the value of a parameter. */

@@ -1,12 +1,32 @@
-function header(run) {
-  return h('header', {}, h('h1', {text: run.title}),
-    h('dl', {}, ...run.facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})])),
-    run.notes.length > 0 ? h('ul', {class: 'notes'}, ...run.notes.map((text) => h('li', {text}))) : null);
+/** The few losses to know of first, or why there are none; a finding is a link to its function's page. */
+function findings(run, number) {
+  if (!run.findings || run.findings.length === 0) return run.verdict ? h('p', {class: 'findings', text: run.verdict}) : null;
+  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank}) => {
+    const row = run.functions.find((each) => each.rank === rank);
+    return h('li', {}, row && row.details ? h('a', {href: `#run-${number}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
+  }));
+}
+
+const notesList = (notes) => (notes.length > 0 ? h('ul', {class: 'notes'}, ...notes.map((text) => h('li', {text}))) : null);
+
+/** Of a run with findings: what threads did; the rest of what is known of the recording is folded. */
+const SHOWN_FACTS = ['Duration', 'Threads', 'Running', 'Waiting'];
+const factList = (facts) => h('dl', {}, ...facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})]));
+
+function header(run, number) {
+  const found = findings(run, number);
+  const warnings = run.warnings || 0;
+  const shown = found ? run.facts.filter(([name]) => SHOWN_FACTS.includes(name)) : run.facts;
+  const folded = run.facts.filter((fact) => !shown.includes(fact));
+  const notes = run.notes.slice(warnings);
+  const rest = [folded.length > 0 ? factList(folded) : null, notesList(notes)];
+  return h('header', {}, h('h1', {text: run.title}), found, notesList(run.notes.slice(0, warnings)), factList(shown),
+    ...(found ? [h('details', {class: 'about'}, h('summary', {text: `About the recording${notes.length > 0 ? `, and ${notes.length} note${notes.length === 1 ? '' : 's'}` : ''}`}), ...rest)] : rest));
 }
 
 function runPage(run, number) {
   const calls = run.timelines.length > 0 ? timelinesSection(run, number) : null;
-  return h('div', {}, header(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
+  return h('div', {}, header(run, number), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
     calls ? calls.node : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
@@ -37,6 +57,7 @@ function printInLight() {
   let before = 'light';
   window.addEventListener('beforeprint', () => {
     before = document.documentElement.dataset.theme;
+    for (const each of document.querySelectorAll('details.about')) each.open = true;
     if (before !== 'light') setTheme('light');
   });
   window.addEventListener('afterprint', () => { if (before !== 'light') setTheme(before); });

@@ -1,0 +1,325 @@
+// `rdam explain`: what an analysis found, for a ticket, and for programs that read it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/output/findings.h"
+#include "analyzer/output/json_parts.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/report/ranking.h"
+#include "tools/base/name_text.h"
+#include "tools/base/printable.h"
+
+namespace rdam::output {
+namespace {
+
+constexpr std::size_t kMostRows = 5;
+/// Bytes of a line, or of a text in JSON.
+constexpr std::size_t kLongestLine = 240;
+
+std::string bounded(std::string_view text) {
+    // What is cut off anyway must not cost the time of looking at it.
+    constexpr std::size_t kEnd = 4 * kLongestLine;
+    const std::string ends = text.size() <= 2 * kEnd
+                                 ? std::string{text}
+                                 : std::string{text.substr(0, kEnd)}.append(text.substr(text.size() - kEnd));
+    const std::string whole = printable(ends);
+    std::string out = whole;
+    for (std::size_t columns = kLongestLine; out.size() > kLongestLine; columns -= columns / 4)
+        out = shortened_name(whole, columns);
+    return out;
+}
+
+void bound_texts(Json& json) {
+    if (json.is_string()) json = bounded(json.get_ref<const std::string&>());
+    if (json.is_structured())
+        for (Json& each : json)
+            bound_texts(each);
+}
+
+/// As text in Markdown: nothing in it is markup.
+std::string escaped(std::string_view text) {
+    std::string out;
+    bool in_word = false;
+    for (const char c : text) {
+        const bool markup = std::string_view{"\\`*[]<>|~#"}.find(c) != std::string_view::npos;
+        if (markup || (c == '_' && !in_word)) out += '\\';
+        out += c;
+        in_word = c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    }
+    return out;
+}
+
+std::string as_code(const std::string& text) {
+    std::string fence = "`";
+    while (text.find(fence) != std::string::npos)
+        fence += '`';
+    return fence + text + fence;
+}
+
+/// The commands that print the same.
+class Commands {
+  public:
+    explicit Commands(const ExplainOptions& options) : options_(options) {}
+
+    std::string with(const std::vector<std::string>& more) const {
+        std::vector<std::string> words{"rdam", "analyze"};
+        words.insert(words.end(), options_.options.begin(), options_.options.end());
+        words.insert(words.end(), more.begin(), more.end());
+        words.push_back(options_.trace);
+        std::string text = printable(command_text(words));
+        if (text.size() <= kLongestLine) return text;
+        words.assign({"rdam", "analyze"});
+        words.insert(words.end(), more.begin(), more.end());
+        return printable(command_text(words)) + " … TRACE";
+    }
+
+    /// Of a name that cannot be typed, the ranking as far as the function.
+    std::string about(const score::FunctionRow& row) const {
+        constexpr std::size_t kLongestName = 100;
+        const std::string name = score::qualified_name(row.module, row.name);
+        const bool typed = name.size() <= kLongestName && name.find_first_of("*?") == std::string::npos &&
+                           printable(name) == name;
+        return typed ? with({"--function", name}) : with({"--top", fmt::format("{}", row.rank)});
+    }
+
+  private:
+    const ExplainOptions& options_;
+};
+
+class Explanation {
+  public:
+    Explanation(const hints::Analysis& analysis, Symbols& symbols, const ExplainOptions& options)
+        : analysis_(analysis), report_(analysis.report), symbols_(symbols), commands_(options) {
+        const auto& waits = analysis.waits.of_threads;
+        threads_.resize(report_.threads.size());
+        std::iota(threads_.begin(), threads_.end(), std::size_t{0});
+        std::ranges::stable_sort(threads_, std::ranges::greater{}, [&](std::size_t thread) {
+            return std::pair{thread < waits.size() ? waits[thread].share : 0, running_share(thread)};
+        });
+        if (threads_.size() > kMostRows) threads_.resize(kMostRows);
+        edges_ = wait_lines(analysis.waits);
+        rows_ = score::by_rank(report_.functions, kMostRows);
+        texts_ = finding_texts(analysis, symbols);
+        warnings_ = warnings(report_);
+        notes_ = notes(report_, symbols);
+        notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(warnings_.size()));
+    }
+
+    std::string markdown() {
+        line("# " + escaped(bounded(program())));
+        line();
+        line(escaped(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
+                                 counted(report_.events, "event", "events"), recording_cost(report_))));
+        for (const std::string& warning : warnings_)
+            item("note: " + warning);
+        findings();
+        threads();
+        if (!edges_.empty()) {
+            section("Who waits for whom", commands_.with({}));
+            for (const std::string& edge : edges_)
+                item(edge);
+        }
+        ranking();
+        if (!notes_.empty()) section("Reservations", commands_.with({}));
+        for (const std::string& note : notes_)
+            item(note);
+        return within_bounds();
+    }
+
+    std::string json() {
+        Json out{
+            {"program", program()},
+            {"duration_ns", nanoseconds(report_.duration_ns)},
+            {"warnings", warnings_},
+            {"verdict", analysis_.findings.verdict},
+            {"findings", Json::array()},
+            {"threads", {{"command", commands_.with({"--threads"})}, {"in_all", report_.threads.size()}}},
+            {"waits", {{"command", commands_.with({})}, {"texts", edges_}}},
+            {"functions", {{"command", ranking_command()}, {"in_all", report_.functions.size()}}},
+            {"reservations", {{"command", commands_.with({})}, {"texts", notes_}}},
+            {"left_out", 0}};
+        for (const hints::Finding& finding : analysis_.findings.all) {
+            out["findings"].push_back(finding_json(analysis_, finding, symbols_));
+            out["findings"].back()["command"] = commands_.about(report_.functions[finding.row]);
+        }
+        add_threads(out["threads"]["rows"] = Json::array());
+        add_functions(out["functions"]["rows"] = Json::array());
+        bound_texts(out);
+        return without_the_last(std::move(out));
+    }
+
+  private:
+    struct Line {
+        std::string text;
+        bool counts = true;  ///< where it is left out
+    };
+
+    void line(std::string text = {}) {
+        const bool counts = !text.empty();
+        lines_.push_back({std::move(text) + "\n", counts});
+    }
+    void item(const std::string& text) { line("- " + escaped(bounded(text))); }
+    void section(std::string_view title, const std::string& command) {
+        line();
+        line(fmt::format("## {}", title));
+        line();
+        line(as_code(command));
+        line();
+    }
+
+    std::string program() const {
+        const std::string command = command_text(report_.process.command);
+        return command.empty() ? "(unknown program)" : command;
+    }
+
+    void findings() {
+        line();
+        line("## Findings");
+        line();
+        if (texts_.empty())
+            line(escaped(bounded(analysis_.findings.verdict.empty()
+                                     ? "No calls to wrapped functions were recorded."
+                                     : analysis_.findings.verdict)));
+        for (std::size_t i = 0; i < texts_.size(); ++i) {
+            line(fmt::format("{}. {}", i + 1, escaped(bounded(texts_[i].title))));
+            for (const std::string& text : texts_[i].lines)
+                line("   - " + escaped(bounded(text)));
+            line("   - " + as_code(commands_.about(report_.functions[analysis_.findings.all[i].row])));
+        }
+    }
+
+    double running_share(std::size_t thread) const {
+        const score::ThreadRow& row = report_.threads[thread];
+        return row.off_cpu && row.duration_ns > 0 ? running_ns(row) / row.duration_ns : 0;
+    }
+    bool states_known_of(std::size_t thread) const {
+        return states_known(report_) && report_.threads[thread].off_cpu.has_value();
+    }
+    /// Null: for nobody, or it is not known.
+    const hints::ThreadWait* wait_of(std::size_t thread) const {
+        const auto& waits = analysis_.waits.of_threads;
+        return thread < waits.size() && waits[thread].share > 0 ? &waits[thread] : nullptr;
+    }
+
+    void threads() {
+        if (threads_.empty()) return;
+        section("Threads", commands_.with({"--threads"}));
+        if (const std::string states = thread_states(report_); !states.empty()) item(states);
+        for (const std::size_t thread : threads_) {
+            const score::ThreadRow& row = report_.threads[thread];
+            std::string text =
+                fmt::format("{} {}: lives for {}", tid_text(row), row.name, human_time(row.duration_ns));
+            if (states_known_of(thread))
+                text += fmt::format(", runs for {} of it", percent(running_share(thread)));
+            if (const hints::ThreadWait* wait = wait_of(thread))
+                text += fmt::format(", waits most for {}, {}", wait->owners, percent(wait->share));
+            item(text);
+        }
+        if (threads_.size() < report_.threads.size())
+            item(fmt::format("{} more", report_.threads.size() - threads_.size()));
+    }
+
+    void add_threads(Json& rows) const {
+        for (const std::size_t thread : threads_) {
+            const score::ThreadRow& row = report_.threads[thread];
+            rows.push_back(
+                {{"tid", row.tid}, {"name", row.name}, {"duration_ns", nanoseconds(row.duration_ns)}});
+            if (states_known_of(thread)) rows.back()["running"] = finite(running_share(thread));
+            if (const hints::ThreadWait* wait = wait_of(thread))
+                rows.back()["waits_most_for"] = {{"owners", wait->owners}, {"share", finite(wait->share)}};
+        }
+    }
+
+    std::string ranking_command() const { return commands_.with({"--top", fmt::format("{}", kMostRows)}); }
+
+    void ranking() {
+        if (rows_.empty()) return;
+        section("Ranking", ranking_command());
+        for (const score::FunctionRow& row : rows_)
+            item(fmt::format(
+                "{}: {}{}", score::qualified_name(row.module, row.name),
+                row.unknown() ? "no score"
+                              : fmt::format("score {}{}, 95 %: {}, {} lost in {} calls", score_mark(row),
+                                            score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+                                            human_time(row.lost_ns), occurrences_text(row)),
+                row.by_design.empty() ? "" : ", waits by design: " + row.by_design));
+        if (rows_.size() < report_.functions.size())
+            item(fmt::format("{} more", report_.functions.size() - rows_.size()));
+    }
+
+    void add_functions(Json& rows) const {
+        for (const score::FunctionRow& row : rows_)
+            rows.push_back({{"name", row.name},
+                            {"module", row.module},
+                            {"rdam", row.no_score ? Json{} : Json(finite(row.rdam))},
+                            {"rdam_low", finite(row.rdam_low)},
+                            {"rdam_high", finite(row.rdam_high)},
+                            {"lower_bound", row.lower_bound},
+                            {"lost_ns", nanoseconds(row.lost_ns)},
+                            {"by_design", row.by_design}});
+    }
+
+    std::string within_bounds() const {
+        constexpr std::size_t kLastLine = 80;
+        std::string out;
+        std::size_t next = 0;
+        const auto rest = [&] {
+            return std::accumulate(lines_.begin() + static_cast<std::ptrdiff_t>(next), lines_.end(),
+                                   std::size_t{0},
+                                   [](std::size_t sum, const Line& each) { return sum + each.text.size(); });
+        };
+        for (; next < lines_.size(); ++next) {
+            const bool fits = out.size() + lines_[next].text.size() + kLastLine <= kMaxExplanation;
+            if (!fits && out.size() + rest() > kMaxExplanation) break;
+            out += lines_[next].text;
+        }
+        const auto left_out = static_cast<std::uint64_t>(
+            std::count_if(lines_.begin() + static_cast<std::ptrdiff_t>(next), lines_.end(),
+                          [](const Line& each) { return each.counts; }));
+        if (left_out > 0) out += fmt::format("\n({} left out)\n", counted(left_out, "line is", "lines are"));
+        return out;
+    }
+
+    /// Drops rows from the least important list on.
+    static std::string without_the_last(Json out) {
+        const auto text = [&] {
+            return printable_json(out.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
+        };
+        using Pointer = Json::json_pointer;
+        const Pointer lists[] = {Pointer{"/reservations/texts"}, Pointer{"/functions/rows"},
+                                 Pointer{"/threads/rows"},       Pointer{"/waits/texts"},
+                                 Pointer{"/findings"},           Pointer{"/warnings"}};
+        std::string found = text();
+        std::size_t left_out = 0;
+        for (const Pointer& list : lists)
+            while (found.size() > kMaxExplanation && !out[list].empty()) {
+                out[list].erase(out[list].size() - 1);
+                out["left_out"] = ++left_out;
+                found = text();
+            }
+        return found;
+    }
+
+    const hints::Analysis& analysis_;
+    const score::Report& report_;
+    Symbols& symbols_;
+    Commands commands_;
+    std::vector<std::size_t> threads_;  ///< that are shown
+    std::vector<std::string> edges_, warnings_, notes_;
+    std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
+    std::vector<FindingText> texts_;
+    std::vector<Line> lines_;
+};
+
+}  // namespace
+
+std::string explanation(const hints::Analysis& analysis, Symbols& symbols, const ExplainOptions& options) {
+    Explanation made{analysis, symbols, options};
+    return options.json ? made.json() : made.markdown();
+}
+
+}  // namespace rdam::output

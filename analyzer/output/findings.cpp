@@ -1,0 +1,80 @@
+#include "analyzer/output/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/output/fields.h"
+#include "tools/base/units.h"
+
+namespace rdam::output {
+namespace {
+
+/// Which threads, and how much of the worst one's life. `row`: with the figures.
+std::string loss_sentence(const hints::Finding& finding, const score::FunctionRow& row) {
+    const std::string mark = score_mark(row);
+    const std::string share = (mark == kBoundMark ? "at least " : "") + percent(row.rdam);
+    const std::string score = fmt::format("score {}{}, 95 %: {}", mark, score_text(row.rdam),
+                                          interval_text(row.rdam_low, row.rdam_high));
+    if (finding.loser_tids.size() <= 1)
+        return fmt::format("{} lost {}, {} of its life ({})",
+                           finding.losers.empty() ? "a thread" : finding.losers, human_time(row.lost_ns),
+                           share, score);
+    return fmt::format("{} lost {}, the worst {} of its life ({})", finding.losers, human_time(row.lost_ns),
+                       share, score);
+}
+
+std::string concentration_text(const hints::Concentration& part) {
+    return part.stands_out()
+               ? fmt::format("{} of the loss in {} of the calls", percent(part.lost), percent(part.calls))
+               : fmt::format("{} of the loss", percent(part.lost));
+}
+
+/// Empty: nothing is known.
+std::string where_text(const hints::Finding& finding, Symbols& symbols) {
+    const std::string object = finding.object.empty() ? "" : "at " + finding.object;
+    const std::string place = finding.place == 0 ? "" : "called from " + place_text(finding, symbols);
+    const std::string of_object = concentration_text(finding.at_object);
+    const std::string of_place = concentration_text(finding.at_place);
+    if (object.empty() && place.empty()) return {};
+    if (object.empty()) return fmt::format("{}: {}", place, of_place);
+    if (place.empty()) return fmt::format("{}: {}", object, of_object);
+    if (of_object == of_place) return fmt::format("{}, {}: {}", object, place, of_place);
+    return fmt::format("{}: {}; {}: {}", object, of_object, place, of_place);
+}
+
+FindingText finding_text(const hints::Analysis& analysis, const hints::Finding& finding, Symbols& symbols) {
+    const score::FunctionRow& row = analysis.report.functions[finding.row];
+    const score::FunctionRow& called = analysis.report.functions[finding.called];
+    FindingText text;
+    text.title = fmt::format("{}{}: {}", score::qualified_name(called.module, called.name),
+                             finding.row == finding.called ? "" : " (in " + row.name + ")",
+                             loss_sentence(finding, row));
+    if (const std::string where = where_text(finding, symbols); !where.empty()) text.lines.push_back(where);
+    if (!finding.cause) {
+        text.lines.emplace_back("no possible cause is known: too few calls were seen");
+        return text;
+    }
+    text.lines.push_back(finding.cause->text);
+    for (const auto& more : {finding.partner, finding.work})
+        if (more && more->text != finding.cause->text) text.lines.push_back(more->text);
+    text.lines.push_back(
+        fmt::format("try: {}{}", finding.work ? "This may be work, and no interference. " : "",
+                    hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind)));
+    return text;
+}
+
+}  // namespace
+
+std::string place_text(const hints::Finding& finding, Symbols& symbols) {
+    return finding.place == 0 ? "" : frame_text(symbols.frames(finding.place).front());
+}
+
+std::vector<FindingText> finding_texts(const hints::Analysis& analysis, Symbols& symbols) {
+    std::vector<FindingText> texts;
+    for (const hints::Finding& finding : analysis.findings.all)
+        texts.push_back(finding_text(analysis, finding, symbols));
+    return texts;
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""The findings, and `rdam explain`, which prints them within 4096 bytes: what they say is what was planted, and what the commands print."""
+
+import html
+import json
+import re
+import shlex
+import unittest
+
+from harness import PROGRAMS, RDAM, Case
+
+MOST = 4096
+# What the program owners does, what is recorded of it, and what the first finding must say: function, threads that lost, object, place, and who is
+# behind it: the thread, where it is always the same one, and what that is inside.
+PLANTED = {
+    "keeper": ("look_up,flush_cache,pthread_mutex_lock", "pthread_mutex_lock", "reader", "mutex outer", "lock_timed", "owner", "keeper", "flush_cache"),
+    "workers": ("add_under_lock,pthread_mutex_lock", "pthread_mutex_lock", "adder", "mutex outer", "lock_timed", "owner", None, "add_under_lock"),
+    "barrier": ("compute_long,pthread_barrier_wait", "pthread_barrier_wait", "early", "barrier barrier", "meet", "last_to_come", "late", "compute_long"),
+    "chain": ("update,write_out,pthread_mutex_lock", "pthread_mutex_lock", None, None, "lock_timed", "owner", None, None),
+}
+
+
+def calls_of(name: str, durations_us, tid: int, thread: str) -> list[dict]:
+    """Trace events: calls one after the other."""
+    events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": thread}}]
+    begin = 0.0
+    for duration in durations_us:
+        events.append({"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": begin, "dur": duration})
+        begin += duration + 1
+    return events
+
+
+class Explain(Case):
+    def explain(self, *arguments) -> str:
+        done = self.succeeded(self.rdam("explain", *arguments))
+        self.assertLessEqual(len(done.stdout), MOST)
+        self.assertNotRegex(done.stdout.decode(), r"[\x00-\x09\x0b-\x1f\x7f\u202e]")
+        return done.stdout.decode()
+
+    def explained(self, *arguments) -> dict:
+        return json.loads(self.explain("--json", *arguments))
+
+    def record(self, what: str) -> dict[str, list[int]]:
+        """The threads, by name."""
+        done = self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", PLANTED[what][0], "--", PROGRAMS / "owners", what, "1500"))
+        threads: dict[str, list[int]] = {}
+        for line in done.stdout.decode().splitlines():
+            name, tid, _ = line.split()
+            threads.setdefault(name, []).append(int(tid))
+        return threads
+
+    def test_planted(self):
+        for what, (_, function, losers, item, place, kind, partner, inside) in PLANTED.items():
+            with self.subTest(what=what):
+                threads = self.record(what)
+                report = self.analyze()
+                self.assertNotIn("verdict", report)
+                first = report["findings"][0]
+                self.assertEqual(first["name"], function, report["findings"])
+                if losers:
+                    self.assertLessEqual(set(threads[losers]), set(first["threads"]))
+                    self.assertIn(losers, first["losers"])
+                self.assertEqual(first.get("object", {}).get("name"), item)
+                self.assertTrue(first["place"]["frame"].startswith(place + " at "), first["place"])
+                self.assertGreater(first["place"]["lost_share"], 0.99)
+                self.assertEqual(first["partner"]["kind"], kind)
+                if partner:
+                    self.assertEqual(first["partner"]["concurrent_thread"], threads[partner][0])
+                    self.assertEqual(first["partner_name"], f"thread {threads[partner][0]} ({partner})")
+                if inside:
+                    self.assertEqual(first["partner"]["concurrent_function"], inside)
+                self.assertNotIn("work", first)
+                # What merely contains the loss is none.
+                self.assertLessEqual({finding["name"] for finding in report["findings"]}, {function, "compute_long"})
+                row = next(row for row in report["functions"] if row["name"] == function)
+                for key in ("rdam", "rdam_low", "rdam_high", "lost_ns"):
+                    self.assertEqual(first[key], row[key])
+                self.check_text(first, report)
+                self.check_page(first)
+                self.check_explanation(first, report)
+
+    def check_text(self, first: dict, report: dict):
+        """The findings come before the table."""
+        text = self.succeeded(self.rdam("analyze", "trace.bin")).stdout.decode()
+        found, table = text.index("\nFindings\n"), text.index("\n", text.index("  95 %"))
+        self.assertLess(found, table)
+        title = text[found:].splitlines()[2]
+        self.assertTrue(title.startswith(f"  1. {first['module']}:{first['name']}: {first['losers']} lost "), title)
+        self.assertIn(f"score {first['rdam']:.3f}", title)
+        self.assertEqual(text[found:table].count("\n     try: "), len(report["findings"]))
+
+    def check_page(self, first: dict):
+        """The findings come before all facts, with scripts and without."""
+        page = self.succeeded(self.rdam("report", "-o", "-", "trace.bin")).stdout.decode()
+        title = page.index(html.escape(f"{first['module']}:{first['name']}: {first['losers']} lost "))
+        self.assertLess(title, page.index("<dl>"))
+        self.assertLess(page.index("<h1>"), title)
+        data = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])
+        run = data["runs"][0]
+        self.assertEqual(len(run["findings"]), len(self.analyze()["findings"]))
+        self.assertEqual(run["functions"][run["findings"][0]["rank"] - 1]["name"], f"{first['module']}:{first['name']}")
+        self.assertEqual(run["verdict"], "")
+
+    def check_explanation(self, first: dict, report: dict):
+        """It says what the analysis says, and its commands print that."""
+        explained = self.explained("trace.bin")
+        self.assertEqual(explained["left_out"], 0)
+        self.assertEqual([{key: value for key, value in finding.items() if key != "command"} for finding in explained["findings"]],
+                         report["findings"])
+        self.assertEqual([row["name"] for row in explained["functions"]["rows"]], [row["name"] for row in report["functions"][:5]])
+        self.assertEqual({row["tid"] for row in explained["threads"]["rows"]}, {row["tid"] for row in report["threads"]})
+        text = self.explain("trace.bin")
+        for title in ("## Findings", "## Threads", "## Who waits for whom", "## Ranking"):
+            self.assertIn(f"\n{title}\n", text)
+        commands = set(re.findall(r"`(rdam analyze .*)`", text))
+        of_findings = {finding["command"]: finding["rdam"] for finding in explained["findings"]}
+        of_groups = {explained[group]["command"]: first["rdam"] for group in ("threads", "waits", "functions")}
+        self.assertEqual(commands, {*of_findings, *of_groups})
+        for command, score in {**of_groups, **of_findings}.items():
+            printed = self.succeeded(self.rdam(*shlex.split(command)[1:])).stdout.decode()
+            self.assertIn(f"{score:.3f}", printed)
+
+    def test_options_are_those_of_analyze(self):
+        self.record("keeper")
+        text = self.explain("--threshold", "0.9", "--since", "100ms", "trace.bin")
+        self.assertIn("No recorded function lost 90 % of a thread's life", text)
+        self.assertIn("`rdam analyze --since 100ms --threshold 0.9 --threads trace.bin`", text)
+        self.assertEqual(self.explained("--since", "100ms", "trace.bin")["warnings"], [
+            note for note in self.analyze("trace.bin", "--since", "100ms")["trace"]["notes"] if "left out" in note or "beyond that time" in note
+            or "Only part" in note])
+
+    def test_a_function_is_shown_as_it_is_typed(self):
+        self.record("keeper")
+        self.assertEqual(self.explain(), self.explain("trace.bin"))
+        one = self.explained("--function", "look_up", "trace.bin")
+        self.assertEqual([row["name"] for row in one["functions"]["rows"]], ["look_up"])
+
+    def test_nothing_found(self):
+        events = [event for tid in (1, 2) for event in calls_of("steady", [100.0] * 200, tid, "worker")]
+        (self.folder / "steady.json").write_text(json.dumps(events))
+        report = self.analyze("steady.json")
+        self.assertEqual(report["findings"], [])
+        self.assertEqual(report["verdict"], "No recorded function lost 20 % of a thread's life. Recorded calls cover 99 % of the threads' lives.")
+        self.assertIn(f"\nFindings\n  {report['verdict']}\n", self.rdam("analyze", "steady.json").stdout.decode())
+        self.assertIn(report["verdict"], self.explain("steady.json"))
+        self.assertEqual(self.explained("steady.json")["verdict"], report["verdict"])
+
+    def test_names_of_any_length(self):
+        """Of any characters, too: never more than 4096 bytes, cut at lines, and what is left out is counted."""
+        cuts = 0
+        for character in ("a", "<b>", "\u00e4", "\U0001f40c", "\u202e", "`", "x::y<z>"):
+            events = []
+            for number in range(40):
+                name = f"f{number}" + character * 5000
+                events += calls_of(name, [900.0 if call % 10 == 0 else 1.0 for call in range(300)], number + 1, "t" + character * 900)
+            (self.folder / "long.json").write_text(json.dumps(events))
+            with self.subTest(character=character):
+                text = self.explain("long.json")
+                self.assertTrue(text.endswith("\n"))
+                self.assertEqual(len(re.findall(r"(?m)^[123]\. f\d", text)), 3)
+                explained = self.explained("long.json")
+                self.assertEqual(explained["threads"]["in_all"], 40)
+                cut = re.search(r"\((\d+) lines? (?:is|are) left out\)\n$", text)
+                cuts += cut is not None
+                self.assertEqual(cut is None, "\n- Context switches were not recorded" in text, text[-200:])
+                self.assertEqual(explained["left_out"] == 0, bool(explained["reservations"]["texts"]))
+                self.assertEqual(re.sub(r"\\.", "", re.sub(r"`+ .*|``?.*``?", "", text)).count("<"), 0)
+
+        self.assertGreater(cuts, 0)
+
+    def test_bad_input(self):
+        (self.folder / "bad.bin").write_bytes(b"no trace at all")
+        self.assert_one_line(self.rdam("explain", "bad.bin"), 1, "bad.bin")
+        self.assert_one_line(self.rdam("explain", "missing.bin"), 1, "missing.bin")
+        self.assert_one_line(self.rdam("explain"), 1, "trace.bin")
+        self.assert_one_line(self.rdam("explain", "."), 1)
+        (self.folder / "empty.bin").write_bytes(b"")
+        self.assert_one_line(self.rdam("explain", "empty.bin"), 1, "empty.bin")
+        self.assert_one_line(self.rdam("explain", "a.bin", "b.bin"), 2)
+        self.assert_one_line(self.rdam("explain", "--top=3", "bad.bin"), 2, "--top")
+        for name in ("bad.bin", "missing.bin", "empty.bin"):
+            self.assertEqual(self.rdam("explain", name).stderr, self.rdam("analyze", name).stderr)
+
+    def test_results_that_cannot_be_written(self):
+        (self.folder / "steady.json").write_text(json.dumps(calls_of("steady", [100.0] * 50, 1, "worker")))
+        done = self.run_in_folder("sh", "-c", '"$0" explain steady.json > /dev/full', RDAM)
+        self.assert_one_line(done, 1, "No space left")
+
+    def test_what_is_cut_is_said_first(self):
+        self.record("keeper")
+        whole = (self.folder / "trace.bin").read_bytes()
+        (self.folder / "cut.bin").write_bytes(whole[:len(whole) * 2 // 3])
+        text = self.explain("cut.bin")
+        self.assertIn("note: The end of the trace is missing", text[:text.index("## Findings")])
+        self.assertIn("The end of the trace is missing", self.explained("cut.bin")["warnings"][0])
+
+
+if __name__ == "__main__":
+    unittest.main()
