@@ -359,10 +359,12 @@ Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) con
     for (std::uint32_t f = 0; f < rows.size(); ++f) {
         FunctionRow& row = rows[f];
         doubt(report, row);
+        const trace::FunctionInfo& function = facts_.info.functions[f];
+        // Of a partner whose calls cost too much, none is recorded from then on: it says nothing any more.
+        if (function.partner && function.windowed_since != 0) continue;
         if (row.occurrences > 0) {
             report.functions.push_back(std::move(row));
-        } else if (const trace::FunctionInfo& function = facts_.info.functions[f];
-                   !settings_.ignored[f] && !settings_.is_wait(f) && !function.partner) {
+        } else if (!settings_.ignored[f] && !settings_.is_wait(f) && !function.partner) {
             report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }

@@ -94,8 +94,8 @@ bool is_launcher(const ProcessDescription& process) {
 
 /// What is wrapped of the list, without the ways into functions' waits.
 std::size_t listed_functions(const Plan& plan) {
-    return static_cast<std::size_t>(
-        std::ranges::count(plan.functions, std::uint64_t{0}, &FunctionPlan::wait_of));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        plan.functions, [](const FunctionPlan& each) { return each.wait_of == 0 && !each.partner; }));
 }
 
 /// The program, its libraries, or both.
@@ -284,7 +284,8 @@ std::string windowed_text(const trace::TraceInfo& info, const Configuration& con
     if (!configuration.first) return {};
     std::vector<std::string> names;
     for (const trace::FunctionInfo& function : info.functions)
-        if (function.windowed_since != 0 && !function.sampled) names.push_back(printable(function.name));
+        if (function.windowed_since != 0 && !function.sampled && !function.partner)
+            names.push_back(printable(function.name));
     if (names.empty()) return {};
     constexpr double kPercent = 100;
     std::vector<std::string> locks;

@@ -129,7 +129,7 @@ void WindowKeeper::look_for_functions() {
     changes_ = exchange_.changes;
     drop_gone();
     for (std::uint32_t number = 0; number < shm::kFirstRegion; ++number) {
-        if (!is_sampled(number) || has(number)) continue;
+        if (!is_sampled(number) || has(number) || exchange_.groups[number] == kNoWindows) continue;
         add_function(number);
         if (exchange_.marked[number] == 0) continue;
         const std::uint32_t group = exchange_.groups[number];

@@ -13,6 +13,7 @@
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/trace/event.h"
+#include "tools/trace/event.h"
 
 namespace rdam::agent {
 
@@ -62,6 +63,8 @@ class WindowSchedule {
 
 /// Functions that wait are about each other: who unlocks lets somebody in.
 inline constexpr std::uint8_t kWaitingGroup = 0;
+/// Of partners (trace::FunctionInfo::partner): once their calls cost too much, no window shows who ended a wait.
+inline constexpr std::uint8_t kNoWindows = trace::kMaxWindowGroup + 1;
 
 /// What both know.
 struct WindowExchange {
@@ -71,9 +74,10 @@ struct WindowExchange {
     std::atomic<std::uint32_t> ending = 0;  ///< a futex: the keeper closes its window and ends
 
     // Guarded by the mutex.
-    std::uint32_t changes = 0;                              ///< counts up with each change of the functions
-    std::uint32_t has_file = 0;                             ///< there have been events
-    std::array<std::uint8_t, shm::kMaxFunctions> groups{};  ///< trace::FunctionInfo::window_group
+    std::uint32_t changes = 0;   ///< counts up with each change of the functions
+    std::uint32_t has_file = 0;  ///< there have been events
+    std::array<std::uint8_t, shm::kMaxFunctions>
+        groups{};  ///< trace::FunctionInfo::window_group, or kNoWindows
     std::array<std::uint8_t, shm::kMaxFunctions> marked{};  ///< 1: sampled from the start on
 
     /// Windows on their way into the file: the keeper adds at the tail, the agent takes from the head.

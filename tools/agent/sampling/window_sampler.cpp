@@ -54,7 +54,9 @@ void WindowSampler::add_functions(trace::TraceInfo& info, const FunctionNumbers&
             if (index >= info.functions.size()) continue;
             trace::FunctionInfo& function = info.functions[index];
             std::uint8_t& group = exchange_.groups[number];
-            if (function.waits || function.busy_waits)
+            if (function.partner)
+                group = kNoWindows;
+            else if (function.waits || function.busy_waits)
                 group = kWaitingGroup;
             else if (function.window_group != 0)
                 group = static_cast<std::uint8_t>(function.window_group);
@@ -62,7 +64,7 @@ void WindowSampler::add_functions(trace::TraceInfo& info, const FunctionNumbers&
                 group = last_group_ = static_cast<std::uint8_t>(1 + last_group_ % trace::kMaxWindowGroup);
             if (!function.sampled && function.windowed_since == 0) continue;
             if (function.windowed_since == 0) function.windowed_since = rate_.start_tsc();
-            function.window_group = group;
+            function.window_group = group != kNoWindows ? group : 0;
             exchange_.marked[number] = 1;
             any = true;
         }
@@ -85,7 +87,8 @@ void WindowSampler::describe(trace::TraceInfo& info, const FunctionNumbers& numb
         if (index >= info.functions.size() || info.functions[index].windowed_since != 0) continue;
         info.functions[index].windowed_since = windowed_since(control, number);
         if (info.functions[index].windowed_since != 0)
-            info.functions[index].window_group = exchange_.groups[number];
+            info.functions[index].window_group =
+                exchange_.groups[number] != kNoWindows ? exchange_.groups[number] : 0;
     }
 }
 
