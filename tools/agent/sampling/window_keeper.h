@@ -13,7 +13,6 @@
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/trace/event.h"
-#include "tools/trace/event.h"
 
 namespace rdam::agent {
 
