@@ -13,10 +13,20 @@ MOST = 4096
 # What the program owners does, what is recorded of it, and what the first finding must say: function, threads that lost, object, place, and who is
 # behind it: the thread, where it is always the same one, and what that is inside.
 PLANTED = {
-    "keeper": ("look_up,flush_cache,pthread_mutex_lock", "pthread_mutex_lock", "reader", "mutex outer", "lock_timed", "owner", "keeper", "flush_cache"),
-    "workers": ("add_under_lock,pthread_mutex_lock", "pthread_mutex_lock", "adder", "mutex outer", "lock_timed", "owner", None, "add_under_lock"),
-    "barrier": ("compute_long,pthread_barrier_wait", "pthread_barrier_wait", "early", "barrier barrier", "meet", "last_to_come", "late", "compute_long"),
+    "keeper": ("look_up,flush_cache,pthread_mutex_lock",
+               "pthread_mutex_lock", "reader", "mutex outer", "lock_timed", "owner", "keeper", "flush_cache"),
+    "workers": ("add_under_lock,pthread_mutex_lock",
+                "pthread_mutex_lock", "adder", "mutex outer", "lock_timed", "owner", None, "add_under_lock"),
+    "barrier": ("compute_long,pthread_barrier_wait",
+                "pthread_barrier_wait", "early", "barrier barrier", "meet", "last_to_come", "late", "compute_long"),
     "chain": ("update,write_out,pthread_mutex_lock", "pthread_mutex_lock", None, None, "lock_timed", "owner", None, None),
+    "semaphore": ("make_item,sem_wait", "sem_wait", "taker", "sem posted", "take_item", "notifier", "poster", "make_item"),
+    "writer": ("rebuild,pthread_rwlock_rdlock,pthread_rwlock_wrlock",
+               "pthread_rwlock_rdlock", "reader", "rwlock table", "read_table", "owner", "writer", "rebuild"),
+    "readers": ("scan,pthread_rwlock_rdlock,pthread_rwlock_wrlock",
+                "pthread_rwlock_wrlock", "changer", "rwlock table", "change_table", "owner", "scanner", "scan"),
+    "spin": ("hold_long,pthread_spin_lock,pthread_spin_unlock",
+             "pthread_spin_lock", "spinner", "lock spinning", "spin", "owner", "holder", "hold_long"),
 }
 
 

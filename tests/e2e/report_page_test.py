@@ -93,13 +93,15 @@ class Page(Case):
 
     def test_findings_come_first(self):
         """And the ranking is in sight without scrolling; what is known of the recording is folded below them."""
-        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "look_up,flush_cache,pthread_mutex_lock", "--", PROGRAMS / "owners", "keeper", "1000"))
+        functions = "look_up,flush_cache,pthread_mutex_lock"
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / "owners", "keeper", "1000"))
         page = self.page("trace.bin", threshold=None)
         window = self.browse(page)
         first, = window.texts("ol.findings > li > a")
         self.assertRegex(first, r"^libc\.so\.6:pthread_mutex_lock: 2 threads \(reader\) lost ")
         self.assertIn("try: ", window.texts("ol.findings")[0])
-        places = window.js("return ['h1', 'ol.findings', 'dl', 'details.about', 'table.ranking td'].map((each) => document.querySelector(each).getBoundingClientRect().bottom);")
+        places = window.js("return ['h1', 'ol.findings', 'dl', 'details.about', 'table.ranking td'].map("
+                           "(each) => document.querySelector(each).getBoundingClientRect().bottom);")
         self.assertEqual(places, sorted(places))
         self.assertLess(places[-1], 900)
         self.assertEqual(window.js("return document.querySelector('details.about').open;"), False)
