@@ -170,9 +170,11 @@ struct ThreadWait {
 /// All such waits: known + woken + what is not known = 1.
 struct WaitGraph {
     static constexpr std::size_t kInWords = 5;
+    static constexpr double kWorthALine = 0.05;  ///< WaitEdge::share
 
-    bool recorded = false;                    ///< there are such waits
-    std::vector<WaitEdge> edges = {};         ///< the largest, largest share first
+    bool recorded = false;  ///< there are such waits
+    /// The largest: those worth a line first, of these those that are no waits by design first, then the largest first.
+    std::vector<WaitEdge> edges = {};
     std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: none is recorded
     double known = 0;                         ///< in this share of them it is known for which thread
     double woken = 0;  ///< … the thread that was woken has not come to run yet (Held::kWoken)

@@ -152,8 +152,11 @@ class Graph {
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
         for (const auto& each : edges_)
             largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);
-        std::ranges::stable_sort(largest, std::ranges::greater{},
-                                 [](const auto& each) { return each.first; });
+        // Who waits by design may have nothing to do.
+        std::ranges::stable_sort(largest, std::ranges::greater{}, [&](const auto& each) {
+            const bool line = each.first >= WaitGraph::kWorthALine;
+            return std::tuple{line, line && !waits_by_design(each.second->second.function), each.first};
+        });
         for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges)))
             graph.edges.push_back(edge(each->first, each->second, share, variable_at,
                                        graph.edges.size() < WaitGraph::kInWords));
@@ -162,6 +165,11 @@ class Graph {
     }
 
   private:
+    bool waits_by_design(std::uint32_t function) const {
+        const CatalogueFunction* const known = known_wait(info_.functions[function]);
+        return known != nullptr && !known->by_design.empty();
+    }
+
     /// Between two groups of threads. Where there are more, they are one.
     static constexpr std::size_t kFewObjects = 16;
     static constexpr std::size_t kMaxEdges = 64;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "analyzer/output/fields.h"
 #include "tools/base/units.h"
@@ -58,9 +59,10 @@ FindingText finding_text(const hints::Analysis& analysis, const hints::Finding& 
     text.lines.push_back(finding.cause->text);
     for (const auto& more : {finding.partner, finding.work})
         if (more && more->text != finding.cause->text) text.lines.push_back(more->text);
-    text.lines.push_back(
-        fmt::format("try: {}{}", finding.work ? "This may be work, and no interference. " : "",
-                    hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind)));
+    if (finding.work) text.lines.emplace_back("this may be work, and no interference");
+    std::string advice{hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind)};
+    advice.front() = static_cast<char>(std::tolower(advice.front()));
+    text.lines.push_back("try: " + advice);
     return text;
 }
 

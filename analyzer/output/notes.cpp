@@ -327,7 +327,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     constexpr double kMinShare = 0.05;
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges)
-        if (edge.share >= kMinShare && lines.size() < hints::WaitGraph::kInWords)
+        if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
             lines.push_back(edge_line(edge, graph.at_least()));
     if (lines.empty()) return lines;
     const std::string woken =

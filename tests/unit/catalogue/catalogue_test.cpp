@@ -46,6 +46,26 @@ TEST_CASE("what is compiled in is what the data files say, and sorted") {
                          [](const auto& a, const auto& b) { return a.name < b.name; }));
 }
 
+TEST_CASE("partners are functions of the catalogue with the same keys, under all of their names") {
+    std::size_t pairs = 0;
+    for (const auto& function : Catalogue::builtin().functions()) {
+        for (const std::string& name : function.partners()) {
+            INFO(function.name << " " << name);
+            const auto& partner = known(name);
+            CHECK(partner.keys == function.keys);
+            CHECK((function.waits || function.busy_waits));
+            CHECK_FALSE(partner.waits);
+            ++pairs;
+        }
+    }
+    CHECK(pairs > 20);
+    const auto& names = known("pthread_cond_wait").woken_by;
+    CHECK(std::find(names.begin(), names.end(), "__pthread_cond_signal") != names.end());
+    CHECK(names.front() == "pthread_cond_signal");
+    CHECK(known("pthread_cond_broadcast").wakes_all);
+    CHECK(known("sem_post").counts);
+}
+
 TEST_CASE("a lock is told by its address") {
     const auto& lock = known("pthread_mutex_lock");
     REQUIRE(lock.parameters.size() == 1);

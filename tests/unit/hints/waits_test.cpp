@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/hints/owners.h"
 #include "tests/unit/catch.h"
 
 using namespace rdam;
@@ -228,6 +229,33 @@ TEST_CASE("A rule says which functions of the program take and give back, wait a
     REQUIRE(waits);
     CHECK(waits->of_thread(1, Held::By::owner)[0].kind == "lock");
     CHECK(waits->of_thread(2, Held::By::notifier)[0].kind == "condition");
+}
+
+TEST_CASE("In the graph, waits by design stand behind others that are worth a line") {
+    MadeCalls made{
+        {"pthread_cond_wait", "pthread_cond_signal", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"}};
+    for (std::uint32_t t = 0; t < 4; ++t)
+        made.report.threads[t] = {.tid = t + 1, .name = "t" + std::to_string(t)};
+    made.call(0, "pthread_cond_wait", 1000, 91000);
+    made.call(1, "pthread_cond_signal", 90000, 90010);
+    made.call(2, "pthread_rwlock_wrlock", 100, 110, kAnother);
+    made.call(2, "pthread_rwlock_unlock", 20000, 20010, kAnother);
+    for (const bool long_wait : {true, false}) {
+        made.report.timeline[3].calls.clear();
+        made.call(3, "pthread_rwlock_wrlock", long_wait ? 200 : 19000, 20100, kAnother);
+        const hints::WaitGraph graph =
+            hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, {});
+        REQUIRE(graph.edges.size() == 2);
+        const hints::WaitEdge& edge = graph.edges[long_wait ? 0 : 1];
+        CHECK(edge.kind == "read-write lock");
+        CHECK(edge.owners == "thread 3 (t2)");
+        CHECK(edge.share == Approx(long_wait ? 0.198 : 0.01).margin(0.001));
+        const hints::WaitEdge& other = graph.edges[long_wait ? 1 : 0];
+        CHECK(other.kind == "condition variable");
+        CHECK(other.reason == hints::WaitEdge::For::notifier);
+        CHECK(other.owners == "thread 2 (t1)");
+        CHECK(graph.known + graph.woken == Approx(1).margin(0.001));
+    }
 }
 
 TEST_CASE("Where the functions that end waits are sampled, it is not known who ended one") {

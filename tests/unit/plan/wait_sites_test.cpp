@@ -48,6 +48,11 @@ std::vector<FunctionPlan> planned(const std::string& library, const std::string&
     return rdam::make_plan(request, rdam::Catalogue::builtin()).functions;
 }
 
+/// What is listed, no part of it and no partner.
+bool is_listed(const FunctionPlan& function) {
+    return function.wait_of == 0 && !function.partner;
+}
+
 }  // namespace
 
 TEST_CASE("a lock's slow path is called or jumped to behind an atomic instruction") {
@@ -76,7 +81,7 @@ TEST_CASE("the C library's locks are planned with their waits, with and without 
         INFO(name);
         const auto functions = planned(library, name);
         const auto is_wait = [](const FunctionPlan& each) { return each.wait_of != 0 && !each.wakes; };
-        const auto lock = std::ranges::find(functions, std::uint64_t{0}, &FunctionPlan::wait_of);
+        const auto lock = std::ranges::find_if(functions, is_listed);
         REQUIRE(lock != functions.end());
         CHECK(std::ranges::count_if(functions, is_wait) >= 1);
         for (const FunctionPlan& wait : functions) {
@@ -93,7 +98,7 @@ TEST_CASE("the C library's locks are planned with their waits, with and without 
 TEST_CASE("the waits of mutexes record their owners, and who wakes a waiter gives the mutex back") {
     const std::string library = library_of(reinterpret_cast<void*>(&pthread_mutex_lock));
     const auto functions = planned(library, "pthread_mutex_lock");
-    const auto lock = std::ranges::find(functions, std::uint64_t{0}, &FunctionPlan::wait_of);
+    const auto lock = std::ranges::find_if(functions, is_listed);
     REQUIRE(lock != functions.end());
     int waits = 0, wakes = 0;
     for (const FunctionPlan& each : functions) {
@@ -142,4 +147,27 @@ TEST_CASE("what gives a lock back has no wait") {
     const auto functions =
         planned(library_of(reinterpret_cast<void*>(&pthread_mutex_lock)), "pthread_mutex_unlock");
     CHECK(functions.size() == 1);
+}
+
+TEST_CASE("who ends waits is planned with who waits, unless it is listed or spins") {
+    const std::string library = library_of(reinterpret_cast<void*>(&pthread_mutex_lock));
+    const auto partners = [&](const std::string& list) {
+        rdam::PlanRequest request;
+        request.list = *rdam::parse_function_names(list, "test");
+        request.has_executable = false;
+        request.objects = {{"/proc/self/exe", "", 0x600000000000}, {library, "", 0x700000000000}};
+        const rdam::Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+        CHECK(plan.answers.size() == request.list.entries.size());
+        std::vector<std::string> names;
+        for (const FunctionPlan& each : plan.functions)
+            if (each.partner) names.push_back(each.name);
+        std::ranges::sort(names);
+        return names;
+    };
+    using Names = std::vector<std::string>;
+    CHECK(partners("pthread_cond_wait") == Names{"pthread_cond_broadcast", "pthread_cond_signal"});
+    CHECK(partners("pthread_cond_wait,pthread_cond_signal") == Names{"pthread_cond_broadcast"});
+    CHECK(partners("sem_wait") == Names{"sem_post"});
+    CHECK(partners("pthread_rwlock_wrlock,pthread_rwlock_rdlock") == Names{"pthread_rwlock_unlock"});
+    CHECK(partners("pthread_spin_lock,pthread_mutex_lock,write").empty());
 }
