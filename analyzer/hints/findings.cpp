@@ -82,7 +82,7 @@ class FindingSearch {
     }
 
     /// The function of the same library that waits, and in which nearly all of the loss is: by the callers, or where
-    /// those are not known, by what the slow calls of that function have lost.
+    /// few of those are known, by what the slow calls of that function have lost.
     const Row* lock_around(const Row& row) const {
         const trace::FunctionInfo& inner = info_.functions[row.function];
         if (row.module.empty() || !(inner.waits || inner.busy_waits)) return nullptr;
@@ -90,11 +90,13 @@ class FindingSearch {
             const trace::FunctionInfo& function = info_.functions[outer.function];
             if (&outer == &row || function.object != inner.object || known_wait(function) == nullptr)
                 continue;
-            double share = 0;
-            for (const score::CallerRow& caller : row.callers)
+            double share = 0, known = 0;
+            for (const score::CallerRow& caller : row.callers) {
+                known += caller.share;
                 if (is_in(function, caller.address)) share += caller.share;
+            }
             const auto is_inner = [&](std::uint32_t each) { return each == row.function; };
-            if (row.callers.empty() && row.lost_ns > 0)
+            if (known < 1 - kNearlyWhole && row.lost_ns > 0)
                 share = std::min(lost_inside_of(outer, is_inner), 1.0) * outer.lost_ns / row.lost_ns;
             if (share >= kNearlyWhole) return &outer;
         }
