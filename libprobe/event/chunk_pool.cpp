@@ -118,6 +118,12 @@ void count_waiters(std::uint32_t change) {
     globals.control->waiters.store(own_copies.waiters.fetch_add(change) + change);
 }
 
+/// A child that a handler has forked goes on with what the handler interrupted, on memory that no agent serves. The
+/// guard is wiped there.
+bool is_orphaned() {
+    return !rdam_guard.active();
+}
+
 /// With nothing on its way to the agent no chunk will come back: each belongs to a thread that may never fill
 /// it.
 bool may_come_back(const shm::Control& control, bool held) {
@@ -138,7 +144,8 @@ std::uint32_t take_or_spin(shm::ChunkKind kind, std::uint64_t& waited) {
         return chunk;
     };
     std::uint32_t chunk = take();
-    if (chunk != shm::kNone || globals.settings.values[settings::Id::when_full] != 0 || in_vain.load() != 0)
+    if (chunk != shm::kNone || globals.settings.values[settings::Id::when_full] != 0 || in_vain.load() != 0 ||
+        is_orphaned())
         return chunk;
     const bool more = own_copies.opened.load() != 0 && own_copies.fresh_chunks.load() < own_copies.chunks;
     if (!more && !may_come_back(control, control.held.load() != 0)) return chunk;
@@ -146,7 +153,7 @@ std::uint32_t take_or_spin(shm::ChunkKind kind, std::uint64_t& waited) {
     tell_tail();
     waited = 1;
     const std::uint64_t begin = __builtin_ia32_rdtsc();
-    while (chunk == shm::kNone && __builtin_ia32_rdtsc() - begin < kPatience) {
+    while (chunk == shm::kNone && !is_orphaned() && __builtin_ia32_rdtsc() - begin < kPatience) {
         for (int i = 0; i < kPauses; ++i)
             __builtin_ia32_pause();
         chunk = take();
@@ -162,7 +169,7 @@ std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
     for (;;) {
         const std::uint32_t ticket = control.free_futex.load();
         if (const std::uint32_t chunk = take_any(kind); chunk != shm::kNone) return chunk;
-        if (globals.settings.values[settings::Id::when_full] != 0) return shm::kNone;
+        if (globals.settings.values[settings::Id::when_full] != 0 || is_orphaned()) return shm::kNone;
         const bool held = control.held.load() != 0;
         if (!may_come_back(control, held) || is_about_to_be_filtered()) return shm::kNone;
         count_waiters(1);
