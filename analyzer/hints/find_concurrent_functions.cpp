@@ -50,7 +50,8 @@ class Search {
         left_out_.insert(waiters.begin(), waiters.end());
         for (const auto& [function, any] : overlaps_.with()) {
             const CatalogueFunction* known = known_wait(loss_.info.functions[function]);
-            if (known != nullptr && known->for_threads) left_out_.insert(function);
+            if (known != nullptr && (known->for_threads || !known->partners().empty()))
+                left_out_.insert(function);
         }
     }
 

@@ -94,17 +94,20 @@ class WaitSums {
     std::string of_notifier(const std::string& who, const std::string& meanwhile, double known,
                             double woken) const {
         const std::string what = times_.object_text(loss_.variable_at);
+        const bool posts = times_.kind() == "semaphore";
+        const char* const done = posts ? "posted" : "signalled";
+        // Who waits for a condition variable takes its mutex again.
+        const char* const rest = posts ? "the thread has not come to run yet"
+                                       : "the thread waits for the mutex or has not come to run yet";
         if (woken > known)
-            return fmt::format(
-                "{} has been signalled, and the thread has not come to run yet{}", what,
-                known >= kWorthSaying
-                    ? fmt::format("; for {:.0f} % {} has not signalled it yet{}", 100 * known, who, meanwhile)
-                    : std::string{});
-        return fmt::format(
-            "{} has not signalled {} yet{}{}", who, what, meanwhile,
-            woken >= kWorthSaying
-                ? fmt::format("; for {:.0f} % it has, and the thread has not come to run yet", 100 * woken)
-                : std::string{});
+            return fmt::format("{} has been {}, and {}{}", what, done, rest,
+                               known >= kWorthSaying ? fmt::format("; for {:.0f} % {} has not {} it yet{}",
+                                                                   100 * known, who, done, meanwhile)
+                                                     : std::string{});
+        return fmt::format("{} has not {} {} yet{}{}", who, done, what, meanwhile,
+                           woken >= kWorthSaying
+                               ? fmt::format("; for {:.0f} % it has, and {}", 100 * woken, rest)
+                               : std::string{});
     }
 
     double share_of(double waited) const { return whole_ > 0 ? scale_ * waited / whole_ : 0; }

@@ -343,10 +343,9 @@ class FindingSearch {
             return least > 0 ? fmt::format(" Recorded calls cover {} of the threads' lives or more.", from)
                              : "";
         constexpr double kLittle = 0.5;
-        return fmt::format(
-            " Recorded calls cover {} of the threads' lives{}.", from == to ? from : from + " to " + to,
-            most < kLittle ? "; what the rest does is not recorded (rdam hot lists where time is spent)"
-                           : "");
+        return fmt::format(" Recorded calls cover {} of the threads' lives{}.",
+                           from == to ? from : from + " to " + to,
+                           most < kLittle ? "; rdam hot lists where the rest is spent" : "");
     }
 
     const trace::TraceInfo& info_;

@@ -84,6 +84,15 @@ std::string_view kind_of(const CatalogueFunction& function) {
     return kind != std::end(kKinds) ? kind->second : "lock";
 }
 
+bool have_common(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+    return std::ranges::any_of(a, [&](std::uint32_t each) { return std::ranges::find(b, each) != b.end(); });
+}
+
+void add_to(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& more) {
+    for (const std::uint32_t each : more)
+        if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+}
+
 /// Those with partners in the trace. Functions with the same partners are about the same objects.
 std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRules& rules,
                               const Relation& relation) {
@@ -108,16 +117,21 @@ std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRu
     for (auto& [partners, pairing] : by_partners)
         if (!pairing.partners.empty()) all.push_back(std::move(pairing));
     for (const std::string& text : rules.*relation.ruled) {
-        auto named = score::find_partners(info, text);
+        const auto named = score::find_partners(info, text);
         if (!named) continue;  // of another trace
-        const auto same = std::ranges::find(all, named->partners, &Pairing::partners);
-        if (same == all.end())
-            all.push_back({.waiters = std::move(named->waiters),
-                           .partners = std::move(named->partners),
-                           .ruled = true,
-                           .kind = relation.kind});
-        else
-            same->waiters.insert(same->waiters.end(), named->waiters.begin(), named->waiters.end());
+        Pairing ruled{
+            .waiters = named->waiters, .partners = named->partners, .ruled = true, .kind = relation.kind};
+        // What has a function in common is about the same objects.
+        std::erase_if(all, [&](const Pairing& other) {
+            const bool common =
+                have_common(ruled.waiters, other.waiters) || have_common(ruled.partners, other.partners);
+            if (!common) return false;
+            add_to(ruled.waiters, other.waiters);
+            add_to(ruled.partners, other.partners);
+            if (!other.ruled) ruled.kind = other.kind;
+            return true;
+        });
+        all.push_back(std::move(ruled));
     }
     for (Pairing& pairing : all)
         for (const auto* const functions : {&pairing.waiters, &pairing.partners})
@@ -126,13 +140,18 @@ std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRu
     return all;
 }
 
-/// Of which object a call is. Nothing: its address was not recorded. What has no address is one object.
-std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call,
-                                       const Pairing& pairing) {
-    if (call.key != 0 || pairing.ruled) return call.key;
-    const CatalogueFunction* const known =
-        Catalogue::builtin().find(linkage_name(info.functions[call.function]));
-    return known != nullptr && known->keys.empty() ? std::optional<std::uint64_t>{0} : std::nullopt;
+/// Of which object a call is. Nothing: it has an address that is no key, so that it is not known. What has no
+/// address is one object.
+std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call) {
+    if (call.key != 0) return call.key;
+    const trace::FunctionInfo& function = info.functions[call.function];
+    const CatalogueFunction* const known = Catalogue::builtin().find(linkage_name(function));
+    const bool addressed =
+        (known != nullptr && !known->keys.empty()) ||
+        std::ranges::any_of(function.parameters, [](const trace::ParameterInfo& parameter) {
+            return parameter.kind == static_cast<std::uint8_t>(ValueKind::pointer);
+        });
+    return addressed ? std::nullopt : std::optional<std::uint64_t>{0};
 }
 
 /// Calls each(number, call, thread) for the calls of the waiters of pairing `number`, and partner(…) likewise.
@@ -221,65 +240,90 @@ struct Change {
     std::uint64_t time = 0;
     std::size_t thread = 0;
     bool taken = false;
+    bool alone = false;  ///< nobody else has it from then on
 };
 
+/// A time in which a thread has a lock; of kNotKnown: in which it is not known who has it.
 struct Hold {
     Interval time;
-    std::size_t thread = 0;
-    bool given_back = true;  ///< else it is not known until when
+    std::size_t thread = Held::kNotKnown;
 };
 
-/// `changes` of one lock, in the order of time. A lock that several threads may have is given back by each of
-/// them. Who gives back what it has not been seen to take is a hold of no length.
+/// `changes` of one lock, in the order of time. A thread has it only if it was seen to take it and to give it back:
+/// who gives back what it was not seen to take (by a call that is not recorded, or in another thread's place), or
+/// takes what it is not seen to give back (its call failed, or another thread does), may have it or not.
 std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time) {
     std::vector<Hold> holds;
     std::map<std::size_t, std::vector<std::uint64_t>> open;  // by thread
-    // It may have been given back in a time that is not kept.
-    const auto end_at = [&](std::size_t thread, std::uint64_t begin, std::uint64_t next) {
-        if (const std::uint64_t end = std::min(time.kept_until(begin), next); begin < end)
-            holds.push_back({{begin, end}, thread, false});
+    std::map<std::size_t, std::uint64_t> before;             // likewise, its last change
+    std::set<std::size_t> takers;                            // of which `open` has something
+    const auto not_known = [&](std::uint64_t begin, std::uint64_t end) {
+        if (begin < end) holds.push_back({{begin, end}});
     };
     for (const Change& change : changes) {
         std::vector<std::uint64_t>& begins = open[change.thread];
+        // In a time that is not kept it may have been given back. The last may be what is given back now.
+        while (begins.size() > (change.taken ? 0U : 1U) && !time.keeps({begins.front(), change.time})) {
+            not_known(begins.front(), time.kept_until(begins.front()));
+            begins.erase(begins.begin());
+        }
+        if (change.taken && change.alone) {
+            for (const std::size_t other : takers)
+                if (other != change.thread)
+                    for (const std::uint64_t begin : std::exchange(open[other], {}))
+                        not_known(begin, change.time);
+            takers.clear();
+        }
         if (change.taken) {
             begins.push_back(change.time);
-            continue;
+            takers.insert(change.thread);
+        } else if (begins.empty()) {
+            const auto last = before.find(change.thread);
+            not_known(last != before.end() ? last->second : 0, change.time);
+        } else {
+            if (begins.back() < change.time) holds.push_back({{begins.back(), change.time}, change.thread});
+            begins.pop_back();
         }
-        holds.push_back({{begins.empty() ? change.time : begins.back(), change.time}, change.thread});
-        if (!begins.empty()) begins.pop_back();
-        for (const std::uint64_t begin : std::exchange(begins, {}))
-            if (!time.keeps({begin, change.time}))
-                end_at(change.thread, begin, change.time);
-            else
-                begins.push_back(begin);  // taken twice
+        before[change.thread] = change.time;
     }
     for (const auto& [thread, begins] : open)
         for (const std::uint64_t begin : begins)
-            end_at(thread, begin, UINT64_MAX);
+            not_known(begin, UINT64_MAX);
     return holds;
 }
 
 /// At each time the one whose hold ends last, for whom a thread that waits has to wait longest.
-std::vector<Owning> owning_by(std::vector<Hold> holds) {
-    std::ranges::sort(holds, {}, [](const Hold& hold) { return std::pair{hold.time.begin, hold.time.end}; });
-    std::vector<Owning> moments;
-    std::set<std::tuple<std::uint64_t, std::size_t, bool>>
-        open;  // end, thread, whether it is given back then
-    const auto close_until = [&](std::uint64_t until) {
-        while (!open.empty() && std::get<0>(*open.begin()) <= until) {
-            const auto [end, thread, given_back] = *open.begin();
-            open.erase(open.begin());
-            if (open.empty()) moments.push_back(given_back ? Owning{end, Held::kWoken, thread} : Owning{end});
-        }
+std::vector<Owning> owning_by(const std::vector<Hold>& holds) {
+    struct Bound {
+        std::uint64_t time;
+        const Hold* hold;
+        bool begins;
     };
+    std::vector<Bound> bounds;
     for (const Hold& hold : holds) {
-        close_until(hold.time.begin);
-        open.emplace(hold.time.end, hold.thread, hold.given_back);
-        const std::size_t last = std::get<1>(*open.rbegin());
-        if (hold.time.begin < hold.time.end && (moments.empty() || moments.back().owner != last))
-            moments.push_back({hold.time.begin, last});
+        bounds.push_back({hold.time.begin, &hold, true});
+        bounds.push_back({hold.time.end, &hold, false});
     }
-    close_until(UINT64_MAX);
+    std::ranges::sort(bounds, {}, &Bound::time);
+    std::vector<Owning> moments;
+    std::multiset<std::pair<std::uint64_t, std::size_t>> open;  // end, thread
+    std::size_t unknown = 0, last = Held::kNotKnown;
+    for (auto bound = bounds.begin(); bound != bounds.end();) {
+        const std::uint64_t now = bound->time;
+        for (; bound != bounds.end() && bound->time == now; ++bound) {
+            const Hold& hold = *bound->hold;
+            if (hold.thread == Held::kNotKnown)
+                unknown += bound->begins ? 1 : std::size_t{0} - 1;
+            else if (bound->begins)
+                open.emplace(hold.time.end, hold.thread);
+            else if (open.erase({hold.time.end, hold.thread}) > 0)
+                last = hold.thread;
+        }
+        const Owning moment = unknown > 0     ? Owning{now}
+                              : !open.empty() ? Owning{now, open.rbegin()->second}
+                                              : Owning{now, Held::kWoken, last};
+        if (moments.empty() || moments.back().owner != moment.owner) moments.push_back(moment);
+    }
     return moments;
 }
 
@@ -288,10 +332,12 @@ void add_locks(const trace::TraceInfo& info, const score::Report& report, const 
     std::map<Object, std::vector<Change>> changes;
     const std::vector<Pairing> all = pairings(info, report.comparison.rules, kGivenBackBy);
     const auto add = [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread, bool taken) {
-        const auto address = object_of(info, call, all[number]);
+        const auto address = object_of(info, call);
         if (!all[number].complete || !address) return;
         const Object object{number, *address};
-        changes[object].push_back({taken ? call.end : call.begin, thread, taken});
+        const CatalogueFunction* const known = score::known_wait(info.functions[call.function]);
+        const bool alone = known != nullptr && !known->shared && !all[number].ruled;
+        changes[object].push_back({taken ? call.end : call.begin, thread, taken, alone});
         if (taken) waits.push_back({{call.begin, call.end}, object, call.function, thread, all[number].kind});
     };
     each_call(
@@ -350,15 +396,19 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
     if (kept.begin == kept.end) return;
     const std::size_t before = to.size();
     std::uint64_t from = kept.begin;
-    add_parts(
-        wait, moments_from(owning.at(wait.object), wait.time.begin), time,
-        [&](std::uint64_t end, std::size_t owner) {
-            const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
-            if (from < until)
-                to.push_back(
-                    {{from, until}, wait.object.second, wait.function, owner, Held::By::owner, wait.kind});
-            from = until;
-        });
+    add_parts(wait, moments_from(owning.at(wait.object), wait.time.begin), time,
+              [&](std::uint64_t end, std::size_t owner) {
+                  const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
+                  if (from < until)
+                      to.push_back({{from, until},
+                                    wait.object.second,
+                                    wait.function,
+                                    owner,
+                                    Held::By::owner,
+                                    wait.time.end - wait.time.begin,
+                                    wait.kind});
+                  from = until;
+              });
     // A call that takes a lock which nobody has is no wait.
     const auto nobody = [](const Held& part) { return part.owner == Held::kWoken; };
     if (wait.object.first != kMutexes && std::ranges::all_of(std::span{to}.subspan(before), nobody))
@@ -423,8 +473,8 @@ struct Notifying {
 };
 
 /// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
-/// counts is used up by the first call to return, whether that had to wait or not; of those that came before a call
-/// which had to wait nothing is left.
+/// counts is used up by the first call to return, whether that had to wait or not; what came before a call that had
+/// to wait is used up.
 std::vector<Notified> notified(Notifying& all) {
     std::ranges::sort(all.signals, {}, &Signal::time);
     std::ranges::sort(all.waits, {}, [](const Wait& wait) { return wait.time.begin; });
@@ -433,18 +483,19 @@ std::vector<Notified> notified(Notifying& all) {
         result.push_back({&wait, {}});
     std::set<std::pair<std::uint64_t, std::size_t>> pending;  // end, index into `result`
     std::deque<Signal> counted;
+    // With the last posts before it the first to return and those that still wait are woken; earlier ones were used
+    // up by calls that are not recorded.
     const auto end_one = [&] {
+        const std::size_t waiting = std::min(pending.size(), counted.size());
         Notified& ended = result[pending.begin()->second];
-        const Interval& time = ended.wait->time;
         pending.erase(pending.begin());
-        if (ended.by || counted.empty()) return;
-        const auto inside = [&](const Signal& each) { return each.time > time.begin; };
-        if (const auto first = std::ranges::find_if(counted, inside); first != counted.end()) {
-            ended.by = *first;
-            counted.erase(counted.begin(), first + 1);
-        } else {
-            counted.pop_front();
-        }
+        if (ended.by || waiting == 0) return;
+        const auto after = std::ranges::upper_bound(counted, ended.wait->time.begin, {}, &Signal::time);
+        const auto inside = static_cast<std::size_t>(counted.end() - after);
+        if (inside == 0) return counted.pop_front();
+        const auto by = counted.end() - static_cast<std::ptrdiff_t>(std::min(waiting, inside));
+        ended.by = *by;
+        counted.erase(counted.begin(), by + 1);
     };
     const auto notify = [&](const Signal& signal) {
         if (signal.counts) return counted.push_back(signal);
@@ -482,7 +533,7 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
     each_call(
         all, report,
         [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call, all[number]);
+            const auto address = object_of(info, call);
             const Object object{number, address.value_or(0)};
             if (std::ranges::all_of(all[number].waiters,
                                     [&](std::uint32_t f) { return is_complete(info.functions[f]); }))
@@ -490,7 +541,7 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
                     {{call.begin, call.end}, object, call.function, thread, all[number].kind});
         },
         [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call, all[number]);
+            const auto address = object_of(info, call);
             if (!all[number].complete || !address) return;
             Signal signal{call.begin, thread, false, all[number].ruled};
             const CatalogueFunction* const known =
@@ -500,6 +551,69 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
         });
     return objects;
 }
+
+// One wait may be inside another one: of a function of the program that waits by one of the library.
+
+/// Cuts parts that overlap, of one thread, so that each time counts once: what is known before what is not, and of
+/// that the shorter wait, which is the one inside.
+class Cutter {
+  public:
+    /// `parts` in any order.
+    void add(std::vector<Held>& parts) {
+        for (Held& part : parts)
+            all_.push_back(&part);
+        lists_.push_back(&parts);
+    }
+
+    void cut() {
+        std::ranges::sort(all_, {}, [](const Held* part) { return part->time.begin; });
+        std::uint64_t end = 0;
+        bool overlap = false;
+        for (const Held* part : all_) {
+            overlap = overlap || part->time.begin < end;
+            end = std::max(end, part->time.end);
+        }
+        if (!overlap) return;
+        std::ranges::stable_sort(all_, {}, [](const Held* part) {
+            return std::pair{part->owner == Held::kNotKnown, part->of};
+        });
+        std::map<const Held*, std::vector<Held>> left;
+        for (const Held* part : all_)
+            left.emplace(part, take(*part));
+        for (std::vector<Held>* const parts : lists_) {
+            std::vector<Held> cut;
+            for (const Held& part : *parts)
+                cut.insert(cut.end(), left.at(&part).begin(), left.at(&part).end());
+            *parts = std::move(cut);
+        }
+    }
+
+  private:
+    /// What of it has not been taken yet.
+    std::vector<Held> take(const Held& part) {
+        std::vector<Held> left;
+        std::uint64_t from = part.time.begin;
+        auto next = taken_.upper_bound(from);
+        if (next != taken_.begin()) from = std::max(from, std::prev(next)->second);
+        for (; from < part.time.end; ++next) {
+            const std::uint64_t to =
+                next != taken_.end() ? std::min(next->first, part.time.end) : part.time.end;
+            if (from < to) {
+                left.push_back(part);
+                left.back().time = {from, to};
+            }
+            if (next == taken_.end()) break;
+            from = std::max(from, next->second);
+        }
+        for (const Held& each : left)
+            taken_.emplace(each.time.begin, each.time.end);
+        return left;
+    }
+
+    std::vector<const Held*> all_;
+    std::vector<std::vector<Held>*> lists_;
+    std::map<std::uint64_t, std::uint64_t> taken_;  // begin, end
+};
 
 }  // namespace
 
@@ -565,7 +679,9 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
         add_owned(wait, owning, *time, of(Held::By::owner, wait.thread));
     const auto add = [&](const Wait& wait, Held::By by, const Interval& part, std::size_t owner) {
         if (const Interval kept = (*time)(part); kept.begin < kept.end)
-            of(by, wait.thread).push_back({kept, wait.object.second, wait.function, owner, by, wait.kind});
+            of(by, wait.thread)
+                .push_back({kept, wait.object.second, wait.function, owner, by,
+                            wait.time.end - wait.time.begin, wait.kind});
     };
     for (const auto& [barrier, calls] : barriers_in(info, report)) {
         for (const Wait& call : calls) {
@@ -588,13 +704,17 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
             }
         }
     }
-    for (ByThread& threads : waits.by_) {
-        for (std::vector<Held>& parts : threads) {
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        Cutter cutter;
+        for (ByThread& threads : waits.by_)
+            cutter.add(threads[t]);
+        cutter.cut();
+        for (ByThread& threads : waits.by_) {
             // Where threads are left out, they may have what others gave back.
             if (report.left_out.threads > 0)
-                for (Held& part : parts)
+                for (Held& part : threads[t])
                     if (part.owner == Held::kWoken) part.owner = Held::kNotKnown;
-            std::ranges::stable_sort(parts, {}, [](const Held& part) { return part.time.begin; });
+            std::ranges::stable_sort(threads[t], {}, [](const Held& part) { return part.time.begin; });
         }
     }
     return waits;

@@ -65,6 +65,7 @@ struct Held {
     std::uint32_t function = 0;     ///< that waits
     std::size_t owner = kNotKnown;  ///< index into Report::threads
     By by = By::owner;
+    std::uint64_t of = 0;             ///< ticks of the wait that it is a part of
     std::string_view kind = "mutex";  ///< of object: or `read-write lock`, `condition variable`, …
 
     bool is_owned() const { return owner < kWoken; }

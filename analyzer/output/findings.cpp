@@ -11,6 +11,8 @@
 namespace rdam::output {
 namespace {
 
+constexpr double kMostOfLoss = 0.5;
+
 /// Which threads, and how much of the worst one's life. `row`: with the figures.
 std::string loss_sentence(const hints::Finding& finding, const score::FunctionRow& row) {
     const std::string mark = score_mark(row);
@@ -60,7 +62,10 @@ FindingText finding_text(const hints::Analysis& analysis, const hints::Finding& 
     for (const auto& more : {finding.partner, finding.work})
         if (more && more->text != finding.cause->text) text.lines.push_back(more->text);
     if (finding.work) text.lines.emplace_back("this may be work, and no interference");
-    std::string advice{hints::advice_on(finding.work ? finding.work->kind : finding.cause->kind)};
+    // Who was waited for says more than when or where it was.
+    const bool named = finding.partner && finding.partner->share >= kMostOfLoss;
+    const hints::Hint& by = finding.work ? *finding.work : named ? *finding.partner : *finding.cause;
+    std::string advice{hints::advice_on(by.kind)};
     advice.front() = static_cast<char>(std::tolower(advice.front()));
     text.lines.push_back("try: " + advice);
     return text;

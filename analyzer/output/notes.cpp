@@ -315,7 +315,8 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
                            one_owner ? "comes" : "come in turn", edge.meanwhile);
     if (edge.reason == For::notifier)
-        return fmt::format("{} until {} {} {}{}", begin, edge.owners, one_owner ? "signals" : "signal",
+        return fmt::format("{} until {} {}{} {}{}", begin, edge.owners,
+                           edge.kind == "semaphore" ? "post" : "signal", one_owner ? "s" : "",
                            edge.object_name, edge.meanwhile);
     return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,
                        one_owner ? "has" : "have in turn", edge.meanwhile);
@@ -332,7 +333,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     if (lines.empty()) return lines;
     const std::string woken =
         graph.woken >= kMinShare
-            ? fmt::format(", and for {} the thread had been woken and had not come to run yet",
+            ? fmt::format(", and for {} the thread had been woken and could not go on yet",
                           percent(graph.woken))
             : std::string{};
     const std::string blocked =

@@ -215,9 +215,19 @@ std::string never_scored_note(Reports reports) {
 
 std::string partners_note(Reports reports) {
     const Rows partners = rows_that(reports, [](const auto& row) { return row.partner; });
-    if (partners.empty()) return {};
-    return fmt::format("Recorded besides the listed functions, as they end waits in those: {}.",
-                       some_names(partners));
+    std::vector<std::string> costly;
+    for (const score::Report* report : reports)
+        for (const std::string& name : report->costly_partners)
+            if (std::ranges::find(costly, name) == costly.end()) costly.push_back(name);
+    std::string text;
+    if (!partners.empty())
+        text = fmt::format("Recorded besides the listed functions, as they end waits in those: {}.",
+                           some_names(partners));
+    if (!costly.empty())
+        text += fmt::format(
+            "{}Called too often to be recorded, so that it is not known who ends these waits: {}.",
+            text.empty() ? "" : " ", some_names(costly));
+    return text;
 }
 
 std::string copied_stacks_note(Reports reports) {

@@ -457,6 +457,8 @@ struct Report {
     double threshold = kWorthALook;             ///< what scores less has no hints
     Comparison comparison = {};                 ///< what calls were compared with
     samples::Windows windows = {};              ///< of the timelines
+    /// Partners (FunctionRow::partner) that are not recorded any more, as their calls cost too much.
+    std::vector<std::string> costly_partners = {};
     std::vector<ThreadTimeline> timeline;  ///< by thread; only if a row has a sample, or owners are known
     std::uint64_t begin =
         0;                ///< ticks of the run's start, from which the times of what was asked about count

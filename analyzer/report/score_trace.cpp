@@ -234,6 +234,10 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
     resolved.comparison = comparison(settings, rules);
+    for (const auto list : {&NamedRules::given_back_by, &NamedRules::woken_by})
+        for (const std::string& text : settings.given.*list)
+            if (const auto partners = find_partners(info, text); !partners)
+                return tl::unexpected{partners.error()};
     std::vector<std::string> ignore = rules.ignore;
     ignore.insert(ignore.end(), settings.given.ignore.begin(), settings.given.ignore.end());
     for (const std::string& name : ignore) {

@@ -361,7 +361,10 @@ Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) con
         doubt(report, row);
         const trace::FunctionInfo& function = facts_.info.functions[f];
         // Of a partner whose calls cost too much, none is recorded from then on: it says nothing any more.
-        if (function.partner && function.windowed_since != 0) continue;
+        if (function.partner && function.windowed_since != 0) {
+            report.costly_partners.push_back(qualified_name(function.module, function.name));
+            continue;
+        }
         if (row.occurrences > 0) {
             report.functions.push_back(std::move(row));
         } else if (!settings_.ignored[f] && !settings_.is_wait(f) && !function.partner) {

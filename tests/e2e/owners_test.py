@@ -109,16 +109,21 @@ class Owners(Case):
         self.record("own", "take,give,flush_cache", {})
         self.assertEqual([h["kind"] for f in self.analyze()["functions"] for h in f["hints"] if h["kind"] == "owner"], [])
         rule = "take=give"
-        report = self.analyze("--given-back-by", rule, "--key", "take:lock", "--key", "give:lock", "trace.bin")
+        report = self.analyze("trace.bin", "--given-back-by", rule, "--key", "take:lock", "--key", "give:lock")
         (self.folder / "rdam.toml").write_text(f'given-back-by = ["{rule}"]\nkeys = ["take:lock", "give:lock"]\n')
-        self.assertEqual(self.analyze(), report)
+        found = self.analyze()
+        self.assertEqual(found["trace"]["comparison"].pop("rules_file"), "rdam.toml")
+        self.assertEqual(found["waits"], report["waits"])
+        self.assertEqual(found["functions"], report["functions"])
         edge, = (each for each in report["waits"]["edges"] if each["share"] > 0.1)
         self.assertEqual((edge["kind"], edge["variable"], edge["inside"]), ("lock", "own_lock", "flush_cache"))
         hint = self.owner_hint(next(row for row in report["functions"] if row["name"] == "take"))
         self.assertIn("(keeper) has the lock own_lock that is waited for; it is inside flush_cache()", hint["text"])
         self.assertEqual(report["trace"]["comparison"]["given_back_by"], [rule])
-        done = self.rdam("analyze", "--given-back-by", "take", "trace.bin")
-        self.assertEqual((done.returncode, done.stderr.decode()), (1, "rdam: take: names no partner; write it as in take=give\n"))
+        for text, error in (("take", "take: names no partner; write it as in take=give"),
+                            ("take=gives", "gives: the trace has no such function; similar: give")):
+            done = self.rdam("analyze", "--no-rules", "--given-back-by", text, "trace.bin")
+            self.assertEqual((done.returncode, done.stderr.decode()), (1, f"rdam: {error}\n"))
 
 
 if __name__ == "__main__":

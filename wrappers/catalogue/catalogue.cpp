@@ -29,7 +29,8 @@ constexpr std::array kFlags = {
     Flag{'w', &CatalogueFunction::waits},           Flag{'b', &CatalogueFunction::busy_waits},
     Flag{'t', &CatalogueFunction::for_threads},     Flag{'u', &CatalogueFunction::unlisted},
     Flag{'d', &CatalogueFunction::in_default_list}, Flag{'m', &CatalogueFunction::barrier},
-    Flag{'a', &CatalogueFunction::wakes_all},       Flag{'c', &CatalogueFunction::counts},
+    Flag{'s', &CatalogueFunction::shared},          Flag{'a', &CatalogueFunction::wakes_all},
+    Flag{'c', &CatalogueFunction::counts},
 };
 
 /// Up to the next separator or the end, which it takes away.

@@ -44,6 +44,7 @@ struct CatalogueFunction {
     bool barrier = false;   ///< it waits until all threads have come
     /// The functions that give back what it takes, and those that end its wait, for the same object.
     std::vector<std::string> given_back_by, woken_by;
+    bool shared = false;       ///< several threads may have taken it
     bool wakes_all = false;    ///< of `woken_by` of others: it ends the waits of all threads, not of one
     bool counts = false;       ///< likewise: who comes later need not wait
     bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it

@@ -19,9 +19,10 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-constexpr std::array<std::string_view, 14> kGroupKeys = {
-    "barrier",   "waits",  "busy-waits", "by-design", "for-threads",      "given-back-by", "woken-by",
-    "wakes-all", "counts", "runs",       "unlisted",  "also-with-prefix", "default",       "functions"};
+constexpr std::array<std::string_view, 15> kGroupKeys = {
+    "shared",           "barrier",  "waits",     "busy-waits", "by-design", "for-threads",
+    "given-back-by",    "woken-by", "wakes-all", "counts",     "runs",      "unlisted",
+    "also-with-prefix", "default",  "functions"};
 
 std::vector<std::string> names_in(const toml::table& table, std::string_view key) {
     std::vector<std::string> names;
@@ -51,6 +52,7 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->barrier = group["barrier"].value_or(false);
         function->given_back_by = names_in(group, "given-back-by");
         function->woken_by = names_in(group, "woken-by");
+        function->shared = group["shared"].value_or(false);
         function->wakes_all = group["wakes-all"].value_or(false);
         function->counts = group["counts"].value_or(false);
         function->runs = group["runs"].value_or(std::string{});
