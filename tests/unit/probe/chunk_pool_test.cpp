@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "tests/unit/catch.h"
@@ -17,6 +19,10 @@ namespace rdam::probe {
 
 constinit Globals globals;
 constinit OwnCopies own_copies;
+
+void zero_bytes(void* to, std::size_t size) {
+    std::memset(to, 0, size);
+}
 
 }  // namespace rdam::probe
 
