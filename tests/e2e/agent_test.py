@@ -225,8 +225,8 @@ class Agent(Case):
             done = self.run_in_folder(RDAM, "record", *command, preexec_fn=join)
             report = self.check(done, 1, calls)
             agent = report["trace"]["agent"]
-            # It has everything to do when the program has ended.
-            self.assertLess(agent["running_cpu_seconds"], agent["cpu_seconds"] / 2)
+            # It has all to do when the program has ended, but for the plan, which takes long on a busy machine.
+            self.assertLess(agent["running_cpu_seconds"], 0.8 * agent["cpu_seconds"])
             # A buffer that is too small for that is emptied all the same.
             done = self.run_in_folder(RDAM, "record", "--buffer", "4M", *command, preexec_fn=join)
             self.check(done, 1, calls)
