@@ -67,13 +67,31 @@ class Owners(Case):
             for budget, env in BUDGETS.items():
                 with self.subTest(what=what, budget=budget):
                     threads = self.record(what, functions, env)
-                    rows = {row["name"]: row for row in self.analyze()["functions"]}
+                    report = self.analyze()
+                    rows = {row["name"]: row for row in report["functions"]}
                     for name, (owner, inside) in wanted.items():
                         hint = self.owner_hint(rows[name])
                         self.assertGreater(hint["share"], 0.7, hint)
                         self.assertEqual(hint["concurrent_function"], inside, hint)
                         self.assertEqual(hint.get("concurrent_thread"), threads[owner][0] if owner else None, hint)
                         self.assertNotIn("concurrent", [each["kind"] for each in rows[name]["hints"]])
+                    self.check_graph(report, threads, GRAPHS[what])
+
+    def check_graph(self, report: dict, threads: dict[str, list[int]], wanted: list[tuple]):
+        """Each waits for the one that it waited for, for as long as it has measured itself; the variable is named."""
+        lives = {row["tid"]: row["duration_ns"] / 1e6 for row in report["threads"]}
+        waits = report["waits"]
+        self.assertGreater(waits["known"] + waits["woken"], 0.8)
+        self.assertLessEqual(waits["known"] + waits["woken"], 1.001)
+        for waiter, owner, mutex, inside in wanted:
+            edge, = (each for each in waits["edges"] if set(each["waiters"]) <= set(threads[waiter])
+                     and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
+            self.assertEqual(edge.get("inside"), inside, edge)
+            share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
+            self.assertAlmostEqual(edge["share"], share, delta=0.2, msg=(edge, waits))
+        text = self.rdam("analyze", "trace.bin").stdout.decode()
+        self.assertIn("Who waits for whom", text)
+        self.assertRegex(text, rf"(?m)^  for (?:at least )?\d+ % of .* waits?\b.*\b{wanted[0][1]}\b")
 
     def test_an_owner_that_waits_itself(self):
         functions, _ = PLANTED["chain"]
@@ -83,26 +101,6 @@ class Owners(Case):
         self.assertIsNotNone(waits, rows["look_up"]["hints"])
         self.assertGreater(int(waits.group(1)), 50)
         self.assertIn("(writer) has the mutex inner that is waited for", self.owner_hint(rows["update"])["text"])
-
-    def test_the_graph(self):
-        """Each waits for the one that it waited for, for as long as it has measured itself; the variable is named."""
-        for what, wanted in GRAPHS.items():
-            with self.subTest(what=what):
-                threads = self.record(what, PLANTED[what][0], {})
-                report = self.analyze()
-                lives = {row["tid"]: row["duration_ns"] / 1e6 for row in report["threads"]}
-                waits = report["waits"]
-                self.assertGreater(waits["known"] + waits["woken"], 0.8)
-                self.assertLessEqual(waits["known"] + waits["woken"], 1.001)
-                for waiter, owner, mutex, inside in wanted:
-                    edge, = (each for each in waits["edges"] if set(each["waiters"]) <= set(threads[waiter])
-                             and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
-                    self.assertEqual(edge.get("inside"), inside, edge)
-                    share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
-                    self.assertAlmostEqual(edge["share"], share, delta=0.2, msg=(edge, waits))
-                text = self.rdam("analyze", "trace.bin").stdout.decode()
-                self.assertIn("Who waits for whom", text)
-                self.assertRegex(text, rf"(?m)^  for (?:at least )?\d+ % of .* waits?\b.*\b{wanted[0][1]}\b")
 
     def test_a_lock_of_the_program(self):
         """That give() gives back what take() takes is a rule, which the command line or a file says."""
