@@ -88,7 +88,9 @@ class Owners(Case):
                      and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
             self.assertEqual(edge.get("inside"), inside, edge)
             share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
-            self.assertAlmostEqual(edge["share"], share, delta=0.2, msg=(edge, waits))
+            # Where processors are busy, who has been woken comes to run late.
+            self.assertLess(edge["share"], share + 0.2, (edge, waits))
+            self.assertGreater(edge["share"] + waits["woken"], share - 0.2, (edge, waits))
         text = self.rdam("analyze", "trace.bin").stdout.decode()
         self.assertIn("Who waits for whom", text)
         self.assertRegex(text, rf"(?m)^  for (?:at least )?\d+ % of .* waits?\b.*\b{wanted[0][1]}\b")
