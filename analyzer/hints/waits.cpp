@@ -494,7 +494,10 @@ std::vector<Notified> notified(Notifying& all) {
         const auto inside = static_cast<std::size_t>(counted.end() - after);
         if (inside == 0) return counted.pop_front();
         const auto by = counted.end() - static_cast<std::ptrdiff_t>(std::min(waiting, inside));
-        ended.by = *by;
+        // Which of them those calls have used up is not known.
+        const auto of_another = [&](const Signal& each) { return each.thread != by->thread; };
+        if (inside <= waiting || std::find_if(after, counted.end(), of_another) == counted.end())
+            ended.by = *by;
         counted.erase(counted.begin(), by + 1);
     };
     const auto notify = [&](const Signal& signal) {
