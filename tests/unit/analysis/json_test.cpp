@@ -161,6 +161,7 @@ hints::WaitGraph full_graph() {
                            .owners = "thread 101 (worker)",
                            .waiter_tids = {100},
                            .owner_tids = {101},
+                           .kind = "mutex",
                            .object = 0x5000,
                            .variable = "lock",
                            .object_name = "the mutex lock",
