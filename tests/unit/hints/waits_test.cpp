@@ -271,7 +271,7 @@ TEST_CASE(
     made.call(1, "take", 200, 520, 0);
     CHECK(made.owners(1) == Parts{{200, 500, 0}, {500, 520, kNobody}});
     made.info.functions[0].parameters = {
-        {.name = "lock", .kind = static_cast<std::uint8_t>(ValueKind::pointer), .size = 8}};
+        {.name = "lock", .kind = static_cast<std::uint8_t>(ValueKind::pointer), .size = 8, .type = {}}};
     CHECK(made.owners(1).empty());
 }
 
