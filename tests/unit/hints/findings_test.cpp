@@ -119,8 +119,8 @@ TEST_CASE("A verdict tells how much recorded calls cover, and that lower bounds 
     row.mean_ns = kLife * 2 / 200;
     CHECK(made.findings().verdict ==
           "No recorded function lost 20 % of a thread's life. Recorded calls cover 5.0 % of the threads' "
-          "lives; what "
-          "the rest does is not recorded (rdam hot lists where time is spent).");
+          "lives; rdam hot "
+          "lists where the rest is spent.");
     row.lower_bound = true;
     row.rdam_high = 0.3;
     CHECK_THAT(made.findings().verdict,
