@@ -140,40 +140,52 @@ std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRu
     return all;
 }
 
-/// Of which object a call is. Nothing: it has an address that is no key, so that it is not known. What has no
-/// address is one object.
-std::optional<std::uint64_t> object_of(const trace::TraceInfo& info, const score::TimedCall& call) {
-    if (call.key != 0) return call.key;
-    const trace::FunctionInfo& function = info.functions[call.function];
-    const CatalogueFunction* const known = Catalogue::builtin().find(linkage_name(function));
-    const bool addressed =
-        (known != nullptr && !known->keys.empty()) ||
-        std::ranges::any_of(function.parameters, [](const trace::ParameterInfo& parameter) {
-            return parameter.kind == static_cast<std::uint8_t>(ValueKind::pointer);
-        });
-    return addressed ? std::nullopt : std::optional<std::uint64_t>{0};
+/// What is known of a function in a pairing, once for all of its calls.
+struct Role {
+    std::uint32_t number = 0;  ///< of the pairing
+    bool waits = false;        ///< else it is a partner
+    bool addressed = false;    ///< it works on an object with an address, whether that is a key or not
+    bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
+};
+
+Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::uint32_t number, bool waits) {
+    const bool pointer = std::ranges::any_of(function.parameters, [](const trace::ParameterInfo& parameter) {
+        return parameter.kind == static_cast<std::uint8_t>(ValueKind::pointer);
+    });
+    // Of what a rule is about, several threads may have it, and what is given may be kept.
+    Role role{
+        .number = number, .waits = waits, .addressed = pointer, .shared = true, .counts = pairing.ruled};
+    if (const CatalogueFunction* const known = Catalogue::builtin().find(linkage_name(function));
+        known != nullptr) {
+        role.addressed = pointer || !known->keys.empty();
+        role.shared = known->shared || pairing.ruled;
+        role.wakes_all = known->wakes_all;
+        role.counts = known->counts;
+    }
+    return role;
 }
 
-/// Calls each(number, call, thread) for the calls of the waiters of pairing `number`, and partner(…) likewise.
-template <class Each, class Partner>
-void each_call(const std::vector<Pairing>& all, const score::Report& report, const Each& each,
-               const Partner& partner) {
-    std::map<std::uint32_t, std::pair<std::uint32_t, bool>> roles;  // by function: pairing, whether it waits
-    for (std::uint32_t number = 0; number < all.size(); ++number) {
-        for (const std::uint32_t f : all[number].partners)
-            roles[f] = {number, false};
-        for (const std::uint32_t f : all[number].waiters)
-            roles[f] = {number, true};
-    }
+/// Of which object a call is. Nothing: it has an address that is no key, so that it is not known. What has no
+/// address is one object.
+std::optional<std::uint64_t> object_of(const score::TimedCall& call, const Role& role) {
+    if (call.key != 0) return call.key;
+    return role.addressed ? std::nullopt : std::optional<std::uint64_t>{0};
+}
+
+/// Calls each(role, call, thread) for the calls of all functions of the pairings.
+template <class Each>
+void each_call(const trace::TraceInfo& info, const std::vector<Pairing>& all, const score::Report& report,
+               const Each& each) {
+    std::map<std::uint32_t, Role> roles;  // by function
+    for (std::uint32_t number = 0; number < all.size(); ++number)
+        for (const bool waits : {false, true})
+            for (const std::uint32_t f : waits ? all[number].waiters : all[number].partners)
+                roles[f] = role_of(info.functions[f], all[number], number, waits);
     if (roles.empty()) return;
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const score::TimedCall& call : report.timeline[t].calls) {
             const auto role = roles.find(call.function);
-            if (role == roles.end() || call.begin >= call.end) continue;
-            if (role->second.second)
-                each(role->second.first, call, t);
-            else
-                partner(role->second.first, call, t);
+            if (role != roles.end() && call.begin < call.end) each(role->second, call, t);
         }
     }
 }
@@ -331,18 +343,14 @@ void add_locks(const trace::TraceInfo& info, const score::Report& report, const 
                std::vector<Wait>& waits, OwningByObject& owning) {
     std::map<Object, std::vector<Change>> changes;
     const std::vector<Pairing> all = pairings(info, report.comparison.rules, kGivenBackBy);
-    const auto add = [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread, bool taken) {
-        const auto address = object_of(info, call);
-        if (!all[number].complete || !address) return;
-        const Object object{number, *address};
-        const CatalogueFunction* const known = score::known_wait(info.functions[call.function]);
-        const bool alone = known != nullptr && !known->shared && !all[number].ruled;
-        changes[object].push_back({taken ? call.end : call.begin, thread, taken, alone});
-        if (taken) waits.push_back({{call.begin, call.end}, object, call.function, thread, all[number].kind});
-    };
-    each_call(
-        all, report, [&](auto number, const auto& call, auto thread) { add(number, call, thread, true); },
-        [&](auto number, const auto& call, auto thread) { add(number, call, thread, false); });
+    each_call(info, all, report, [&](const Role& role, const score::TimedCall& call, std::size_t thread) {
+        const auto address = object_of(call, role);
+        if (!all[role.number].complete || !address) return;
+        const Object object{role.number, *address};
+        changes[object].push_back({role.waits ? call.end : call.begin, thread, role.waits, !role.shared});
+        if (role.waits)
+            waits.push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+    });
     for (auto& [object, of_object] : changes) {
         std::ranges::stable_sort(of_object, {}, &Change::time);
         owning.emplace(object, owning_by(holds_of(of_object, time)));
@@ -533,25 +541,19 @@ std::vector<Notified> notified(Notifying& all) {
 std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const score::Report& report) {
     std::map<Object, Notifying> objects;
     const std::vector<Pairing> all = pairings(info, report.comparison.rules, kWokenBy);
-    each_call(
-        all, report,
-        [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call);
-            const Object object{number, address.value_or(0)};
-            if (std::ranges::all_of(all[number].waiters,
-                                    [&](std::uint32_t f) { return is_complete(info.functions[f]); }))
-                objects[object].waits.push_back(
-                    {{call.begin, call.end}, object, call.function, thread, all[number].kind});
-        },
-        [&](std::uint32_t number, const score::TimedCall& call, std::size_t thread) {
-            const auto address = object_of(info, call);
-            if (!all[number].complete || !address) return;
-            Signal signal{call.begin, thread, false, all[number].ruled};
-            const CatalogueFunction* const known =
-                Catalogue::builtin().find(linkage_name(info.functions[call.function]));
-            if (known != nullptr) signal = {call.begin, thread, known->wakes_all, known->counts};
-            objects[{number, *address}].signals.push_back(signal);
-        });
+    std::vector<bool> waits_are_complete;
+    for (const Pairing& pairing : all)
+        waits_are_complete.push_back(std::ranges::all_of(
+            pairing.waiters, [&](std::uint32_t f) { return is_complete(info.functions[f]); }));
+    each_call(info, all, report, [&](const Role& role, const score::TimedCall& call, std::size_t thread) {
+        const auto address = object_of(call, role);
+        const Object object{role.number, address.value_or(0)};
+        if (role.waits && waits_are_complete[role.number])
+            objects[object].waits.push_back(
+                {{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+        if (!role.waits && all[role.number].complete && address)
+            objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
+    });
     return objects;
 }
 
