@@ -39,12 +39,6 @@ bool any_explains(const Hints& hints) {
     return std::ranges::any_of(hints, [](const Hint& hint) { return hint.kind == HintKind::parameter; });
 }
 
-bool is_called_by(const LossPart& loss, std::uint64_t return_address) {
-    if (loss.function.object >= loss.info.objects.size()) return false;
-    const std::uint64_t begin = loss.info.objects[loss.function.object].base + loss.function.address;
-    return return_address > begin && return_address - begin <= loss.function.size;
-}
-
 /// The function that it calls which loses most there; empty: not known, or another one loses much as well.
 std::string loses_most_inside(const LossPart& loss) {
     double all = 0, most = 0;
@@ -52,7 +46,7 @@ std::string loses_most_inside(const LossPart& loss) {
     for (const score::FunctionRow& row : loss.report.functions) {
         double lost = 0;
         for (const score::CallerRow& caller : row.callers)
-            if (is_called_by(loss, caller.address)) lost += caller.lost_ns;
+            if (score::is_caller(loss.info, loss.function, caller.address)) lost += caller.lost_ns;
         all += lost;
         if (lost > most) worst = &row;
         most = std::max(most, lost);

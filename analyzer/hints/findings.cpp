@@ -93,7 +93,7 @@ class FindingSearch {
             double share = 0, known = 0;
             for (const score::CallerRow& caller : row.callers) {
                 known += caller.share;
-                if (is_in(function, caller.address)) share += caller.share;
+                if (score::is_caller(info_, function, caller.address)) share += caller.share;
             }
             const auto is_inner = [&](std::uint32_t each) { return each == row.function; };
             if (known < 1 - kNearlyWhole && row.lost_ns > 0)
@@ -101,12 +101,6 @@ class FindingSearch {
             if (share >= kNearlyWhole) return &outer;
         }
         return nullptr;
-    }
-
-    bool is_in(const trace::FunctionInfo& function, std::uint64_t return_address) const {
-        if (function.object >= info_.objects.size()) return false;
-        const std::uint64_t begin = info_.objects[function.object].base + function.address;
-        return return_address > begin && return_address - begin <= function.size;
     }
 
     // What is lost inside.

@@ -397,6 +397,13 @@ const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
     return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
 }
 
+bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,
+               std::uint64_t return_address) {
+    if (function.object >= info.objects.size()) return false;
+    const std::uint64_t begin = info.objects[function.object].base + function.address;
+    return return_address > begin && return_address - begin <= function.size;
+}
+
 bool is_barrier(const trace::FunctionInfo& function) {
     const CatalogueFunction* const known = known_wait(function);
     return known != nullptr && known->barrier;
@@ -418,9 +425,7 @@ std::string known_reason(const trace::FunctionInfo& function) {
 /// The reason for the recorded function that contains this return address.
 std::string reason_at(const trace::TraceInfo& info, std::uint64_t address) {
     for (const trace::FunctionInfo& function : info.functions) {
-        if (!function.waits || function.object >= info.objects.size()) continue;
-        const std::uint64_t begin = info.objects[function.object].base + function.address;
-        if (address > begin && address - begin <= function.size) return known_reason(function);
+        if (function.waits && is_caller(info, function, address)) return known_reason(function);
     }
     return {};
 }

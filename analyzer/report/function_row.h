@@ -96,6 +96,9 @@ double lower_bound(double estimate, double variance, double errors);
 /// What the catalogue says of a function that waits. nullptr: it does not, as far as the recorder found, or
 /// nothing more is known.
 const CatalogueFunction* known_wait(const trace::FunctionInfo& function);
+/// Whether a call with this return address was made by the function.
+bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,
+               std::uint64_t return_address);
 /// Whether threads wait in it until all of them have come.
 bool is_barrier(const trace::FunctionInfo& function);
 /// Whether its calls, with those of others, say for whom they wait: a barrier, or a function with partners.
