@@ -156,6 +156,25 @@ struct WaitEdge {
                     ///< the first WaitGraph::kInWords edges, of which variables have no names, either
 };
 
+/// Threads of one name at the end of chains of waits: others wait for them, directly or through threads that wait
+/// themselves, and of them it is not known that they wait for anybody.
+struct WaitEnd {
+    std::string threads;  ///< as WaitEdge::owners
+    std::vector<std::uint32_t> tids;
+    double share = 0;    ///< of the waits of which it is known for whom
+    double through = 0;  ///< … the part of it that others wait for a thread which waits itself
+    double waiting = 0, preempted = 0;  ///< of `share`: as WaitEdge::owner_waiting, owner_preempted
+    std::string inside;                 ///< as in WaitEdge
+    double inside_share = 0;
+    std::string meanwhile;  ///< as in WaitEdge, of the first WaitGraph::kInWords
+
+    /// There is a chain, and it is not told by an edge.
+    bool is_worth_saying() const {
+        constexpr double kMinShare = 0.1;
+        return through >= kMinShare;
+    }
+};
+
 /// For whom a thread waits longest.
 struct ThreadWait {
     std::string owners;  ///< as WaitEdge::owners; empty: for nobody, or it is not known
@@ -176,8 +195,11 @@ struct WaitGraph {
     /// The largest: those worth a line first, of these those that are no waits by design first, then the largest first.
     std::vector<WaitEdge> edges = {};
     std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: none is recorded
-    double known = 0;                         ///< in this share of them it is known for which thread
-    double woken = 0;  ///< … the thread that was woken has not come to run yet (Held::kWoken)
+    std::vector<WaitEnd> ends = {};           ///< the largest first: with `circular` all of what is known
+    double circular = 0;   ///< share of what is known: of threads that wait for one another in a circle
+    double preempted = 0;  ///< … in which the thread at the end has no processor because others are to run
+    double known = 0;      ///< in this share of them it is known for which thread
+    double woken = 0;      ///< … the thread that was woken has not come to run yet (Held::kWoken)
     std::optional<double> of_blocked = {};  ///< share of all time off the processors by threads' own doing
 
     /// So much of the waits is not known that the shares of edges are lower bounds.

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/hints/chains.h"
 #include "analyzer/hints/finders.h"
 
 namespace rdam::hints {
@@ -139,6 +140,7 @@ class Graph {
         each_wait([&](std::size_t thread, const Held& part) { add(thread, part); });
         for (std::size_t t = 0; t < report.threads.size(); ++t)
             add_off(t);
+        follow();
     }
 
     WaitGraph result(const VariableAt& variable_at) const {
@@ -161,6 +163,7 @@ class Graph {
             graph.edges.push_back(edge(each->first, each->second, share, variable_at,
                                        graph.edges.size() < WaitGraph::kInWords));
         add_threads(graph);
+        if (known_ > 0) add_ends(graph);
         return graph;
     }
 
@@ -219,6 +222,52 @@ class Graph {
                 waits.push_back(part.time);
         all_blocked_ += product(Steps{united(std::move(waits))}, activities_.blocked(thread));
         blocked_ += activities_.blocked_ticks(thread);
+    }
+
+    struct End {
+        OwnerTimes times;
+        double direct = 0;
+        std::map<std::size_t, double> threads = {};
+    };
+
+    void follow() {
+        Chains chains = follow_waits(activities_);
+        circular_ = chains.circular;
+        for (const ChainEnd& each : chains.ends) {
+            End& end =
+                ends_.try_emplace(groups_[each.thread], End{{info_, report_, activities_}}).first->second;
+            end.direct += each.direct;
+            Held part{.time = {}, .owner = each.thread};
+            for (const auto& [time, waiters] : each.waiters)
+                end.times.add(part, time, waiters);
+            end.threads[each.thread] += 1;
+        }
+    }
+
+    void add_ends(WaitGraph& graph) const {
+        graph.circular = circular_ / known_;
+        std::vector<std::pair<double, const std::pair<const std::string, End>*>> largest;
+        for (const auto& each : ends_)
+            largest.emplace_back(each.second.times.known() / known_, &each);
+        std::ranges::stable_sort(largest, std::ranges::greater{},
+                                 [](const auto& each) { return each.first; });
+        for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges))) {
+            const auto& [group, end] = *each;
+            const OwnerTimes::Doing doing = end.times.doing();
+            const bool one = end.threads.size() == 1, in_words = graph.ends.size() < WaitGraph::kInWords;
+            graph.preempted += share * doing.preempted;
+            graph.ends.push_back(
+                {.threads = described(group, end.threads),
+                 .tids = tids(end.threads),
+                 .share = share,
+                 .through = std::max(share - end.direct / known_, 0.0),
+                 .waiting = doing.waiting,
+                 .preempted = doing.preempted,
+                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
+                 .inside_share = doing.inside ? doing.inside->share : 0,
+                 .meanwhile =
+                     in_words ? end.times.text(doing, one ? "it" : "such a thread") : std::string{}});
+        }
     }
 
     /// For whom each thread waits longest.
@@ -293,6 +342,8 @@ class Graph {
     std::map<Pair, std::set<std::uint64_t>> objects_;  // no more than kFewObjects + 1
     std::map<Key, Edge> edges_;
     std::map<std::size_t, std::map<std::size_t, double>> owners_of_;  // ticks, by waiter and owner
+    std::map<std::string, End> ends_;                                 // by group
+    double circular_ = 0;
     double all_ = 0, known_ = 0, woken_ = 0, all_blocked_ = 0, blocked_ = 0;
 };
 

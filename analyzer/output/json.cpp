@@ -312,7 +312,23 @@ Json waits_json(const hints::WaitGraph& graph) {
             edges.back()["inside_share"] = finite(edge.inside_share);
         }
     }
-    Json out{{"edges", edges}, {"known", finite(graph.known)}, {"woken", finite(graph.woken)}};
+    Json ends = Json::array();
+    for (const hints::WaitEnd& end : graph.ends) {
+        ends.push_back({{"threads", end.tids},
+                        {"share", finite(end.share)},
+                        {"through", finite(end.through)},
+                        {"waiting", finite(end.waiting)},
+                        {"preempted", finite(end.preempted)}});
+        if (end.inside.empty()) continue;
+        ends.back()["inside"] = end.inside;
+        ends.back()["inside_share"] = finite(end.inside_share);
+    }
+    Json out{{"edges", edges},
+             {"ends", ends},
+             {"circular", finite(graph.circular)},
+             {"preempted", finite(graph.preempted)},
+             {"known", finite(graph.known)},
+             {"woken", finite(graph.woken)}};
     if (graph.of_blocked) out["of_blocked"] = finite(*graph.of_blocked);
     return out;
 }

@@ -167,6 +167,15 @@ hints::WaitGraph full_graph() {
                            .object_name = "the mutex lock",
                            .inside = "worker",
                            .meanwhile = {}});
+    graph.ends.push_back({.threads = "thread 101 (worker)",
+                          .tids = {101},
+                          .share = 1,
+                          .through = 0.5,
+                          .waiting = 0.5,
+                          .preempted = 0.1,
+                          .inside = "worker",
+                          .inside_share = 0.9,
+                          .meanwhile = {}});
     graph.of_threads = {{.owners = "thread 101 (worker)", .share = 0.5}};
     return graph;
 }

@@ -1,0 +1,132 @@
+#include "analyzer/hints/chains.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace rdam::hints {
+namespace {
+
+/// At each moment the waits are a forest: a thread points to the one that it waits for. Each thread knows how many wait
+/// for it, so that a change goes up one chain, whatever the number of threads.
+class Forest {
+  public:
+    explicit Forest(std::size_t threads) : nodes_(threads) {}
+
+    void begin(std::size_t thread, std::size_t owner, std::uint64_t now) {
+        Node& node = nodes_[thread];
+        if (end_of(owner) == thread) {
+            tell(thread, now);
+            node.in_circle = true;
+            return;
+        }
+        tell(thread, now);
+        tell(end_of(owner), now);
+        node.owner = owner;
+        ++nodes_[owner].direct;
+        add(owner, node.waiters + 1);
+    }
+
+    void end(std::size_t thread, std::uint64_t now) {
+        Node& node = nodes_[thread];
+        if (node.in_circle) {
+            tell(thread, now);
+            node.in_circle = false;
+            return;
+        }
+        const std::size_t owner = std::exchange(node.owner, kNobody);
+        tell(end_of(owner), now);
+        --nodes_[owner].direct;
+        add(owner, 0 - (node.waiters + 1));
+        node.since = now;
+    }
+
+    Chains result() && {
+        for (std::size_t t = 0; t < nodes_.size(); ++t) {
+            if (nodes_[t].times.empty()) continue;
+            chains_.ends.push_back({t, std::move(nodes_[t].times), nodes_[t].direct_ticks});
+        }
+        return std::move(chains_);
+    }
+
+  private:
+    static constexpr std::size_t kNobody = SIZE_MAX;
+
+    struct Node {
+        std::size_t owner = kNobody;
+        std::size_t waiters = 0;  ///< directly and through others
+        std::size_t direct = 0;
+        std::uint64_t since = 0;  ///< while it is at the end of a chain: up to then all is told
+        bool in_circle = false;   ///< it waits for one that waits for it
+        std::vector<Steps::Part> times = {};
+        double direct_ticks = 0;
+    };
+
+    std::size_t end_of(std::size_t thread) const {
+        while (nodes_[thread].owner != kNobody)
+            thread = nodes_[thread].owner;
+        return thread;
+    }
+
+    void add(std::size_t thread, std::size_t waiters) {
+        for (; thread != kNobody; thread = nodes_[thread].owner)
+            nodes_[thread].waiters += waiters;
+    }
+
+    /// What was so up to now, of a thread at the end of a chain.
+    void tell(std::size_t thread, std::uint64_t now) {
+        Node& node = nodes_[thread];
+        const Interval time{std::exchange(node.since, now), now};
+        if (time.begin >= time.end) return;
+        if (node.in_circle) {
+            chains_.circular += time.ticks() * static_cast<double>(node.waiters + 1);
+            return;
+        }
+        if (node.waiters == 0) return;
+        const auto waiters = static_cast<double>(node.waiters);
+        node.direct_ticks += time.ticks() * static_cast<double>(node.direct);
+        if (!node.times.empty() && node.times.back().time.end == time.begin &&
+            node.times.back().value == waiters)
+            node.times.back().time.end = time.end;
+        else
+            node.times.push_back({time, waiters});
+    }
+
+    std::vector<Node> nodes_;
+    Chains chains_;
+};
+
+struct Change {
+    std::uint64_t time;
+    bool begins;  // at one moment, what ends ends first
+    std::size_t thread, owner;
+};
+
+std::vector<Change> changes_of(const Activities& activities) {
+    std::vector<Change> changes;
+    for (std::size_t t = 0; t < activities.threads().size(); ++t)
+        for (const Held::By by : Held::kBys)
+            for (const Held& part : activities.waits().of_thread(t, by)) {
+                if (!part.is_owned() || part.owner == t || part.time.begin >= part.time.end) continue;
+                changes.push_back({part.time.begin, true, t, part.owner});
+                changes.push_back({part.time.end, false, t, part.owner});
+            }
+    std::ranges::sort(changes, {}, [](const Change& each) { return std::tuple{each.time, each.begins}; });
+    return changes;
+}
+
+}  // namespace
+
+Chains follow_waits(const Activities& activities) {
+    Forest forest{activities.threads().size()};
+    for (const Change& each : changes_of(activities)) {
+        if (each.begins)
+            forest.begin(each.thread, each.owner, each.time);
+        else
+            forest.end(each.thread, each.time);
+    }
+    return std::move(forest).result();
+}
+
+}  // namespace rdam::hints
