@@ -249,6 +249,8 @@ class Explanation {
                 row.by_design.empty() ? "" : ", waits by design: " + row.by_design));
         if (rows_.size() < report_.functions.size())
             item(fmt::format("{} more", report_.functions.size() - rows_.size()));
+        for (const std::string& legend : mark_legends(rows_))
+            item(legend);
     }
 
     void add_functions(Json& rows) const {

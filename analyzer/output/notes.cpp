@@ -5,12 +5,12 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/units.h"
 #include "wrappers/plan/planner.h"
@@ -322,6 +322,13 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
                        one_owner ? "has" : "have in turn", edge.meanwhile);
 }
 
+/// Of a chain, which no edge tells.
+std::string end_line(const hints::WaitEnd& end) {
+    return fmt::format(
+        "followed to its end, {} of this waiting is for {}: {} for another thread that waits{}",
+        percent(end.share), end.threads, percent(end.through), end.meanwhile);
+}
+
 }  // namespace
 
 std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
@@ -331,6 +338,13 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
         if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
             lines.push_back(edge_line(edge, graph.at_least()));
     if (lines.empty()) return lines;
+    for (const hints::WaitEnd& end : graph.ends)
+        if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
+    if (graph.preempted >= kMinShare)
+        lines.push_back(
+            fmt::format("for {} of the time waited, the thread at the end of the chain could run and has no "
+                        "processor: with fewer threads, or more processors, nobody would wait for that",
+                        percent(graph.preempted * graph.known)));
     const std::string woken =
         graph.woken >= kMinShare
             ? fmt::format(", and for {} the thread had been woken and could not go on yet",
@@ -458,6 +472,35 @@ std::string maybe_recorder_advice() {
            "place "
            "of these threads. Record context switches (--switches on), or give the agent "
            "its own processor (--agent-cpus).";
+}
+
+std::vector<std::string> mark_legends(
+    std::span<const std::reference_wrapper<const score::FunctionRow>> rows) {
+    std::vector<std::string> lines;
+    const auto any = [&](const auto& of) { return std::ranges::any_of(rows, of); };
+    const auto marked = [&](std::string_view mark) {
+        return any([&](const score::FunctionRow& row) { return score_mark(row) == mark; });
+    };
+    if (marked(kFloorMark)) lines.push_back(fmt::format("{}: {}", kFloorMark, floor_advice()));
+    if (any(&score::FunctionRow::maybe_recorder)) lines.push_back("?: " + maybe_recorder_advice());
+    const auto bounds = [&](bool score::FunctionRow::*why) {
+        return any([&](const auto& row) { return row.get().*why && score_mark(row) == kBoundMark; });
+    };
+    const bool bounded = bounds(&score::FunctionRow::few_occurrences);
+    if (bounded) lines.push_back("≥: " + lower_bound_advice());
+    if (bounds(&score::FunctionRow::coarse_clock))
+        lines.push_back("≥, for short calls: " + coarse_clock_advice());
+    const bool open = any([](const score::FunctionRow& row) { return row.open_ns > 0; });
+    if (open) lines.push_back((bounded ? "≥, for open calls: " : "≥: ") + open_calls_advice());
+    if (marked(kAloneMark)) lines.push_back("!: " + minimum_alone_advice());
+    if (any(&score::FunctionRow::sampled)) {
+        lines.push_back((bounded || open ? "≥, for samples: " : "≥: ") + sampled_advice());
+        lines.emplace_back("~: an estimate; --verbose shows its standard error.");
+    }
+    if (any([](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
+        lines.emplace_back(
+            "≥ in front of calls: the function was switched off, and later calls are missing.");
+    return lines;
 }
 
 std::string sampled_advice() {

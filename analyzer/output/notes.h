@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,5 +87,7 @@ std::string maybe_recorder_advice();
 std::vector<std::string> sampling_details(const score::Report& report);
 /// What it means that a pattern's score is a lower bound.
 std::string few_patterns_advice();
+/// What the marks in the rows of a ranking mean.
+std::vector<std::string> mark_legends(std::span<const std::reference_wrapper<const score::FunctionRow>> rows);
 
 }  // namespace rdam::output

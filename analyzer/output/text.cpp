@@ -161,28 +161,8 @@ class TextWriter {
         line(interval_advice());
         for (const std::string& legend : table.legends(lines.front()))
             line(legend);
-        const auto any = [&](const auto& of) { return std::ranges::any_of(rows_, of); };
-        const auto marked = [&](std::string_view mark) {
-            return any([&](const score::FunctionRow& row) { return score_mark(row) == mark; });
-        };
-        if (marked(kFloorMark)) line(fmt::format("{}: {}", kFloorMark, floor_advice()));
-        if (any(&score::FunctionRow::maybe_recorder)) line("?: " + maybe_recorder_advice());
-        const auto bounds = [&](bool score::FunctionRow::*why) {
-            return any([&](const auto& row) { return row.get().*why && score_mark(row) == kBoundMark; });
-        };
-        const bool bounded = bounds(&score::FunctionRow::few_occurrences);
-        if (bounded) line("≥: " + lower_bound_advice());
-        if (bounds(&score::FunctionRow::coarse_clock)) line("≥, for short calls: " + coarse_clock_advice());
-        const bool open = any([](const score::FunctionRow& row) { return row.open_ns > 0; });
-        if (open) line((bounded ? "≥, for open calls: " : "≥: ") + open_calls_advice());
-        if (marked(kAloneMark)) line("!: " + minimum_alone_advice());
-        const bool sampled = any(&score::FunctionRow::sampled);
-        if (sampled) {
-            line((bounded || open ? "≥, for samples: " : "≥: ") + sampled_advice());
-            line("~: an estimate; --verbose shows its standard error.");
-        }
-        if (any([](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
-            line("≥ in front of calls: the function was switched off, and later calls are missing.");
+        for (const std::string& legend : mark_legends(rows_))
+            line(legend);
     }
 
     /// A number of calls of the function.
