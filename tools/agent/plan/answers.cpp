@@ -70,6 +70,15 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
         how_to_record_all(configuration));
 }
 
+/// What is wrapped without being listed, for it says whom a listed function waited for.
+std::string partners_text(const Plan& plan, const Configuration& configuration) {
+    std::vector<std::string> names;
+    for (const FunctionPlan& function : plan.functions)
+        if (function.partner) names.push_back(printable(function.name));
+    if (names.empty() || !configuration.verbose) return {};
+    return fmt::format("rdam: also wrapped, to know for whom threads wait: {}\n", fmt::join(names, ", "));
+}
+
 /// A certain library, or one of a pattern, that may be loaded later.
 bool awaits_one(const Answer& answer) {
     return answer.awaits_module && !names_any_module(answer.entry.scope);
@@ -254,7 +263,7 @@ std::string wrapped_text(const Plan& plan, const ProcessDescription& process,
     if (configuration.verbose || !configuration.run.empty())
         text += fmt::format("rdam: {} function{} wrapped in {}\n", listed_functions(plan),
                             plural_ending(listed_functions(plan)), where_wrapped(plan, process));
-    return text + sampled_text(plan, configuration);
+    return text + partners_text(plan, configuration) + sampled_text(plan, configuration);
 }
 
 std::string late_answer_text(const Plan& plan, const Configuration& configuration) {
