@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 import unittest
@@ -55,9 +56,11 @@ class Viewers(Exports):
         """
         self.environment = {"PROFILER_CLI_SESSION_DIR": str(self.folder / ("sessions of " + name)), "PROFILER_CLI_NO_SYMBOLICATE": "1"}
         running = subprocess.Popen([packages() / "bin/node", PROFILER, "--daemon", self.folder / name, "--session", "one"],
-                                   env={**os.environ, **self.environment}, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   env={**os.environ, **self.environment}, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
         self.addCleanup(running.wait, TIMEOUT)
-        self.addCleanup(running.terminate)
+        # `node` may be a script that waits for another process.
+        self.addCleanup(os.killpg, running.pid, signal.SIGTERM)
         until = time.monotonic() + TIMEOUT
         while running.poll() is None and time.monotonic() < until:
             done = self.run_profiler("status")
