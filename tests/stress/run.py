@@ -123,7 +123,7 @@ def attempt(folder: pathlib.Path, seed: int, functions: int, setting: str) -> tu
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--functions", type=int, default=10_500, help="over all programs")
+    parser.add_argument("--functions", type=int, default=6_000, help="over all programs")
     parser.add_argument("--setting", help="one compiler and its options, instead of all of them")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the programs and their traces")
     options = parser.parse_args()
