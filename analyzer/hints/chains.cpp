@@ -16,13 +16,12 @@ class Forest {
 
     void begin(std::size_t thread, std::size_t owner, std::uint64_t now) {
         Node& node = nodes_[thread];
-        if (end_of(owner) == thread) {
-            tell(thread, now);
-            node.in_circle = true;
-            return;
-        }
         tell(thread, now);
-        tell(end_of(owner), now);
+        node.wanted = owner;
+        const std::size_t last = end_of(owner);
+        node.in_circle = last == thread;
+        if (node.in_circle) return;
+        tell(last, now);
         node.owner = owner;
         ++nodes_[owner].direct;
         add(owner, node.waiters + 1);
@@ -30,16 +29,14 @@ class Forest {
 
     void end(std::size_t thread, std::uint64_t now) {
         Node& node = nodes_[thread];
-        if (node.in_circle) {
-            tell(thread, now);
-            node.in_circle = false;
-            return;
-        }
-        const std::size_t owner = std::exchange(node.owner, kNobody);
-        tell(end_of(owner), now);
+        tell(thread, now);
+        if (std::exchange(node.in_circle, false)) return;
+        const std::size_t owner = std::exchange(node.owner, kNobody), last = end_of(owner);
+        tell(last, now);
         --nodes_[owner].direct;
         add(owner, 0 - (node.waiters + 1));
-        node.since = now;
+        // The circle that it was in is none any more.
+        if (nodes_[last].in_circle) begin(last, nodes_[last].wanted, now);
     }
 
     Chains result() && {
@@ -54,8 +51,9 @@ class Forest {
     static constexpr std::size_t kNobody = SIZE_MAX;
 
     struct Node {
-        std::size_t owner = kNobody;
-        std::size_t waiters = 0;  ///< directly and through others
+        std::size_t owner = kNobody;   ///< no part of a circle
+        std::size_t wanted = kNobody;  ///< while it waits: the one that it waits for
+        std::size_t waiters = 0;       ///< directly and through others
         std::size_t direct = 0;
         std::uint64_t since = 0;  ///< while it is at the end of a chain: up to then all is told
         bool in_circle = false;   ///< it waits for one that waits for it
@@ -78,7 +76,7 @@ class Forest {
     void tell(std::size_t thread, std::uint64_t now) {
         Node& node = nodes_[thread];
         const Interval time{std::exchange(node.since, now), now};
-        if (time.begin >= time.end) return;
+        if (time.begin >= time.end || node.owner != kNobody) return;
         if (node.in_circle) {
             chains_.circular += time.ticks() * static_cast<double>(node.waiters + 1);
             return;

@@ -43,7 +43,7 @@ OffShares off_shares(const LossPart& loss) {
     OffShares shares;
     OffSums all, in_windows;
     for (const score::ScoredCall& call : row.sample.calls) {
-        if (!switches_known(loss.report, call.end)) continue;
+        if (!switches_known(loss.report, call)) continue;
         ++shares.calls;
         const bool is_sample = row.off_in_windows && call.end > loss.function.windowed_since;
         (is_sample ? in_windows : all).add(call);
@@ -107,17 +107,19 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = loss.report;
     const bool stopped = report.switches.state == trace::SwitchInfo::State::stopped;
+    const bool missing = !report.switches.missing.empty();
     const Part part = loss.row.off_in_windows ? known_part(loss, off * loss.row.lost_ns) : Part{off, off};
     const double of = part.is_narrow() ? 1 : off;
     hints.push_back(
         {.kind = waits ? HintKind::blocked : HintKind::preempted,
          .text = fmt::format(
-             "for {} of the time lost{}, the thread was off-CPU ({:.0f} %{} blocked, {:.0f} % "
+             "for {}{} of the time lost{}, the thread was off-CPU ({:.0f} %{} blocked, {:.0f} % "
              "preempted): {}",
-             part.text(),
+             missing && loss.row.off_in_windows ? "at least " : "", part.text(),
              stopped
                  ? fmt::format(" in the first {} of the run", output::human_time(report.switches_until_ns))
-                 : "",
+             : missing && !loss.row.off_in_windows ? " where context switches are known"
+                                                   : "",
              100 * shares.blocked / of, part.is_narrow() ? "" : " of that", 100 * shares.preempted / of,
              waits ? "it waits for a lock, a file, memory or another thread"
                    : "something else runs on its processor"),

@@ -55,8 +55,8 @@ inline constexpr const char* kCallsInside = "calls inside";
 inline constexpr const char* kKeysInside = "keys of calls inside";
 inline constexpr const char* kCallsSoFar = "calls so far";
 
-/// Whether it is known how long the thread was off the processors during a call that ended then (ticks).
-bool switches_known(const score::Report& report, std::uint64_t end);
+/// Whether it is known how long the thread was off the processors during the call.
+bool switches_known(const score::Report& report, const samples::SampledCall& call);
 
 // The finders.
 

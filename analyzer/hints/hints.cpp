@@ -181,7 +181,7 @@ bool mostly_known(const LossPart& loss) {
     const auto& calls = loss.row.sample.calls;
     double unknown = 0;
     for (std::size_t i = 0; i < calls.size(); ++i)
-        if (!switches_known(loss.report, calls[i].end)) unknown += calls[i].weight * loss.lost[i];
+        if (!switches_known(loss.report, calls[i])) unknown += calls[i].weight * loss.lost[i];
     return unknown <= kMaxUnknown * loss.lost_ns;
 }
 
@@ -334,10 +334,13 @@ double lost_inside(const LossPart& loss) {
     return std::clamp(1 - row.rdam_self * loss.report.threads_ns / row.lost_ns, 0.0, 1.0);
 }
 
-bool switches_known(const score::Report& report, std::uint64_t end) {
+bool switches_known(const score::Report& report, const samples::SampledCall& call) {
     using State = trace::SwitchInfo::State;
     const trace::SwitchInfo& switches = report.switches;
-    return switches.state == State::recorded || (switches.state == State::stopped && end <= switches.until);
+    for (std::size_t i = 0; i + 1 < switches.missing.size(); i += 2)
+        if (call.begin < switches.missing[i + 1] && switches.missing[i] < call.end) return false;
+    return switches.state == State::recorded ||
+           (switches.state == State::stopped && call.end <= switches.until);
 }
 
 }  // namespace rdam::hints

@@ -38,6 +38,7 @@ Json switches_json(const score::Report& report) {
     const trace::SwitchInfo& switches = report.switches;
     Json out{{"state", state_name(switches.state)}, {"lost", switches.lost}};
     if (!switches.reason.empty()) out["reason"] = switches.reason;
+    if (!switches.missing.empty()) out["missing_ns"] = nanoseconds(report.switches_missing_ns);
     if (switches.state == trace::SwitchInfo::State::stopped)
         out["until_ns"] = nanoseconds(report.switches_until_ns);
     return out;

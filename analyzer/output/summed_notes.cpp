@@ -292,8 +292,14 @@ std::string lost_switches_note(Reports reports) {
         return switches_matter(report) ? report.switches.lost : 0;
     });
     if (lost == 0) return {};
-    return fmt::format("{} lost for lack of space: off-CPU times are incomplete.",
-                       counted(lost, "context-switch record was", "context-switch records were"));
+    const double missing = sum(reports, [](const score::Report& report) {
+        return switches_matter(report) ? report.switches_missing_ns : 0;
+    });
+    return fmt::format("{} lost for lack of space: off-CPU times are {}.",
+                       counted(lost, "context-switch record was", "context-switch records were"),
+                       missing > 0 ? fmt::format("not known for {} of the run{}", human_time(missing),
+                                                 reports.size() > 1 ? "s" : "")
+                                   : "incomplete");
 }
 
 std::string stopped_switches_note(Reports reports) {

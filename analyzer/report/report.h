@@ -423,6 +423,7 @@ struct Report {
     trace::SwitchInfo switches;
     trace::CounterInfo counters;
     double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
+    double switches_missing_ns = 0;  ///< the part of the run in which some of them are missing
     double start_unix_ns = 0;
     double duration_ns = 0;  ///< from the first thread's start to the last one's end
     double threads_ns = 0;   ///< Σ T

@@ -232,6 +232,12 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     if (const std::uint64_t until = report.switches.until, begin = facts.run_begin.value_or(lives.begin);
         until > begin)
         report.switches_until_ns = static_cast<double>(until - begin) * ns_per_tick;
+    const std::vector<std::uint64_t>& missing = report.switches.missing;
+    const auto end = lives.begin + static_cast<std::uint64_t>(lives.run);
+    for (std::size_t i = 0; i + 1 < missing.size(); i += 2) {
+        const std::uint64_t from = std::max(missing[i], lives.begin), to = std::min(missing[i + 1], end);
+        if (from < to) report.switches_missing_ns += static_cast<double>(to - from) * ns_per_tick;
+    }
     report.start_unix_ns = static_cast<double>(facts.info.clock.start_unix_ns);
     report.duration_ns = lives.run * ns_per_tick;
     report.threads_ns = lives.all * ns_per_tick;

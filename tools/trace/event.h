@@ -237,6 +237,9 @@ struct SwitchInfo {
     std::string reason;       ///< of unavailable and stopped, a clause
     std::uint64_t until = 0;  ///< stopped: ticks; there is nothing later in the trace
     std::uint64_t lost = 0;   ///< records that the kernel, or the recorder, had no room for
+    /// Where some are missing: begin and end of each such time, ticks, rising, at most 2 × kMostMissing.
+    std::vector<std::uint64_t> missing = {};
+    static constexpr std::size_t kMostMissing = 64;
     bool marked = false;      ///< OffCpu::by_program is known: those of threads have been divided among rows
 };
 

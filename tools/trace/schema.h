@@ -80,6 +80,7 @@ void fields(Archive& each, Some<SwitchInfo> auto& switches) {
     each.fixed(3, "until", switches.until, When::set);
     each.number(4, "lost", switches.lost, When::set);
     each.truth(5, "marked", switches.marked, When::set);
+    each.addresses(6, "missing", switches.missing);
 }
 
 template <class Archive>

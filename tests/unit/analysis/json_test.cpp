@@ -88,6 +88,7 @@ const std::map<std::string, Place> kPlaces{
     {"threads.waits_most_for", {kOfThreads, "text"}},
     {"waits", {kOfWaits, "text"}},
     {"waits.edges", {kOfWaits}},
+    {"waits.ends", {kOfWaits}},
     {"findings", {kOfFindings}},
     {"findings.object", {kOfFindings, "object"}},
     {"findings.place", {kOfFindings, "place"}},

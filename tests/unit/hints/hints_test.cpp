@@ -331,6 +331,24 @@ TEST_CASE("Where recording of switches stopped, waiting is a share of what was l
         CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
 }
 
+TEST_CASE("Where records of switches are missing, waiting is a share of what was lost at other times") {
+    Made made;
+    made.report.switches.state = trace::SwitchInfo::State::recorded;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(i % 4 == 0 ? 1000 : made.noise());
+    auto& calls = made.row().sample.calls;
+    const std::uint64_t half = calls[kCalls / 2].begin;
+    made.report.switches.missing = {half, UINT64_MAX};
+    for (auto& call : calls)
+        if (call.end <= half && call.lost_ns > 900) call.blocked_ns = call.lost_ns;
+    CHECK(made.kinds().front() == "blocked");
+    const hints::Hint& hint = made.found.hints.front();
+    CHECK(hint.share > 0.95);
+    CHECK_THAT(hint.text, Catch::Contains("of the time lost where context switches are known, the thread"));
+    for (const hints::Hint& each : made.found.hints)
+        CHECK_THAT(each.text, !Catch::Contains("lost on-CPU"));
+}
+
 TEST_CASE("What windows saw of times off the processors is corrected by what is known of the thread") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i)

@@ -76,6 +76,7 @@ TEST_CASE(
     log.add(in(kTid), 70);
     log.finish();
     CHECK(counts(log.take_parts()) == std::pair<std::uint64_t, std::uint64_t>{1, 0});
+    CHECK(log.missing() == std::vector<std::uint64_t>{15, 50});
 }
 
 TEST_CASE("records count again when those of all processors are there") {
@@ -90,6 +91,22 @@ TEST_CASE("records count again when those of all processors are there") {
     log.add(in(kTid), 70);
     log.finish();
     CHECK(counts(log.take_parts()).first == 1);
+    CHECK(log.missing() == std::vector<std::uint64_t>{10, 50});
+}
+
+TEST_CASE("times in which records are missing are few, and cover all of them") {
+    constexpr std::uint64_t kLosses = 1000, kApart = 10;
+    OffCpuLog log;
+    for (std::uint64_t i = 0; i < kLosses; ++i) {
+        log.add({.cpu = 0, .out = true, .lost = true}, kApart * i);
+        log.add({.cpu = 0, .lost = true}, kApart * i + 1);
+    }
+    CHECK(log.missing().size() == 2 * rdam::trace::SwitchInfo::kMostMissing);
+    CHECK(log.missing().back() == kApart * (kLosses - 1) + 1);
+    log.add({.cpu = 1, .out = true, .lost = true}, kApart * kLosses);
+    log.finish();
+    CHECK(log.missing().back() == UINT64_MAX);
+    CHECK(std::ranges::is_sorted(log.missing()));
 }
 
 TEST_CASE("a thread that is out at the end stays out, unless the recording stopped before") {
@@ -159,4 +176,16 @@ TEST_CASE("looks at the clocks agree with the time-stamp counter") {
     // Both readings are of one moment: apart by no more than a reading takes when it is disturbed.
     const auto difference = static_cast<std::int64_t>(clock.ticks(now.ns) - now.tsc);
     CHECK(std::abs(difference) < 50'000'000);
+}
+
+TEST_CASE("Records that were lost count for the time in which they were, however late that is told") {
+    constexpr std::uint64_t kMs = 1'000'000, kNone = UINT64_MAX;
+    SwitchRate rate(1000 * kMs);
+    CHECK(!rate.add(500, 0, kNone, 1050 * kMs));
+    CHECK(rate.add(500, 0, kNone, 1100 * kMs) == Approx(10'000));
+    CHECK(rate.add(1000, 0, kNone, 1200 * kMs) == Approx(10'000));
+    // Nobody has emptied the ring for 0.9 s, and the kernel tells of it with the next record.
+    CHECK(rate.add(3000, 0, kNone, 2000 * kMs) == Approx(3750));
+    CHECK(rate.add(1000, 9000, 1200 * kMs, 2100 * kMs) == Approx(11'111).epsilon(0.001));
+    CHECK(rate.add(1000, 0, kNone, 2200 * kMs) == Approx(10'000));
 }

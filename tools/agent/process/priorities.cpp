@@ -75,6 +75,11 @@ void ask_for_short_turns() {
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+void ask_for_first_turns() {
+    const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_RR)};
+    if (pthread_setschedparam(pthread_self(), SCHED_RR, &lowest) != 0) ask_for_short_turns();
+}
+
 ThreadPriorities::ThreadPriorities(pid_t program) : policy_(sched_getscheduler(0)) {
     if (getsid(0) != getsid(program))
         autogroup_ = Descriptor(open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC));

@@ -15,6 +15,10 @@ namespace rdam::agent {
 /// kernel of 6.12 or later), which come earlier, however small the share of its session is.
 void ask_for_short_turns();
 
+/// For one that has little to do at a time, where what is late is lost: the lowest real-time priority, with which it
+/// gets a processor at once, and without the right to that (CAP_SYS_NICE) short turns.
+void ask_for_first_turns();
+
 /// Finds out beforehand, for all agents that are forked from this process, what ThreadPriorities needs to
 /// know.
 void try_priorities();

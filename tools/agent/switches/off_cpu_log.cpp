@@ -15,7 +15,7 @@ constexpr std::size_t kMaxParts = 4096;
 }  // namespace
 
 void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
-    if (record.lost) return note_loss(record);
+    if (record.lost) return note_loss(record, ticks);
     if (!silent_.empty()) return;
     if (record.agent) return agent_.add(record, ticks);
     Thread& thread = threads_[record.tid];
@@ -83,12 +83,27 @@ void OffCpuLog::seal_all() {
     std::erase_if(threads_, [](const auto& each) { return !each.second.is_out; });
 }
 
-void OffCpuLog::note_loss(const SwitchRecord& record) {
+void OffCpuLog::note_loss(const SwitchRecord& record, std::uint64_t ticks) {
+    const bool was_silent = !silent_.empty();
     if (record.out)
         silent_.insert(record.cpu);
     else
         silent_.erase(record.cpu);
+    if (!was_silent && !silent_.empty()) {
+        // Where there are very many, what is between the last two counts as missing, too.
+        if (missing_.size() == 2 * trace::SwitchInfo::kMostMissing)
+            missing_.pop_back();
+        else
+            missing_.push_back(ticks);
+    }
+    if (was_silent && silent_.empty()) missing_.push_back(ticks);
     forget_open();
+}
+
+std::vector<std::uint64_t> OffCpuLog::missing() const {
+    std::vector<std::uint64_t> times = missing_;
+    if (!silent_.empty()) times.push_back(UINT64_MAX);
+    return times;
 }
 
 void OffCpuLog::forget_open() {

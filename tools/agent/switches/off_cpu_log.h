@@ -77,6 +77,9 @@ class OffCpuLog {
     /// What is ready to be written, and no longer kept here.
     std::vector<Part> take_parts();
 
+    /// The times in which records were missing, as trace::SwitchInfo::missing.
+    std::vector<std::uint64_t> missing() const;
+
     /// Intervals that were dropped, because the parts before them had not been taken.
     std::uint64_t dropped() const { return dropped_; }
 
@@ -95,12 +98,13 @@ class OffCpuLog {
     void put(std::uint32_t tid, Thread& thread, const trace::OffCpu& interval);
     void seal(std::uint32_t tid, Thread& thread);
     void seal_all();
-    void note_loss(const SwitchRecord& record);
+    void note_loss(const SwitchRecord& record, std::uint64_t ticks);
     void forget_open();
 
     std::unordered_map<std::uint32_t, Thread> threads_;
     AgentTimes agent_;
-    std::set<std::uint16_t> silent_;  ///< processors whose records are missing
+    std::set<std::uint16_t> silent_;      ///< processors whose records are missing
+    std::vector<std::uint64_t> missing_;  ///< while any is silent, the last time has no end yet
     std::vector<Part> parts_;
     std::uint64_t intervals_ = 0;  ///< that are not in a part
     std::uint64_t dropped_ = 0;

@@ -33,7 +33,7 @@ constexpr int kTakeMilliseconds = 1000;
 
 SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Switches wanted,
                                trace::SwitchInfo& info)
-    : wanted_(wanted), info_(info), clock_(clock) {
+    : wanted_(wanted), info_(info), clock_(clock), rate_(clock_.now_ns()) {
     info_.state = trace::SwitchInfo::State::off;
     if (wanted == settings::Switches::off) return;
     auto rings = SwitchRings::open(pid, clock_.source());
@@ -45,7 +45,6 @@ SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Sw
     }
     info_.state = trace::SwitchInfo::State::recorded;
     rings_.emplace(std::move(*rings));
-    window_ns_ = clock_.now_ns();
     try {
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
@@ -89,7 +88,7 @@ std::vector<pollfd> SwitchRecorder::waits() const {
 }
 
 void SwitchRecorder::run() {
-    ask_for_short_turns();
+    ask_for_first_turns();
     std::vector<pollfd> awaited = waits();
     bool grows = false;
     while (await(awaited, grows ? 0 : kTakeMilliseconds)) {
@@ -114,7 +113,6 @@ void SwitchRecorder::take(bool all) {
     const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
     const std::size_t most = rings_->take(records_);
     clock_.look();
-    const std::uint64_t now = clock_.now_ns();
     const auto middle = std::stable_partition(records_.begin(), records_.end(),
                                               [&](const SwitchRecord& each) { return each.ns < settled; });
     std::ranges::stable_sort(records_.begin(), middle, {}, &SwitchRecord::ns);
@@ -122,16 +120,21 @@ void SwitchRecorder::take(bool all) {
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle);
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
-    if (!all) watch_rate(most + lost, now);
+    if (!all) watch_rate(most, lost);
 }
 
-void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
-    in_window_ += records;
-    const std::uint64_t elapsed = now_ns - window_ns_;
-    if (elapsed < kWindowNs) return;
-    const double per_second = static_cast<double>(in_window_) * 1e9 / static_cast<double>(elapsed);
-    window_ns_ = now_ns;
-    in_window_ = 0;
+std::optional<double> SwitchRate::add(std::uint64_t taken, std::uint64_t lost, std::uint64_t lost_since_ns,
+                                      std::uint64_t now_ns) {
+    records_ += taken + lost;
+    since_ns_ = std::min(since_ns_, lost_since_ns);
+    const std::uint64_t elapsed = now_ns - since_ns_;
+    if (elapsed < kWindowNs) return std::nullopt;
+    since_ns_ = now_ns;
+    return static_cast<double>(std::exchange(records_, 0)) * 1e9 / static_cast<double>(elapsed);
+}
+
+void SwitchRecorder::watch_rate(std::uint64_t taken, std::uint64_t lost) {
+    const double per_second = rate_.add(taken, lost, rings_->take_lost_since(), clock_.now_ns()).value_or(0);
     if (wanted_ == settings::Switches::on || per_second <= kMaxPerSecond) return;
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
@@ -154,7 +157,9 @@ void SwitchRecorder::write(trace::TraceWriter* writer) {
             info_.until = stopped_;
             info_.reason = why_stopped_;
         }
-        info_.lost = lost_ + log_.dropped();
+        info_.missing = log_.missing();
+        // The kernel reports a loss with the next record only, which may not come.
+        info_.lost = std::max<std::uint64_t>(lost_, info_.missing.empty() ? 0 : 1) + log_.dropped();
         if (writer != nullptr) parts = log_.take_parts();
     }
     for (OffCpuLog::Part& part : parts)

@@ -23,9 +23,11 @@ namespace {
 /// At first, or less: halved until all rings may be locked, a limit that is shared by all of the user's
 /// processes.
 constexpr std::size_t kFirstRing = 128U << 10U;
-/// A ring is too small if so much is in it when the thread that was woken at its half has a processor.
+/// The thread that empties a ring is woken when it holds one of these shares, because where processors are busy that
+/// thread comes late. The ring is too small if it holds so many by then.
 constexpr std::size_t kShares = 8;
-constexpr std::size_t kTooMany = 5;
+constexpr std::size_t kWakeAt = 2;
+constexpr std::size_t kTooMany = 3;
 /// A server with many clients fills 256 KiB in a tenth of a second, and the thread that empties the rings may
 /// have to wait longer for a processor.
 constexpr std::size_t kLargestRing = 1U << 20U;
@@ -64,13 +66,13 @@ perf_event_attr attributes_for(clockid_t clock) {
 }
 
 /// The attributes of an event that only carries a ring.
-perf_event_attr attributes_of_carrier(clockid_t clock) {
+perf_event_attr attributes_of_carrier(clockid_t clock, std::size_t size) {
     perf_event_attr attributes = attributes_for(clock);
     attributes.context_switch = 0;
     attributes.inherit = 0;
     attributes.inherit_thread = 0;
     attributes.watermark = 1;
-    attributes.wakeup_watermark = 0;  // half of the ring
+    attributes.wakeup_watermark = static_cast<std::uint32_t>(size / kShares * kWakeAt);
     return attributes;
 }
 
@@ -146,7 +148,7 @@ Result<void> SwitchRings::open_all(std::size_t size) {
 }
 
 Result<SwitchRings::Carrier> SwitchRings::open_carrier(int cpu, std::size_t size) {
-    const int fd = open_event(attributes_of_carrier(clock_), 0, cpu);
+    const int fd = open_event(attributes_of_carrier(clock_, size), 0, cpu);
     if (fd < 0) return tl::unexpected(why_not_open(errno));
     void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory != MAP_FAILED) {
@@ -288,6 +290,7 @@ void SwitchRings::add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* r
         std::uint64_t lost = 0;  // behind the header and the event's number
         std::memcpy(&lost, record + sizeof header + sizeof lost, sizeof lost);
         lost_ += lost;
+        if (carrier.last_ns != 0) lost_since_ns_ = std::min(lost_since_ns_, carrier.last_ns);
         // The ring may have filled up while it was being emptied.
         to.push_back({.ns = carrier.last_ns, .cpu = cpu, .out = true, .lost = true});
         carrier.was_full = true;

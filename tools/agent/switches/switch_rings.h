@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tools/base/result.h"
@@ -44,7 +45,7 @@ class SwitchRings {
     /// came from one ring.
     std::size_t take(std::vector<SwitchRecord>& to);
 
-    /// Processors whose ring has more in it than it should after its half has woken us are given a larger
+    /// Processors whose ring has more in it than it should after a quarter of it has woken us are given a larger
     /// one. It takes the kernel some milliseconds for each event: with each call one of them moves on. True:
     /// there are others to be moved.
     bool grow();
@@ -52,7 +53,11 @@ class SwitchRings {
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
 
-    /// To be polled for POLLIN: half of a ring is full.
+    /// The earliest time from which records were lost that lost() has counted since the last call of this; UINT64_MAX:
+    /// none were.
+    std::uint64_t take_lost_since() { return std::exchange(lost_since_ns_, UINT64_MAX); }
+
+    /// To be polled for POLLIN: a quarter of a ring is full.
     std::vector<int> descriptors() const;
 
   private:
@@ -92,6 +97,7 @@ class SwitchRings {
     clockid_t clock_;
     std::vector<Ring> rings_;
     std::uint64_t lost_ = 0;
+    std::uint64_t lost_since_ns_ = UINT64_MAX;
     bool unlocked_ = false;  ///< the rings are larger than what may be locked
 };
 
