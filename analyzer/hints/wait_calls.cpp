@@ -1,0 +1,140 @@
+#include "analyzer/hints/wait_calls.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/report/function_row.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::hints {
+namespace {
+
+/// One of the two relations.
+struct Relation {
+    std::vector<std::string> CatalogueFunction::*known;
+    std::vector<std::string> score::NamedRules::*ruled;
+    std::string_view kind;  ///< of what a rule is about
+};
+constexpr Relation kGivenBackBy{&CatalogueFunction::given_back_by, &score::NamedRules::given_back_by, "lock"};
+constexpr Relation kWokenBy{&CatalogueFunction::woken_by, &score::NamedRules::woken_by, "condition"};
+
+std::string_view linkage_name(const trace::FunctionInfo& function) {
+    return function.linkage_name.empty() ? function.name : function.linkage_name;
+}
+
+/// By the parameter that is the key.
+std::string_view kind_of(const CatalogueFunction& function) {
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+        {"mutex", "mutex"},          {"rwlock", "read-write lock"}, {"cond", "condition variable"},
+        {"sem", "semaphore"},        {"barrier", "barrier"},        {"lck", "critical section"},
+        {"pptr", "critical section"}};
+    if (function.barrier) return "barrier";
+    if (function.keys.empty()) return "critical section";
+    const auto* const kind =
+        std::ranges::find(kKinds, function.keys.front(), [](const auto& each) { return each.first; });
+    return kind != std::end(kKinds) ? kind->second : "lock";
+}
+
+bool have_common(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+    return std::ranges::any_of(a, [&](std::uint32_t each) { return std::ranges::find(b, each) != b.end(); });
+}
+
+void add_to(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& more) {
+    for (const std::uint32_t each : more)
+        if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+}
+
+/// Functions with the same partners are about the same objects.
+std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRules& rules,
+                              const Relation& relation) {
+    std::map<std::pair<std::uint32_t, std::vector<std::string>>, Pairing> by_partners;
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        const CatalogueFunction* const known = score::known_wait(info.functions[f]);
+        if (known == nullptr || (known->*relation.known).empty()) continue;
+        Pairing& pairing = by_partners[{info.functions[f].object, known->*relation.known}];
+        pairing.waiters.push_back(f);
+        pairing.kind = kind_of(*known);
+    }
+    for (auto& each : by_partners) {
+        const auto& [object, names] = each.first;
+        for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+            const trace::FunctionInfo& function = info.functions[f];
+            if (function.object == object && function.wait_of == 0 &&
+                std::ranges::find(names, linkage_name(function)) != names.end())
+                each.second.partners.push_back(f);
+        }
+    }
+    std::vector<Pairing> all;
+    for (auto& [partners, pairing] : by_partners)
+        if (!pairing.partners.empty()) all.push_back(std::move(pairing));
+    for (const std::string& text : rules.*relation.ruled) {
+        const auto named = score::find_partners(info, text);
+        if (!named) continue;  // of another trace
+        Pairing ruled{
+            .waiters = named->waiters, .partners = named->partners, .ruled = true, .kind = relation.kind};
+        // What has a function in common is about the same objects.
+        std::erase_if(all, [&](const Pairing& other) {
+            const bool common =
+                have_common(ruled.waiters, other.waiters) || have_common(ruled.partners, other.partners);
+            if (!common) return false;
+            add_to(ruled.waiters, other.waiters);
+            add_to(ruled.partners, other.partners);
+            if (!other.ruled) ruled.kind = other.kind;
+            return true;
+        });
+        all.push_back(std::move(ruled));
+    }
+    for (Pairing& pairing : all)
+        for (const auto* const functions : {&pairing.waiters, &pairing.partners})
+            for (const std::uint32_t f : *functions)
+                pairing.complete = pairing.complete && is_complete(info.functions[f]);
+    return all;
+}
+
+Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::uint32_t number, bool waits) {
+    const bool pointer = std::ranges::any_of(function.parameters, [](const trace::ParameterInfo& parameter) {
+        return parameter.kind == static_cast<std::uint8_t>(ValueKind::pointer);
+    });
+    // Of what a rule is about, several threads may have it, and what is given may be kept.
+    Role role{
+        .number = number, .waits = waits, .addressed = pointer, .shared = true, .counts = pairing.ruled};
+    if (const CatalogueFunction* const known = Catalogue::builtin().find(linkage_name(function));
+        known != nullptr) {
+        role.addressed = pointer || !known->keys.empty();
+        role.shared = known->shared || pairing.ruled;
+        role.wakes_all = known->wakes_all;
+        role.counts = known->counts;
+    }
+    return role;
+}
+
+}  // namespace
+
+bool is_complete(const trace::FunctionInfo& function) {
+    return function.windowed_since == 0 && !function.sampled && function.switched_off == 0 &&
+           function.most_rate == 0;
+}
+
+std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::NamedRules& rules) {
+    return pairings(info, rules, kGivenBackBy);
+}
+
+std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::NamedRules& rules) {
+    return pairings(info, rules, kWokenBy);
+}
+
+std::map<std::uint32_t, Role> roles_in(const trace::TraceInfo& info, const std::vector<Pairing>& all) {
+    std::map<std::uint32_t, Role> roles;
+    for (std::uint32_t number = 0; number < all.size(); ++number)
+        for (const bool waits : {false, true})
+            for (const std::uint32_t f : waits ? all[number].waiters : all[number].partners)
+                roles[f] = role_of(info.functions[f], all[number], number, waits);
+    return roles;
+}
+
+std::optional<std::uint64_t> object_of(const score::TimedCall& call, const Role& role) {
+    if (call.key != 0) return call.key;
+    return role.addressed ? std::nullopt : std::optional<std::uint64_t>{0};
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,72 @@
+// The calls in which threads wait, and those of the functions with which they are paired: that give back what is waited for,
+// or end the wait.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/hints/waits.h"
+
+namespace rdam::hints {
+
+/// What threads wait for: of which kind, and its address.
+using Object = std::pair<std::uint32_t, std::uint64_t>;
+
+/// A thread's call in which it waits for the object, or may do so.
+struct Wait {
+    Interval time;
+    Object object;
+    std::uint32_t function = 0;
+    std::size_t thread = 0;
+    std::string_view kind;  ///< as Held::kind
+};
+
+/// Functions and their partners, which are about the same objects (CatalogueFunction, score::NamedRules).
+struct Pairing {
+    std::vector<std::uint32_t> waiters, partners;  ///< indices into TraceInfo::functions
+    bool complete = true;                          ///< every call of them is in the trace
+    bool ruled = false;                            ///< the user says so
+    std::string_view kind;                         ///< as Held::kind
+};
+
+/// By given_back_by, and by woken_by. Those with partners in the trace; a function is in one of them.
+std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::NamedRules& rules);
+std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::NamedRules& rules);
+
+/// Every call of the function is in the trace.
+bool is_complete(const trace::FunctionInfo& function);
+
+/// What is known of a function in a pairing, once for all of its calls.
+struct Role {
+    std::uint32_t number = 0;  ///< of the pairing
+    bool waits = false;        ///< else it is a partner
+    bool addressed = false;    ///< it works on an object with an address, whether that is a key or not
+    bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
+};
+
+/// By function, of all of these.
+std::map<std::uint32_t, Role> roles_in(const trace::TraceInfo& info, const std::vector<Pairing>& all);
+
+/// Of which object a call is. Nothing: it has an address that is no key, so that it is not known. What has no
+/// address is one object.
+std::optional<std::uint64_t> object_of(const score::TimedCall& call, const Role& role);
+
+/// Calls each(role, call, thread) for the calls of all functions of the pairings.
+template <class Each>
+void each_call(const trace::TraceInfo& info, const std::vector<Pairing>& all, const score::Report& report,
+               const Each& each) {
+    const std::map<std::uint32_t, Role> roles = roles_in(info, all);
+    if (roles.empty()) return;
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const score::TimedCall& call : report.timeline[t].calls) {
+            const auto role = roles.find(call.function);
+            if (role != roles.end() && call.begin < call.end) each(role->second, call, t);
+        }
+    }
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,47 @@
+// Whom threads wait for, a file for each way to know it: waits_for_….cpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "analyzer/hints/wait_calls.h"
+#include "analyzer/hints/waits.h"
+
+namespace rdam::hints {
+
+/// Who has the locks that threads wait for. Immutable, hence thread-safe.
+class LockOwners {
+  public:
+    LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time);
+
+    /// Of all waits together, about.
+    std::size_t parts() const;
+    /// The parts of all waits, those of a thread to `of(thread)`. `of` must return the same vector each time.
+    void add_to(const std::function<std::vector<Held>&(std::size_t thread)>& of, const KeptTime& time) const;
+
+    /// Since when which thread has the object: by what waits for a mutex say (it names its owner when one begins, who
+    /// has waited has it when one ends, and it has been given back when one that waits is woken), or by the calls
+    /// that take it and give it back.
+    struct Owning {
+        std::uint64_t since = 0;
+        std::size_t owner = Held::kNotKnown;
+        std::size_t before = Held::kNotKnown;  ///< of kWoken: who gave it back
+    };
+
+  private:
+    std::vector<Wait> waits_;
+    std::map<Object, std::vector<Owning>> owning_;  // each in the order of time
+};
+
+/// A part of the wait, in ticks of the run, and for whom it is: a thread, Held::kWoken or Held::kNotKnown.
+using AddPart = std::function<void(const Wait& wait, const Interval& part, std::size_t owner)>;
+
+/// Who comes last to barriers.
+void add_arrivals(const trace::TraceInfo& info, const score::Report& report, const AddPart& add);
+/// Who signals condition variables, posts semaphores, or calls what ends a wait by a rule.
+void add_notifiers(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
+                   const AddPart& add);
+
+}  // namespace rdam::hints

@@ -1,0 +1,126 @@
+// Who ends the waits for a condition variable or a semaphore.
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analyzer/hints/waits_for.h"
+
+namespace rdam::hints {
+namespace {
+
+struct Signal {
+    std::uint64_t time = 0;
+    std::size_t thread = 0;
+    bool wakes_all = false, counts = false;  ///< as in the catalogue
+};
+
+/// A wait, and the signal that ended it.
+struct Notified {
+    const Wait* wait = nullptr;
+    std::optional<Signal> by;
+};
+
+/// The waits for one object, and its signals.
+struct Notifying {
+    std::vector<Wait> waits;
+    std::vector<Signal> signals;
+};
+
+/// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
+/// counts is used up by the first call to return, whether that had to wait or not; what came before a call that had
+/// to wait is used up.
+std::vector<Notified> notified(Notifying& all) {
+    std::ranges::sort(all.signals, {}, &Signal::time);
+    std::ranges::sort(all.waits, {}, [](const Wait& wait) { return wait.time.begin; });
+    std::vector<Notified> result;
+    for (const Wait& wait : all.waits)
+        result.push_back({&wait, {}});
+    std::set<std::pair<std::uint64_t, std::size_t>> pending;  // end, index into `result`
+    std::deque<Signal> counted;
+    // With the last posts before it the first to return and those that still wait are woken; earlier ones were used
+    // up by calls that are not recorded.
+    const auto end_one = [&] {
+        const std::size_t waiting = std::min(pending.size(), counted.size());
+        Notified& ended = result[pending.begin()->second];
+        pending.erase(pending.begin());
+        if (ended.by || waiting == 0) return;
+        const auto after = std::ranges::upper_bound(counted, ended.wait->time.begin, {}, &Signal::time);
+        const auto inside = static_cast<std::size_t>(counted.end() - after);
+        if (inside == 0) return counted.pop_front();
+        const auto by = counted.end() - static_cast<std::ptrdiff_t>(std::min(waiting, inside));
+        // Which of them those calls have used up is not known.
+        const auto of_another = [&](const Signal& each) { return each.thread != by->thread; };
+        if (inside <= waiting || std::find_if(after, counted.end(), of_another) == counted.end())
+            ended.by = *by;
+        counted.erase(counted.begin(), by + 1);
+    };
+    const auto notify = [&](const Signal& signal) {
+        if (signal.counts) return counted.push_back(signal);
+        for (const auto& [end, number] : pending) {
+            if (result[number].by) continue;
+            result[number].by = signal;
+            if (!signal.wakes_all) break;
+        }
+    };
+    std::size_t next = 0;
+    const auto go_to = [&](std::uint64_t time) {
+        while (next < result.size() || !pending.empty()) {
+            const std::uint64_t begin = next < result.size() ? result[next].wait->time.begin : UINT64_MAX;
+            const std::uint64_t end = pending.empty() ? UINT64_MAX : pending.begin()->first;
+            if (std::min(begin, end) >= time) return;
+            if (begin < end) {
+                pending.emplace(result[next].wait->time.end, next);
+                ++next;
+            } else {
+                end_one();
+            }
+        }
+    };
+    for (const Signal& signal : all.signals) {
+        go_to(signal.time);
+        notify(signal);
+    }
+    go_to(UINT64_MAX);
+    return result;
+}
+
+std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const score::Report& report) {
+    std::map<Object, Notifying> objects;
+    const std::vector<Pairing> all = wake_pairings(info, report.comparison.rules);
+    std::vector<bool> waits_are_complete;
+    for (const Pairing& pairing : all)
+        waits_are_complete.push_back(std::ranges::all_of(
+            pairing.waiters, [&](std::uint32_t f) { return is_complete(info.functions[f]); }));
+    each_call(info, all, report, [&](const Role& role, const score::TimedCall& call, std::size_t thread) {
+        const auto address = object_of(call, role);
+        const Object object{role.number, address.value_or(0)};
+        if (role.waits && waits_are_complete[role.number])
+            objects[object].waits.push_back(
+                {{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+        if (!role.waits && all[role.number].complete && address)
+            objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
+    });
+    return objects;
+}
+
+}  // namespace
+
+void add_notifiers(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
+                   const AddPart& add) {
+    for (auto& [object, all] : notifications_in(info, report)) {
+        for (const Notified& each : notified(all)) {
+            const Interval& wait = each.wait->time;
+            // Another may have ended it in a time that is not kept.
+            if (!each.by || !time.keeps({each.by->time, wait.end})) {
+                add(*each.wait, wait, Held::kNotKnown);
+            } else {
+                add(*each.wait, {wait.begin, each.by->time}, each.by->thread);
+                add(*each.wait, {each.by->time, wait.end}, Held::kWoken);
+            }
+        }
+    }
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,256 @@
+// Who has a lock: mutexes say it themselves when a wait begins, of other locks the calls say it.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "analyzer/hints/waits_for.h"
+
+namespace rdam::hints {
+namespace {
+
+/// The kind of the mutexes that name their owners. Others are numbered.
+constexpr std::uint32_t kMutexes = UINT32_MAX;
+
+using Owning = LockOwners::Owning;
+/// In the order of time.
+using OwningByObject = std::map<Object, std::vector<Owning>>;
+
+/// The only thread with this tid.
+std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {
+    std::map<std::uint32_t, std::size_t> threads;
+    for (std::size_t t = 0; t < report.threads.size(); ++t)
+        if (const auto [at, anew] = threads.emplace(report.threads[t].tid, t); !anew)
+            at->second = Held::kNotKnown;
+    return threads;
+}
+
+/// Who had the object from `moment` on, until `next` (null: it is not known for how long); the one who waits is
+/// `thread`.
+std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t thread) {
+    std::size_t owner = moment.owner;
+    if (next != nullptr && next->owner == Held::kWoken && next->before != owner) {
+        // It was taken in a way that is not seen. Who gives it back twice has most likely hardly been without it.
+        const bool again = owner == Held::kWoken && moment.before == next->before;
+        owner = again ? next->before : Held::kNotKnown;
+    }
+    // Nobody waits for itself.
+    return owner != thread ? owner : Held::kNotKnown;
+}
+
+void add_mutexes(const score::Report& report, std::vector<Wait>& waits, OwningByObject& owning) {
+    const auto threads = threads_by_tid(report);
+    for (std::size_t t = 0; t < report.timeline.size(); ++t) {
+        for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            const Object object{kMutexes, wait.mutex};
+            std::vector<Owning>& moments = owning[object];
+            if (wait.given_back) {
+                moments.push_back({wait.begin, Held::kWoken, t});
+                continue;
+            }
+            waits.push_back({{wait.begin, wait.end}, object, wait.function, t, "mutex"});
+            // 0: it is just being given back, or taken.
+            const auto owner = threads.find(wait.owner);
+            moments.push_back({wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
+            moments.push_back({wait.end, t});
+        }
+    }
+    for (auto& [object, moments] : owning)
+        std::ranges::stable_sort(moments, {}, &Owning::since);
+}
+
+/// A lock is taken when a call ends, and given back when one begins.
+struct Change {
+    std::uint64_t time = 0;
+    std::size_t thread = 0;
+    bool taken = false;
+    bool alone = false;  ///< nobody else has it from then on
+};
+
+/// A time in which a thread has a lock; of kNotKnown: in which it is not known who has it.
+struct Hold {
+    Interval time;
+    std::size_t thread = Held::kNotKnown;
+};
+
+/// `changes` of one lock, in the order of time. A thread has it only if it was seen to take it and to give it back:
+/// who gives back what it was not seen to take (by a call that is not recorded, or in another thread's place), or
+/// takes what it is not seen to give back (its call failed, or another thread does), may have it or not.
+std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time) {
+    std::vector<Hold> holds;
+    std::map<std::size_t, std::vector<std::uint64_t>> open;  // by thread
+    std::map<std::size_t, std::uint64_t> before;             // likewise, its last change
+    std::set<std::size_t> takers;                            // of which `open` has something
+    const auto not_known = [&](std::uint64_t begin, std::uint64_t end) {
+        if (begin < end) holds.push_back({{begin, end}});
+    };
+    for (const Change& change : changes) {
+        std::vector<std::uint64_t>& begins = open[change.thread];
+        // In a time that is not kept it may have been given back. The last may be what is given back now.
+        while (begins.size() > (change.taken ? 0U : 1U) && !time.keeps({begins.front(), change.time})) {
+            not_known(begins.front(), time.kept_until(begins.front()));
+            begins.erase(begins.begin());
+        }
+        if (change.taken && change.alone) {
+            for (const std::size_t other : takers)
+                if (other != change.thread)
+                    for (const std::uint64_t begin : std::exchange(open[other], {}))
+                        not_known(begin, change.time);
+            takers.clear();
+        }
+        if (change.taken) {
+            begins.push_back(change.time);
+            takers.insert(change.thread);
+        } else if (begins.empty()) {
+            const auto last = before.find(change.thread);
+            not_known(last != before.end() ? last->second : 0, change.time);
+        } else {
+            if (begins.back() < change.time) holds.push_back({{begins.back(), change.time}, change.thread});
+            begins.pop_back();
+        }
+        before[change.thread] = change.time;
+    }
+    for (const auto& [thread, begins] : open)
+        for (const std::uint64_t begin : begins)
+            not_known(begin, UINT64_MAX);
+    return holds;
+}
+
+/// At each time the one whose hold ends last, for whom a thread that waits has to wait longest.
+std::vector<Owning> owning_by(const std::vector<Hold>& holds) {
+    struct Bound {
+        std::uint64_t time;
+        const Hold* hold;
+        bool begins;
+    };
+    std::vector<Bound> bounds;
+    for (const Hold& hold : holds) {
+        bounds.push_back({hold.time.begin, &hold, true});
+        bounds.push_back({hold.time.end, &hold, false});
+    }
+    std::ranges::sort(bounds, {}, &Bound::time);
+    std::vector<Owning> moments;
+    std::multiset<std::pair<std::uint64_t, std::size_t>> open;  // end, thread
+    std::size_t unknown = 0, last = Held::kNotKnown;
+    for (auto bound = bounds.begin(); bound != bounds.end();) {
+        const std::uint64_t now = bound->time;
+        for (; bound != bounds.end() && bound->time == now; ++bound) {
+            const Hold& hold = *bound->hold;
+            if (hold.thread == Held::kNotKnown)
+                unknown += bound->begins ? 1 : std::size_t{0} - 1;
+            else if (bound->begins)
+                open.emplace(hold.time.end, hold.thread);
+            else if (open.erase({hold.time.end, hold.thread}) > 0)
+                last = hold.thread;
+        }
+        const Owning moment = unknown > 0     ? Owning{now}
+                              : !open.empty() ? Owning{now, open.rbegin()->second}
+                                              : Owning{now, Held::kWoken, last};
+        if (moments.empty() || moments.back().owner != moment.owner) moments.push_back(moment);
+    }
+    return moments;
+}
+
+void add_locks(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
+               std::vector<Wait>& waits, OwningByObject& owning) {
+    std::map<Object, std::vector<Change>> changes;
+    const std::vector<Pairing> all = lock_pairings(info, report.comparison.rules);
+    each_call(info, all, report, [&](const Role& role, const score::TimedCall& call, std::size_t thread) {
+        const auto address = object_of(call, role);
+        if (!all[role.number].complete || !address) return;
+        const Object object{role.number, *address};
+        changes[object].push_back({role.waits ? call.end : call.begin, thread, role.waits, !role.shared});
+        if (role.waits)
+            waits.push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+    });
+    for (auto& [object, of_object] : changes) {
+        std::ranges::stable_sort(of_object, {}, &Change::time);
+        owning.emplace(object, owning_by(holds_of(of_object, time)));
+    }
+}
+
+/// A wait has no more parts whose owners are known.
+constexpr std::size_t kMaxParts = 1024;
+
+/// From the last moment before the wait on; empty: there is none.
+std::span<const Owning> moments_from(const std::vector<Owning>& moments, std::uint64_t begin) {
+    const auto next = std::ranges::upper_bound(moments, begin, {}, &Owning::since);
+    if (next == moments.begin()) return {};
+    return {next - 1, moments.end()};
+}
+
+/// Of all waits together, about.
+std::size_t count_parts(const std::vector<Wait>& waits, const OwningByObject& owning) {
+    std::size_t parts = 0;
+    for (const Wait& wait : waits) {
+        const std::span<const Owning> moments = moments_from(owning.at(wait.object), wait.time.begin);
+        const auto end = std::ranges::lower_bound(moments, wait.time.end, {}, &Owning::since);
+        parts += std::min(static_cast<std::size_t>(end - moments.begin()), kMaxParts);
+    }
+    return parts;
+}
+
+/// Calls add(end, owner) for the parts of a wait, one behind the other. `moments` begin with the last one before
+/// it.
+template <class Add>
+void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime& time, const Add& add) {
+    const std::uint64_t end = wait.time.end;
+    if (moments.empty()) return add(end, Held::kNotKnown);
+    std::uint64_t from = wait.time.begin;
+    for (std::size_t at = 0; from < end; ++at) {
+        const Owning* const next = at + 1 < moments.size() ? &moments[at + 1] : nullptr;
+        const bool last = next == nullptr || next->since >= end;
+        if (at == kMaxParts && !last) return add(end, Held::kNotKnown);
+        const std::uint64_t to = last ? end : std::max(from, next->since);
+        std::size_t owner = owner_between(moments[at], last ? nullptr : next, wait.thread);
+        // In a time that is not kept another may have taken it.
+        if (owner == Held::kWoken && !time.keeps({moments[at].since, to})) owner = Held::kNotKnown;
+        if (from < to) add(to, owner);
+        from = to;
+    }
+}
+
+/// The parts of the wait, for `to`.
+void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& time, std::vector<Held>& to) {
+    const Interval kept = time(wait.time);
+    if (kept.begin == kept.end) return;
+    const std::size_t before = to.size();
+    std::uint64_t from = kept.begin;
+    add_parts(wait, moments_from(owning.at(wait.object), wait.time.begin), time,
+              [&](std::uint64_t end, std::size_t owner) {
+                  const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
+                  if (from < until)
+                      to.push_back({{from, until},
+                                    wait.object.second,
+                                    wait.function,
+                                    owner,
+                                    Held::By::owner,
+                                    wait.time.end - wait.time.begin,
+                                    wait.kind});
+                  from = until;
+              });
+    // A call that takes a lock which nobody has is no wait.
+    const auto nobody = [](const Held& part) { return part.owner == Held::kWoken; };
+    if (wait.object.first != kMutexes && std::ranges::all_of(std::span{to}.subspan(before), nobody))
+        to.resize(before);
+}
+
+}  // namespace
+
+LockOwners::LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time) {
+    add_mutexes(report, waits_, owning_);
+    add_locks(info, report, time, waits_, owning_);
+}
+
+std::size_t LockOwners::parts() const {
+    return count_parts(waits_, owning_);
+}
+
+void LockOwners::add_to(const std::function<std::vector<Held>&(std::size_t thread)>& of,
+                        const KeptTime& time) const {
+    for (const Wait& wait : waits_)
+        add_owned(wait, owning_, time, of(wait.thread));
+}
+
+}  // namespace rdam::hints
