@@ -163,7 +163,12 @@ class Crowd {
 Activities::Activities(const trace::TraceInfo& info, const score::Report& report) {
     auto waits = Waits::of(info, report);
     if (!waits) return;
-    waits_ = std::move(*waits);
+    all_waits_ = std::move(*waits);
+    samples::Windows windows = report.windows;
+    windows.limit = std::min(windows.limit, all_waits_.windows().limit);
+    const auto time = KeptTime::of(windows, Waits::span(report));
+    if (!time) return;
+    waits_ = all_waits_.within(*time);
     for (const score::ThreadTimeline& timeline : report.timeline)
         lives_.push_back(kept({timeline.begin, timeline.end}).ticks());
     threads_.reserve(report.timeline.size());

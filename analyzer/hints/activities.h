@@ -78,6 +78,9 @@ class Activities {
     /// The part of the thread's life that is kept, ticks.
     double life(std::size_t thread) const { return thread < lives_.size() ? lives_[thread] : 0; }
     const Waits& waits() const { return waits_; }
+    /// In the windows of calls that say who waits for whom: in their own kept times, which no other part of this knows. At
+    /// least what waits() has.
+    const Waits& all_waits() const { return all_waits_; }
     /// 1 while the thread was on no processor by its own doing, and while it was preempted. 0 where that is not
     /// known of the whole run.
     const Steps& blocked(std::size_t thread) const { return off_of(thread).blocked; }
@@ -97,7 +100,7 @@ class Activities {
 
     void find_off(const score::Report& report);
 
-    Waits waits_;
+    Waits waits_, all_waits_;
     std::vector<OfThread> threads_;
     std::map<std::uint32_t, Steps> of_any_;
     std::vector<Off> off_;       // by thread

@@ -101,11 +101,11 @@ struct Change {
     std::size_t thread, owner;
 };
 
-std::vector<Change> changes_of(const Activities& activities) {
+std::vector<Change> changes_of(const Waits& waits, std::size_t threads) {
     std::vector<Change> changes;
-    for (std::size_t t = 0; t < activities.threads().size(); ++t)
+    for (std::size_t t = 0; t < threads; ++t)
         for (const Held::By by : Held::kBys)
-            for (const Held& part : activities.waits().of_thread(t, by)) {
+            for (const Held& part : waits.of_thread(t, by)) {
                 if (!part.is_owned() || part.owner == t || part.time.begin >= part.time.end) continue;
                 changes.push_back({part.time.begin, true, t, part.owner});
                 changes.push_back({part.time.end, false, t, part.owner});
@@ -116,9 +116,9 @@ std::vector<Change> changes_of(const Activities& activities) {
 
 }  // namespace
 
-Chains follow_waits(const Activities& activities) {
-    Forest forest{activities.threads().size()};
-    for (const Change& each : changes_of(activities)) {
+Chains follow_waits(const Waits& waits, std::size_t threads) {
+    Forest forest{threads};
+    for (const Change& each : changes_of(waits, threads)) {
         if (each.begins)
             forest.begin(each.thread, each.owner, each.time);
         else

@@ -18,13 +18,13 @@ struct ChainEnd {
     double direct = 0;  ///< ticks waited for it, of all threads that wait for it directly
 };
 
-/// What all threads waited for others is the sum over all ends of their parts, plus `circular`.
+/// What all these threads waited for others is the sum over all ends of their parts, plus `circular`.
 struct Chains {
     std::vector<ChainEnd> ends = {};  ///< in the order of the threads
     double circular = 0;  ///< ticks waited by threads that wait for one another in a circle, or for these
 };
 
-/// O(n (log n + d)) for n waits and chains of d threads.
-Chains follow_waits(const Activities& activities);
+/// In the kept times of `waits`, of `threads` threads. O(n (log n + d)) for n waits and chains of d threads.
+Chains follow_waits(const Waits& waits, std::size_t threads);
 
 }  // namespace rdam::hints

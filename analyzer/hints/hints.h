@@ -144,12 +144,13 @@ struct WaitEdge {
     std::uint64_t object = 0;  ///< its address; 0: not known
     std::string variable;      ///< its name; empty: none is known
     std::string
-        object_name;     ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
-                         ///< function that waits
-    double share = 0;    ///< of the lives of the waiters
-    std::string inside;  ///< the function that the owner is inside; empty: none is known
-    double inside_share = 0;     ///< of these waits
-    double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
+        object_name;   ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
+                       ///< function that waits
+    double share = 0;  ///< of the lives of the waiters
+    bool owners_seen = true;   ///< it is known of a part of these waits, if not of all, what the owners did:
+    std::string inside;        ///< the function that the owner is inside; empty: none is known
+    double inside_share = 0;   ///< of these waits
+    double owner_waiting = 0;  ///< … in which the owner is off the processors by its own doing
     double owner_preempted = 0;  ///< … because others are to run
     std::string
         meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond

@@ -38,12 +38,21 @@ std::optional<std::size_t> OwnerTimes::owner() const {
     return nearly_only(ticks_of_owner_, known_);
 }
 
-std::string OwnerTimes::object_text(const VariableAt& variable_at) const {
-    const auto address = nearly_only(ticks_of_object_, known_ + woken_);
-    if (!address) return fmt::format("a {}", kind_);
-    if (*address == 0) return fmt::format("the {}", kind_);
+namespace {
+
+/// Nothing: of several ones. 0: it has no address.
+std::string described_object(std::string_view kind, std::optional<std::uint64_t> address,
+                             const VariableAt& variable_at) {
+    if (!address) return fmt::format("a {}", kind);
+    if (*address == 0) return fmt::format("the {}", kind);
     const std::string name = variable_at ? variable_at(*address) : std::string{};
-    return fmt::format("the {} {}", kind_, name.empty() ? fmt::format("{:#x}", *address) : name);
+    return fmt::format("the {} {}", kind, name.empty() ? fmt::format("{:#x}", *address) : name);
+}
+
+}  // namespace
+
+std::string OwnerTimes::object_text(const VariableAt& variable_at) const {
+    return described_object(kind_, nearly_only(ticks_of_object_, known_ + woken_), variable_at);
 }
 
 OwnerTimes::Doing OwnerTimes::doing() const {
@@ -131,13 +140,23 @@ class Graph {
   public:
     Graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities)
         : info_(info), report_(report), activities_(activities) {
-        for (std::size_t t = 0; t < report.threads.size(); ++t)
+        for (std::size_t t = 0; t < report.threads.size(); ++t) {
             groups_.push_back(group_of(report.threads[t]));
-        each_wait([&](std::size_t thread, const Held& part) {
+            const bool lives = t < report.timeline.size();
+            lives_.push_back(lives ? activities.all_waits()
+                                         .time()({report.timeline[t].begin, report.timeline[t].end})
+                                         .ticks()
+                                   : 0);
+        }
+        each_wait(activities.all_waits(), [&](std::size_t thread, const Held& part) {
             auto& objects = objects_[pair_of(thread, part)];
             if (objects.size() <= kFewObjects) objects.insert(part.object);
         });
-        each_wait([&](std::size_t thread, const Held& part) { add(thread, part); });
+        each_wait(activities.all_waits(), [&](std::size_t thread, const Held& part) { add(thread, part); });
+        // What owners did is known in the windows of all calls only.
+        each_wait(activities.waits(), [&](std::size_t thread, const Held& part) {
+            if (part.is_owned()) edges_.at(key_of(thread, part)).times.add(part, part.time, 1);
+        });
         for (std::size_t t = 0; t < report.threads.size(); ++t)
             add_off(t);
         follow();
@@ -153,7 +172,7 @@ class Graph {
             graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
         for (const auto& each : edges_)
-            largest.emplace_back(each.second.times.known() / lives_of(each.second.waiters), &each);
+            largest.emplace_back(each.second.known / lives_of(each.second.waiters), &each);
         // Who waits by design may have nothing to do.
         std::ranges::stable_sort(largest, std::ranges::greater{}, [&](const auto& each) {
             const bool line = each.first >= WaitGraph::kWorthALine;
@@ -182,21 +201,28 @@ class Graph {
     using Pair = std::tuple<std::string, std::string, Held::By>;
     using Key = std::pair<Pair, std::uint64_t>;
     struct Edge {
-        OwnerTimes times;
+        OwnerTimes times;  ///< in the windows of all calls: for what the owners did
         std::uint32_t function = 0;
-        std::map<std::size_t, double> waiters, owners;
+        std::string_view kind = {};
+        double known = 0;
+        std::map<std::size_t, double> waiters = {}, owners = {};
     };
 
     template <class Each>
-    void each_wait(const Each& each) {
+    void each_wait(const Waits& waits, const Each& each) {
         for (std::size_t t = 0; t < report_.threads.size(); ++t)
             for (const Held::By by : Held::kBys)
-                for (const Held& part : activities_.waits().of_thread(t, by))
+                for (const Held& part : waits.of_thread(t, by))
                     each(t, part);
     }
 
     Pair pair_of(std::size_t thread, const Held& part) const {
         return {groups_[thread], part.is_owned() ? groups_[part.owner] : std::string{}, part.by};
+    }
+
+    Key key_of(std::size_t thread, const Held& part) const {
+        const Pair pair = pair_of(thread, part);
+        return {pair, objects_.at(pair).size() <= kFewObjects ? part.object : 0};
     }
 
     void add(std::size_t thread, const Held& part) {
@@ -205,11 +231,11 @@ class Graph {
         if (part.owner == Held::kWoken) woken_ += ticks;
         if (!part.is_owned()) return;
         known_ += ticks;
-        const Pair pair = pair_of(thread, part);
-        const Key key{pair, objects_.at(pair).size() <= kFewObjects ? part.object : 0};
-        Edge& edge =
-            edges_.try_emplace(key, Edge{{info_, report_, activities_}, part.function, {}, {}}).first->second;
-        edge.times.add(part, part.time, 1);
+        Edge& edge = edges_
+                         .try_emplace(key_of(thread, part),
+                                      Edge{{info_, report_, activities_}, part.function, part.kind})
+                         .first->second;
+        edge.known += ticks;
         edge.waiters[thread] += ticks;
         edge.owners[part.owner] += ticks;
         owners_of_[thread][part.owner] += ticks;
@@ -225,30 +251,35 @@ class Graph {
     }
 
     struct End {
-        OwnerTimes times;
-        double direct = 0;
+        OwnerTimes times;  ///< as Edge::times
+        double known = 0, direct = 0;
         std::map<std::size_t, double> threads = {};
     };
 
+    End& end_of(std::size_t thread) {
+        return ends_.try_emplace(groups_[thread], End{{info_, report_, activities_}}).first->second;
+    }
+
     void follow() {
-        Chains chains = follow_waits(activities_);
+        const Chains chains = follow_waits(activities_.all_waits(), report_.threads.size());
         circular_ = chains.circular;
         for (const ChainEnd& each : chains.ends) {
-            End& end =
-                ends_.try_emplace(groups_[each.thread], End{{info_, report_, activities_}}).first->second;
+            End& end = end_of(each.thread);
             end.direct += each.direct;
-            Held part{.time = {}, .owner = each.thread};
             for (const auto& [time, waiters] : each.waiters)
-                end.times.add(part, time, waiters);
+                end.known += time.ticks() * waiters;
             end.threads[each.thread] += 1;
         }
+        for (const ChainEnd& each : follow_waits(activities_.waits(), report_.threads.size()).ends)
+            for (const auto& [time, waiters] : each.waiters)
+                end_of(each.thread).times.add({.time = time, .owner = each.thread}, time, waiters);
     }
 
     void add_ends(WaitGraph& graph) const {
         graph.circular = circular_ / known_;
         std::vector<std::pair<double, const std::pair<const std::string, End>*>> largest;
         for (const auto& each : ends_)
-            largest.emplace_back(each.second.times.known() / known_, &each);
+            largest.emplace_back(each.second.known / known_, &each);
         std::ranges::stable_sort(largest, std::ranges::greater{},
                                  [](const auto& each) { return each.first; });
         for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges))) {
@@ -296,18 +327,21 @@ class Graph {
         const auto& [pair, address] = key;
         const auto& [waiters, owners, by] = pair;
         const OwnerTimes::Doing doing = from.times.doing();
+        const std::optional<std::uint64_t> only_object =
+            objects_.at(pair).size() <= kFewObjects ? std::optional{address} : std::nullopt;
         const VariableAt& names = in_words ? variable_at : VariableAt{};
         return {.waiters = described(waiters, from.waiters),
                 .owners = described(owners, from.owners),
                 .waiter_tids = tids(from.waiters),
                 .owner_tids = tids(from.owners),
                 .reason = static_cast<WaitEdge::For>(by),
-                .kind = std::string{from.times.kind()},
+                .kind = std::string{from.kind},
                 .object = address,
                 .variable = address != 0 && names ? names(address) : std::string{},
                 .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()"
-                                                       : from.times.object_text(names),
+                                                       : described_object(from.kind, only_object, names),
                 .share = share,
+                .owners_seen = from.times.known() > 0,
                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                 .inside_share = doing.inside ? doing.inside->share : 0,
                 .owner_waiting = doing.waiting,
@@ -324,7 +358,7 @@ class Graph {
     double lives_of(const std::map<std::size_t, double>& threads) const {
         double lives = 0;
         for (const auto& [thread, time] : threads)
-            lives += activities_.life(thread);
+            lives += lives_[thread];
         return std::max(lives, 1.0);
     }
 
@@ -341,6 +375,7 @@ class Graph {
     std::vector<std::string> groups_;                  // by thread
     std::map<Pair, std::set<std::uint64_t>> objects_;  // no more than kFewObjects + 1
     std::map<Key, Edge> edges_;
+    std::vector<double> lives_;                                       // by thread, in the times of all waits
     std::map<std::size_t, std::map<std::size_t, double>> owners_of_;  // ticks, by waiter and owner
     std::map<std::string, End> ends_;                                 // by group
     double circular_ = 0;

@@ -62,7 +62,7 @@ void each_call(const trace::TraceInfo& info, const std::vector<Pairing>& all, co
     const std::map<std::uint32_t, Role> roles = roles_in(info, all);
     if (roles.empty()) return;
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
-        for (const score::TimedCall& call : report.timeline[t].calls) {
+        for (const score::TimedCall& call : report.calls_about_waits(t)) {
             const auto role = roles.find(call.function);
             if (role != roles.end() && call.begin < call.end) each(role->second, call, t);
         }

@@ -10,21 +10,6 @@
 namespace rdam::hints {
 namespace {
 
-Interval span_of(const std::vector<score::ThreadTimeline>& timelines) {
-    Interval span{UINT64_MAX, 0};
-    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
-        span = {std::min(span.begin, begin), std::max(span.end, end)};
-    };
-    for (const score::ThreadTimeline& thread : timelines) {
-        if (thread.begin < thread.end) add(thread.begin, thread.end);
-        for (const score::TimedCall& call : thread.calls)
-            add(call.begin, call.end);
-        for (const samples::OwnedWait& wait : thread.waits)
-            add(wait.begin, wait.end);
-    }
-    return span;
-}
-
 // One wait may be inside another one: of a function of the program that waits by one of the library.
 
 /// Cuts parts that overlap, of one thread, so that each time counts once: what is known before what is not, and of
@@ -125,20 +110,64 @@ std::uint64_t KeptTime::kept_until(std::uint64_t tsc) const {
     return next == runs_.begin() ? tsc : std::max(tsc, (next - 1)->kept.end);
 }
 
+Interval KeptTime::ticks(const Interval& kept) const {
+    const auto of = [](std::uint64_t moment, const Run& run) {
+        return run.kept.begin + (moment - run.before);
+    };
+    const auto behind = std::ranges::upper_bound(runs_, kept.begin, {}, &Run::before);
+    const auto end = std::ranges::lower_bound(runs_, kept.end, {}, &Run::before);
+    if (behind == runs_.begin() || end == runs_.begin()) return {};
+    return {of(kept.begin, *(behind - 1)), of(kept.end, *(end - 1))};
+}
+
+Interval Waits::span(const score::Report& report) {
+    Interval span{UINT64_MAX, 0};
+    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+        span = {std::min(span.begin, begin), std::max(span.end, end)};
+    };
+    for (const score::ThreadTimeline& thread : report.timeline) {
+        if (thread.begin < thread.end) add(thread.begin, thread.end);
+        for (const auto* const calls : {&thread.calls, &thread.wait_calls})
+            for (const score::TimedCall& call : *calls)
+                add(call.begin, call.end);
+        for (const samples::OwnedWait& wait : thread.waits)
+            add(wait.begin, wait.end);
+    }
+    return span;
+}
+
+Waits Waits::within(const KeptTime& time) const {
+    Waits some;
+    some.time_ = time;
+    for (const Held::By by : Held::kBys) {
+        ByThread& threads = some.by_[static_cast<std::size_t>(by)];
+        threads.resize(by_[static_cast<std::size_t>(by)].size());
+        for (std::size_t t = 0; t < threads.size(); ++t)
+            for (Held part : of_thread(t, by)) {
+                // A part may reach over windows that are not kept.
+                part.time = time(time_.ticks(part.time));
+                if (part.time.begin < part.time.end) threads[t].push_back(part);
+            }
+    }
+    return some;
+}
+
 std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report& report) {
     constexpr std::size_t kMostParts = std::size_t{1} << 20;
-    const Interval run = span_of(report.timeline);
-    auto time = KeptTime::of(report.windows, run);
+    const Interval run = span(report);
+    const samples::Windows& kept = report.wait_windows ? *report.wait_windows : report.windows;
+    auto time = KeptTime::of(kept, run);
     if (!time) return std::nullopt;
     const LockOwners owners{info, report, *time};
     // Each wait has as many parts as its object had owners meanwhile: fewer windows, if that is too much.
-    samples::Windows windows = report.windows;
+    samples::Windows windows = kept;
     for (std::size_t parts = owners.parts(); parts > kMostParts; parts /= 2)
         windows.limit /= 2;
-    if (windows.limit != report.windows.limit) time = KeptTime::of(windows, run);
+    if (windows.limit != kept.limit) time = KeptTime::of(windows, run);
     if (!time) return std::nullopt;
 
     Waits waits;
+    waits.windows_ = windows;
     waits.time_ = *time;
     for (ByThread& threads : waits.by_)
         threads.resize(report.timeline.size());

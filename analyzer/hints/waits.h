@@ -32,6 +32,8 @@ class KeptTime {
     static std::optional<KeptTime> of(const samples::Windows& windows, const Interval& run);
 
     std::uint64_t operator()(std::uint64_t tsc) const;
+    /// The other way round: from the first to the last tick of it, with whatever is not kept in between.
+    Interval ticks(const Interval& kept) const;
     Interval operator()(const Interval& time) const { return {(*this)(time.begin), (*this)(time.end)}; }
     /// Whether all of it is kept.
     bool keeps(const Interval& time) const { return (*this)(time).ticks() == time.ticks(); }
@@ -75,8 +77,15 @@ struct Held {
 class Waits {
   public:
     Waits() = default;
-    /// Nothing: the run has an impossible length. O(n log n) for n calls and waits in the timelines.
+    /// In the windows of calls that say who waits for whom (score::Report::wait_windows). Nothing: the run has an impossible
+    /// length. O(n log n) for n calls and waits in the timelines.
     static std::optional<Waits> of(const trace::TraceInfo& info, const score::Report& report);
+    /// Those in the windows of all calls, which are some of these or the same, by `time`, which keeps them. O(n log n).
+    Waits within(const KeptTime& time) const;
+
+    /// The run, from its first call to its last one.
+    static Interval span(const score::Report& report);
+    const samples::Windows& windows() const { return windows_; }
 
     const KeptTime& time() const { return time_; }
     /// In the order of time; empty: nothing, or it is not known.
@@ -88,6 +97,7 @@ class Waits {
   private:
     using ByThread = std::vector<std::vector<Held>>;
 
+    samples::Windows windows_;
     KeptTime time_;
     std::array<ByThread, Held::kBys.size()> by_;
 };

@@ -34,7 +34,7 @@ std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, co
         if (score::is_barrier(info.functions[function])) functions.insert(function);
     std::map<Object, std::vector<Wait>> barriers;
     for (std::size_t t = 0; t < report.timeline.size(); ++t)
-        for (const score::TimedCall& call : report.timeline[t].calls)
+        for (const score::TimedCall& call : report.calls_about_waits(t))
             if (functions.contains(call.function) && call.begin < call.end) {
                 const Object object{call.function, call.key};
                 barriers[object].push_back({{call.begin, call.end}, object, call.function, t, "barrier"});

@@ -304,9 +304,11 @@ Json waits_json(const hints::WaitGraph& graph) {
                          {"owners", edge.owner_tids},
                          {"kind", edge.kind},
                          {"address", edge.object == 0 ? Json{} : Json(fmt::format("{:#x}", edge.object))},
-                         {"share", finite(edge.share)},
-                         {"owner_waiting", finite(edge.owner_waiting)},
-                         {"owner_preempted", finite(edge.owner_preempted)}});
+                         {"share", finite(edge.share)}});
+        if (edge.owners_seen) {
+            edges.back()["owner_waiting"] = finite(edge.owner_waiting);
+            edges.back()["owner_preempted"] = finite(edge.owner_preempted);
+        }
         if (!edge.variable.empty()) edges.back()["variable"] = edge.variable;
         if (!edge.inside.empty()) {
             edges.back()["inside"] = edge.inside;

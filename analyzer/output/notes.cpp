@@ -306,10 +306,11 @@ std::string thread_states(const score::Report& report) {
 namespace {
 
 std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
+    constexpr double kNearlyAll = 0.995;
     const bool one = edge.waiter_tids.size() == 1, one_owner = edge.owner_tids.size() == 1;
-    const std::string begin =
-        fmt::format("for {}{} of {}, {} {}", at_least ? "at least " : "", percent(edge.share),
-                    one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
+    const std::string begin = fmt::format(
+        "for {}{} of {}, {} {}", at_least && edge.share < kNearlyAll ? "at least " : "", percent(edge.share),
+        one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
     using For = hints::WaitEdge::For;
     if (edge.reason == For::last_to_come)
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,

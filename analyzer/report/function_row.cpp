@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analyzer/calls/matcher.h"
@@ -412,6 +413,30 @@ bool is_barrier(const trace::FunctionInfo& function) {
 bool says_for_whom(const trace::FunctionInfo& function) {
     const CatalogueFunction* const known = known_wait(function);
     return known != nullptr && (known->barrier || !known->partners().empty());
+}
+
+std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules) {
+    std::set<std::string> partners;
+    for (const trace::FunctionInfo& function : info.functions)
+        if (says_for_whom(function))
+            for (const std::string& name : known_wait(function)->partners())
+                partners.insert(name);
+    auto about = std::make_shared<std::vector<bool>>(info.functions.size());
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        const trace::FunctionInfo& function = info.functions[f];
+        (*about)[f] = says_for_whom(function) || partners.contains(function.linkage_name) ||
+                      partners.contains(function.name);
+    }
+    for (const auto* const list : {&rules.given_back_by, &rules.woken_by})
+        for (const std::string& text : *list)
+            if (const auto named = find_partners(info, text))
+                for (const auto* const functions : {&named->waiters, &named->partners})
+                    for (const std::uint32_t function : *functions)
+                        (*about)[function] = true;
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
+        if (info.functions[f].windowed_since != 0 || info.functions[f].sampled) (*about)[f] = false;
+    if (std::ranges::find(*about, true) == about->end()) return nullptr;
+    return about;
 }
 
 namespace {

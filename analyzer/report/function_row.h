@@ -103,6 +103,8 @@ bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function
 bool is_barrier(const trace::FunctionInfo& function);
 /// Whether its calls, with those of others, say for whom they wait: a barrier, or a function with partners.
 bool says_for_whom(const trace::FunctionInfo& function);
+/// By function: it does, or is paired with one that does, and every call of it is recorded. Null: there are none.
+std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules);
 
 /// FunctionRow::by_design of `row`, whose callers are known: the catalogue's word on the function, or, of
 /// what other waits are made of (glibc's way to a futex), on the recorded function in which nearly all was

@@ -225,6 +225,7 @@ struct ThreadTimeline {
     std::vector<TimedCall> calls;
     std::vector<samples::OwnedWait> waits;  ///< for mutexes that name their owners
     std::vector<samples::OffTime> off;      ///< likewise in these windows, where there are such waits
+    std::vector<TimedCall> wait_calls;      ///< Report::wait_windows
 };
 
 /// The calls of a function that took from `from_ns` to less than `to_ns`.
@@ -422,7 +423,7 @@ struct Report {
     trace::ProcessInfo process;
     trace::SwitchInfo switches;
     trace::CounterInfo counters;
-    double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
+    double switches_until_ns = 0;    ///< if they are `stopped`: when, since the run's start
     double switches_missing_ns = 0;  ///< the part of the run in which some of them are missing
     double start_unix_ns = 0;
     double duration_ns = 0;  ///< from the first thread's start to the last one's end
@@ -458,6 +459,12 @@ struct Report {
     double threshold = kWorthALook;             ///< what scores less has no hints
     Comparison comparison = {};                 ///< what calls were compared with
     samples::Windows windows = {};              ///< of the timelines
+    /// In which calls that say who waits for whom are kept (ThreadTimeline::wait_calls), and waits for mutexes: more than
+    /// `windows`. Nothing: these calls are in the timelines' calls.
+    std::optional<samples::Windows> wait_windows = {};
+    const std::vector<TimedCall>& calls_about_waits(std::size_t thread) const {
+        return wait_windows ? timeline[thread].wait_calls : timeline[thread].calls;
+    }
     /// Partners (FunctionRow::partner) that are not recorded any more, as their calls cost too much.
     std::vector<std::string> costly_partners = {};
     std::vector<ThreadTimeline> timeline;  ///< by thread; only if a row has a sample, or owners are known

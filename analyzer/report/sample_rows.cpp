@@ -33,11 +33,25 @@ std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uin
 
 /// In the windows that every thread keeps.
 samples::Windows common_windows(const RowContext& context) {
-    samples::Windows windows = context.threads.front()->windows.windows();
+    samples::Windows windows = context.threads.front()->windows.all().windows();
     for (const auto& thread : context.threads)
         windows.limit =
-            std::min({windows.limit, thread->windows.windows().limit, thread->owned_waits.windows().limit,
-                      thread->off_in_timeline.windows().limit});
+            std::min({windows.limit, thread->windows.all().windows().limit,
+                      thread->owned_waits.windows().limit, thread->off_in_timeline.windows().limit});
+    return windows;
+}
+
+/// Report::wait_windows. When the trace was read, nobody may have known of all functions of the rules that are in force now.
+std::optional<samples::Windows> wait_windows(const RowContext& context, const samples::Windows& of_all) {
+    samples::Windows windows{.shift = of_all.shift};
+    const auto wanted = about_waits(context.info, context.settings.comparison.rules);
+    for (const auto& thread : context.threads) {
+        for (std::uint32_t function = 0; wanted && function < wanted->size(); ++function)
+            if ((*wanted)[function] && !thread->windows.is_about_waits(function)) return std::nullopt;
+        windows.limit = std::min(
+            {windows.limit, thread->windows.of_waits().windows().limit, thread->owned_waits.windows().limit});
+    }
+    if (!wanted || windows.limit <= of_all.limit) return std::nullopt;
     return windows;
 }
 
@@ -47,10 +61,17 @@ std::uint64_t only_key(const ThreadTimes& thread, sequences::GroupId group) {
     return keys.size() == 1 ? keys.front() : 0;
 }
 
+void add_calls(const ThreadTimes& thread, std::span<const samples::WindowCall> calls,
+               std::vector<TimedCall>& to) {
+    to.reserve(calls.size());
+    for (const samples::WindowCall& call : calls)
+        to.push_back({call.function, call.begin, call.end, only_key(thread, call.group), call.duration});
+}
+
 void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,
                     FunctionRow& row) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
-        for (const samples::WindowCall& call : context.threads[t]->windows.calls()) {
+        for (const samples::WindowCall& call : context.threads[t]->windows.all().calls()) {
             if (call.function != row.function || !call.outermost) continue;
             const std::uint64_t lost = call.duration - std::min(call.duration, bases[t][call.group].ticks);
             if (lost > 0 && lost >= call.duration / 2)
@@ -88,15 +109,14 @@ void add_timelines(const RowContext& context, Report& report) {
         std::ranges::any_of(context.info.functions, says_for_whom);
     if (!asked) return;
     report.windows = common_windows(context);
+    report.wait_windows = wait_windows(context, report.windows);
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const auto& thread = context.threads[t];
         ThreadTimeline& timeline = report.timeline.emplace_back();
         timeline.begin = context.spans[t].begin;
         timeline.end = std::max(context.spans[t].begin, context.spans[t].end);
-        timeline.calls.reserve(thread->windows.calls().size());
-        for (const samples::WindowCall& call : thread->windows.calls())
-            timeline.calls.push_back(
-                {call.function, call.begin, call.end, only_key(*thread, call.group), call.duration});
+        add_calls(*thread, thread->windows.all().calls(), timeline.calls);
+        if (report.wait_windows) add_calls(*thread, thread->windows.of_waits().calls(), timeline.wait_calls);
         timeline.waits.assign(thread->owned_waits.calls().begin(), thread->owned_waits.calls().end());
         timeline.off.assign(thread->off_in_timeline.calls().begin(), thread->off_in_timeline.calls().end());
     }

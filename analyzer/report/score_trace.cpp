@@ -258,6 +258,7 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
                                std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
                                    return trace::owner_words(function) || says_for_whom(function);
                                });
+    settings.about_waits = about_waits(info, settings.comparison.rules);
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
         settings.max_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);

@@ -12,7 +12,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rdam::samples {
@@ -258,6 +260,46 @@ class BasicWindowSample {
 using WindowSample = BasicWindowSample<WindowCall>;
 using WaitSample = BasicWindowSample<OwnedWait>;
 using OffSample = BasicWindowSample<OffTime>;
+
+/// The calls of one thread in windows, and once more those of the functions that say who waits for whom, which are kept
+/// in more windows where the other calls are many. Not thread-safe.
+class CallWindows {
+  public:
+    CallWindows() = default;
+    /// As BasicWindowSample, for each of the two. `about_waits`: which functions these are; null: none.
+    CallWindows(std::size_t most, unsigned shift, std::shared_ptr<const std::vector<bool>> about_waits)
+        : all_(most, shift), of_waits_(about_waits ? most : 0, shift), about_waits_(std::move(about_waits)) {}
+
+    bool is_about_waits(std::uint32_t function) const { return about_waits_ && (*about_waits_)[function]; }
+    /// As BasicWindowSample::reaches(). `waits`: there may be calls among them that say who waits for whom.
+    bool reaches(std::uint64_t begin, std::uint64_t end, bool waits) const {
+        return all_.reaches(begin, end) || (waits && of_waits_.reaches(begin, end));
+    }
+    bool offer(const WindowCall& call) {
+        const bool kept = all_.offer(call);
+        return (is_about_waits(call.function) && of_waits_.offer(call)) || kept;
+    }
+    template <class Number>
+    void set_groups(const Number& number) {
+        all_.set_groups(number);
+        of_waits_.set_groups(number);
+    }
+    CallWindows renumbered(std::span<const std::uint32_t> numbers) const {
+        CallWindows out;
+        out.all_ = all_.renumbered(numbers);
+        out.of_waits_ = of_waits_.renumbered(numbers);
+        out.about_waits_ = about_waits_;
+        return out;
+    }
+
+    const WindowSample& all() const { return all_; }
+    const WindowSample& of_waits() const { return of_waits_; }
+
+  private:
+    WindowSample all_{0, 0};
+    WindowSample of_waits_{0, 0};
+    std::shared_ptr<const std::vector<bool>> about_waits_;
+};
 
 /// Windows of about a millisecond, or longer if the run is so long that there would be too many.
 unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks);

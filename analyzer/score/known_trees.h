@@ -49,7 +49,8 @@ struct KnownTree {
     /// The first calls inside others: where they end, and where the other begins.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts;
     std::uint32_t depth = 0;
-    bool usable = false;  ///< false: the general way has found it to be no such tree
+    bool about_waits = false;  ///< a call in it may say who waits for whom
+    bool usable = false;       ///< false: the general way has found it to be no such tree
 
     /// From the ops; what is to be found out is missing.
     static KnownTree of(std::span<const trace::EventColumns::Op> ops, std::span<const std::uint32_t> events,

@@ -72,6 +72,9 @@ void ThreadAnalysis::learn(const calls::Call& call, std::uint32_t caller, sequen
 /// The events of a tree that was not known have been consumed.
 void ThreadAnalysis::end_learning() {
     if (!learning_) return;
+    learning_->about_waits = std::ranges::any_of(learning_->calls, [&](const KnownTree::Call& call) {
+        return out_->windows.is_about_waits(call.function);
+    });
     learning_->usable = learned_ == learning_->calls.size() && find_groups(*learning_);
     if (learning_->usable) learning_->divide();
     known_trees_.add(std::move(*learning_));
@@ -144,14 +147,14 @@ bool ThreadAnalysis::fit(const KnownTree& tree, std::size_t from, std::size_t co
     // Where groups are found later, calls in windows wait for them one by one.
     const bool later =
         batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups;
-    return tree.keyed.empty() || !later || !out_->windows.reaches(times.first, times.last);
+    return tree.keyed.empty() || !later || !out_->windows.reaches(times.first, times.last, tree.about_waits);
 }
 
 void ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::size_t count) {
     const trace::EventColumns& columns = pack_->columns;
     const std::size_t length = tree.ops.size();
     auto trees = times_of(tree, from, count);
-    const bool in_windows = out_->windows.reaches(trees.first, trees.last);
+    const bool in_windows = out_->windows.reaches(trees.first, trees.last, tree.about_waits);
     durations_.resize(tree.calls.size() * count);
     groups_.resize(durations_.size());
     trees.duration = count == 1 ? add_one(tree, from) : add_columns(tree, from, count);

@@ -50,10 +50,12 @@ struct ResolvedSettings {
     std::size_t max_sampled = 0;       ///< calls of each function and thread that are kept for hints; 0: none
     std::size_t max_in_windows = 0;    ///< calls of each thread that are kept for its timeline; 0: none
     unsigned window_shift = 0;         ///< samples::Windows
-    bool off_in_timeline = false;      ///< it is to be known what those do who are waited for
-    std::size_t max_paths = 0;         ///< paths that each thread tells apart; 0: Report::paths is not wanted
-    std::size_t max_path_groups = 0;   ///< pairs of a path and a group that each thread tells apart
-    std::size_t max_course = 0;        ///< pairs of a bin and a group; 0: Report::course is not wanted
+    /// By function: its calls say who waits for whom, and all of them are recorded; null: there are none.
+    std::shared_ptr<const std::vector<bool>> about_waits = {};
+    bool off_in_timeline = false;     ///< it is to be known what those do who are waited for
+    std::size_t max_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
+    std::size_t max_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
+    std::size_t max_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
 
     bool is_wait(std::uint32_t function) const { return function < waits.size() && waits[function]; }
     /// By function: calls around it are as if it had never been wrapped.

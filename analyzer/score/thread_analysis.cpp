@@ -35,7 +35,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
         plain_.push_back(matcher_.is_plain(function) && !settings.loop_rests.tells(function) &&
                          !results_.any(function) &&
                          (!settings.sequences.deep_keys || settings.keys[function].empty()));
-    out_->windows = samples::WindowSample{settings.max_in_windows, settings.window_shift};
+    out_->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
     out_->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)

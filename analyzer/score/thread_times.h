@@ -307,7 +307,7 @@ struct ThreadTimes {
     tsl::robin_map<std::uint32_t, OffInWindows> off_in_windows;  ///< likewise; those with calls in them
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
-    samples::WindowSample windows{0, 0};
+    samples::CallWindows windows;
     samples::WaitSample owned_waits{0, 0};
     samples::OffSample off_in_timeline{0, 0};  ///< ResolvedSettings::off_in_timeline
     std::unique_ptr<PathTally> paths;          ///< null: not asked for

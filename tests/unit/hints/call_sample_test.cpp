@@ -1,12 +1,15 @@
 #include "analyzer/score/call_sample.h"
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <vector>
 
 #include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;
+using rdam::samples::CallWindows;
+using rdam::samples::WindowCall;
 
 namespace {
 
@@ -88,4 +91,24 @@ TEST_CASE("Nothing is kept where nothing is wanted") {
     CHECK_FALSE(none.wants(5));
     none.finish();
     CHECK(none.taken().empty());
+}
+
+TEST_CASE("Calls that say who waits for whom are kept when many others are not") {
+    constexpr std::size_t kMost = 1000;
+    const auto about = std::make_shared<std::vector<bool>>(std::vector<bool>{false, true});
+    CallWindows windows{kMost, 10, about};
+    CallWindows without{kMost, 10, nullptr};
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+        const WindowCall call{.begin = 500 * i, .end = 500 * i + 400, .function = i % 500 == 0 ? 1U : 0U};
+        CHECK((windows.offer(call) || call.function == 0));
+        without.offer(call);
+    }
+    CHECK(windows.of_waits().windows().all());
+    CHECK(windows.of_waits().calls().size() == 200);
+    CHECK(without.of_waits().calls().empty());
+    // The others are as if there were none of these.
+    CHECK(windows.all().calls().size() == without.all().calls().size());
+    CHECK(windows.all().windows().limit == without.all().windows().limit);
+    CHECK(windows.all().calls().size() <= kMost);
+    CHECK_FALSE(windows.all().windows().all());
 }

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "analyzer/hints/owners.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
 
@@ -33,7 +34,12 @@ struct Chained {
         report.timeline[thread].calls.push_back({1, begin, begin + 5, lock, 5});
     }
 
-    hints::Activities activities() const { return {info, report}; }
+    hints::Waits waits() const {
+        const auto waits = hints::Waits::of(info, report);
+        REQUIRE(waits);
+        return *waits;
+    }
+    hints::Chains chains() const { return hints::follow_waits(waits(), report.threads.size()); }
 
     trace::TraceInfo info;
     score::Report report;
@@ -61,7 +67,7 @@ TEST_CASE("A thread waits for the one that the owner waits for") {
     made.take(0, 3000, 9510, kFirst);
     made.give(0, 9700, kFirst);
 
-    const hints::Chains chains = hints::follow_waits(made.activities());
+    const hints::Chains chains = made.chains();
     CHECK(chains.circular == 0);
     REQUIRE(chains.ends.size() == 2);
     const hints::ChainEnd &middle = chains.ends[0], &last = chains.ends[1];
@@ -82,7 +88,7 @@ TEST_CASE("Threads that wait for one another have no end") {
     made.give(1, 5000, kSecond);  // as a handler of a signal may
     made.give(0, 7000, kFirst);
 
-    const hints::Chains chains = hints::follow_waits(made.activities());
+    const hints::Chains chains = made.chains();
     CHECK(chains.circular == Approx(2 * 3000));  // both, from 2000 to 5000
     REQUIRE(chains.ends.size() == 2);
     CHECK(ticks(chains.ends[0]) == Approx(2000));  // 1 waits for 0 from 5000 to 7000
@@ -105,15 +111,62 @@ TEST_CASE("All that is waited for threads has an end, or is in a circle") {
                 now = until + 10 + below(300);
             }
         }
-        const hints::Activities activities = made.activities();
+        const hints::Waits waits = made.waits();
         double waited = 0, followed = 0;
         for (std::size_t t = 0; t < made.report.threads.size(); ++t)
             for (const Held::By by : Held::kBys)
-                for (const Held& part : activities.waits().of_thread(t, by))
+                for (const Held& part : waits.of_thread(t, by))
                     if (part.is_owned()) waited += part.time.ticks();
-        const hints::Chains chains = hints::follow_waits(activities);
+        const hints::Chains chains = made.chains();
         for (const hints::ChainEnd& end : chains.ends)
             followed += ticks(end);
         REQUIRE(followed + chains.circular == Approx(waited).margin(0.5));
     }
+}
+
+TEST_CASE("Who waits for whom is known of the whole run, where other calls are kept of a part of it") {
+    constexpr unsigned kShift = 10;  // windows of 1024 ticks
+    constexpr std::uint64_t kRun = 1000 << kShift, kPeriod = 20'000, kHeld = 15'000;
+    Chained made{2};
+    for (auto& timeline : made.report.timeline)
+        timeline.end = kRun;
+    // Thread 0 has the lock for 15 of 20 windows of time, and thread 1 waits for it from the 5th on.
+    for (std::uint64_t begin = 10; begin + kPeriod < kRun; begin += kPeriod) {
+        made.take(0, begin, begin + 10, kFirst);
+        made.give(0, begin + 10 + kHeld, kFirst);
+        made.take(1, begin + 5000, begin + 10 + kHeld, kFirst);
+        made.give(1, begin + 10 + kHeld + 100, kFirst);
+    }
+    const double wanted = (kHeld + 10.0 - 5000) / kPeriod;
+    const auto graph = [&] {
+        const hints::Activities activities{made.info, made.report};
+        return hints::wait_graph(made.info, made.report, activities, {});
+    };
+    const hints::WaitGraph whole = graph();
+    REQUIRE(whole.edges.size() == 1);
+    CHECK(whole.edges[0].share == Approx(wanted).margin(0.02));
+    CHECK(whole.known == Approx(1));
+
+    for (auto& timeline : made.report.timeline)
+        timeline.wait_calls = timeline.calls;
+    made.report.windows = {.shift = kShift, .limit = UINT64_MAX / 8};
+    const hints::WaitGraph part = graph();
+    CHECK(part.known < 0.5);  // few waits are in windows that are kept one behind the other
+
+    made.report.wait_windows = samples::Windows{.shift = kShift};
+    const hints::WaitGraph again = graph();
+    REQUIRE(again.edges.size() == 1);
+    CHECK(again.edges[0].share == Approx(whole.edges[0].share));
+    CHECK(again.known == whole.known);
+    REQUIRE(again.ends.size() == 1);
+    CHECK(again.ends[0].share == Approx(1));
+    // What is known of windows of all calls is the same there.
+    const hints::Activities activities{made.info, made.report};
+    double all = 0, kept = 0;
+    for (const Held& wait : activities.all_waits().of_thread(1, Held::By::owner))
+        all += wait.time.ticks();
+    for (const Held& wait : activities.waits().of_thread(1, Held::By::owner))
+        kept += wait.time.ticks();
+    CHECK(kept / activities.life(1) == Approx(all / kRun).margin(0.1));
+    CHECK(kept < all / 4);
 }
