@@ -341,7 +341,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     if (lines.empty()) return lines;
     for (const hints::WaitEnd& end : graph.ends)
         if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
-    if (graph.preempted >= kMinShare)
+    if (graph.preempted * graph.known >= kMinShare)
         lines.push_back(
             fmt::format("for {} of the time waited, the thread at the end of the chain could run and has no "
                         "processor: with fewer threads, or more processors, nobody would wait for that",
