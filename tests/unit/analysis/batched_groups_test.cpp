@@ -33,8 +33,9 @@ Answer answer(const Recording& recording, score::ResolvedSettings settings, std:
         for (const samples::CallSample& sample : thread->samples)
             for (const samples::SampledCall& call : sample.taken())
                 answer.calls.push_back({call.begin, call.end, call.duration, call.group});
-        for (const samples::WindowCall& call : thread->windows.calls())
-            answer.calls.push_back({call.begin, call.end, call.function, call.group});
+        for (const auto* const windows : {&thread->windows.all(), &thread->windows.of_waits()})
+            for (const samples::WindowCall& call : windows->calls())
+                answer.calls.push_back({call.begin, call.end, call.function, call.group});
     }
     output::TraceSymbols symbols{recording.info};
     answer.report = output::to_json(
@@ -78,6 +79,9 @@ void check(const Recording& recording, score::ResolvedSettings settings, std::mt
     settings.max_sampled = random() % 2 == 0 ? 0 : 8;
     settings.max_in_windows = random() % 2 == 0 ? 0 : 16;
     settings.window_shift = 3;
+    std::vector<bool> about_waits(recording.info.functions.size());
+    about_waits.front() = true;
+    if (random() % 2 == 0) settings.about_waits = std::make_shared<const std::vector<bool>>(about_waits);
     const Answer in_order = answer(recording, settings, SIZE_MAX, 0);
     CHECK(answer(recording, settings, 0, kAllTogether) == in_order);
     CHECK(answer(recording, settings, 0, 0) == in_order);

@@ -34,8 +34,9 @@ Answer answer(const Recording& recording, const score::ResolvedSettings& setting
                 answer.calls.emplace_back(sample.words(i).begin(), sample.words(i).end());
             }
         }
-        for (const samples::WindowCall& call : thread->windows.calls())
-            answer.calls.push_back({call.begin, call.end, call.duration, call.function, call.group});
+        for (const auto* const windows : {&thread->windows.all(), &thread->windows.of_waits()})
+            for (const samples::WindowCall& call : windows->calls())
+                answer.calls.push_back({call.begin, call.end, call.duration, call.function, call.group});
         answer.calls.push_back({thread->events, thread->counts.calls, thread->counts.probes,
                                 thread->counts.first, thread->counts.last, thread->stack_samples.size()});
         for (std::uint32_t stack = 0; stack < recording.info.stacks.size(); ++stack)
@@ -139,6 +140,9 @@ score::ResolvedSettings random_settings(std::mt19937_64& random, const Recording
     names.max_sampled = random() % 3 == 0 ? 0 : 16;
     names.max_in_windows = random() % 2 == 0 ? 0 : 40;
     names.window_shift = 5;
+    std::vector<bool> about_waits(recording.info.functions.size());
+    about_waits[random() % about_waits.size()] = true;
+    if (random() % 2 == 0) names.about_waits = std::make_shared<const std::vector<bool>>(about_waits);
     if (random() % 3 == 0) names.few_groups = random() % 30;
     return names;
 }

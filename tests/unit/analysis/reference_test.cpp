@@ -168,12 +168,12 @@ void run(std::uint64_t seed, const RandomShape& shape) {
 }  // namespace
 
 TEST_CASE("scores of random programs are those of the definitions", "[score][random]") {
-    for (std::uint64_t seed = 1; seed <= rounds(20000U); ++seed)
+    for (std::uint64_t seed = 1; seed <= rounds(10000U); ++seed)
         run(seed, {.accidents = false});
 }
 
 TEST_CASE("scores of random programs with accidents are those of the definitions", "[score][random]") {
-    for (std::uint64_t seed = 1; seed <= rounds(30000U); ++seed)
+    for (std::uint64_t seed = 1; seed <= rounds(10000U); ++seed)
         run(1000000 + seed, {});
 }
 
