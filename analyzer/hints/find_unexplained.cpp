@@ -87,6 +87,15 @@ std::string waits_text(const LossPart& loss, const std::vector<std::string>& ask
                                          any_explains(hints) ? "other " : "", together(asked)));
 }
 
+/// Of a function that may wait: the parts of its loss off the processors, if it waited little. Nothing: more, or not known.
+std::optional<OffShare> little_waiting(const LossPart& loss) {
+    constexpr double kLittle = 0.1;
+    if (loss.function.busy_waits || loss.row.waited_ns >= kLittle * loss.row.lost_ns) return std::nullopt;
+    const auto off = off_share(loss);
+    if (!off || off->blocked >= kLittle) return std::nullopt;
+    return off;
+}
+
 }  // namespace
 
 std::optional<Hint> unexplained(const LossPart& loss, const Hints& hints, bool named) {
@@ -95,8 +104,16 @@ std::optional<Hint> unexplained(const LossPart& loss, const Hints& hints, bool n
         if (const double inside = lost_inside(loss); inside >= kMinExplained)
             return lost_inside_hint(loss, inside);
         const CatalogueFunction* const known = known_wait(loss.function);
-        if (named && (known == nullptr || (known->by_design.empty() && known->runs.empty())))
-            return std::nullopt;
+        const bool only_waits = known == nullptr || (known->by_design.empty() && known->runs.empty());
+        if (named && only_waits) return std::nullopt;
+        if (const auto off = only_waits ? little_waiting(loss) : std::nullopt;
+            off && hints.empty() && !asked.empty())
+            return Hint{.kind = HintKind::no_parameter,
+                        .text = fmt::format(
+                            "this function may wait, but was blocked for {:.0f} % and preempted for {:.0f} % "
+                            "of the time lost: the rest is what it does itself, or the kernel for it, and no "
+                            "variable examined explains half of the loss ({})",
+                            100 * off->blocked, 100 * off->preempted, together(asked))};
         return Hint{.kind = HintKind::waits, .text = waits_text(loss, asked, hints)};
     }
     if (!hints.empty())

@@ -36,6 +36,17 @@ TEST_CASE("Of a function that waits it is known that it does") {
     CHECK_THAT(made.found.hints[0].text, Catch::Contains("spins"));
 }
 
+TEST_CASE("A function that may wait and was on the processor all the time has not waited") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(made.waiting()).preempted_ns = i % 8 == 0 ? 100 : 0;
+    made.info.functions[0].waits = true;
+    made.report.switches.state = trace::SwitchInfo::State::recorded;
+    REQUIRE(made.kinds() == Kinds{"no_parameter"});
+    CHECK_THAT(made.found.hints[0].text,
+               Catch::StartsWith("this function may wait, but was blocked for 0 % and preempted for "));
+}
+
 TEST_CASE("Work that depends on a parameter") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
