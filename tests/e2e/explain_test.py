@@ -166,7 +166,7 @@ class Explain(Case):
             events = []
             for number in range(40):
                 name = f"f{number}" + character * 5000
-                events += calls_of(name, [900.0 if call % 10 == 0 else 1.0 for call in range(300)], number + 1, "t" + character * 900)
+                events += calls_of(name, [900.0 if call % 10 == 0 else 1.0 for call in range(60)], number + 1, "t" + character * 900)
             (self.folder / "long.json").write_text(json.dumps(events))
             with self.subTest(character=character):
                 text = self.explain("long.json")
