@@ -84,6 +84,12 @@ class Run(Case):
         """A condition of the script."""
         return f'[ "$(wc -l < {self.folder}/runs)" = {number} ]'
 
+    def mount(self, size: str):
+        """A small file system for what is temporary."""
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", self.temporary], stderr=subprocess.PIPE, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
+
     def runs(self) -> int:
         return (self.folder / "runs").read_text().count("run")
 
@@ -159,9 +165,7 @@ class Run(Case):
     def test_a_pipe_that_cannot_be_kept(self):
         """The first run reads all of it even so."""
         script = self.script(f"cksum >> {self.folder}/sums")
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.temporary], stderr=subprocess.PIPE, check=False)
-        if mounted.returncode != 0:
-            self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
+        self.mount("1m")
         try:
             self.go(script, input=bytes(4_000_000), stdin=None, env=self.perf())
         finally:
@@ -203,11 +207,24 @@ class Run(Case):
         self.assertIn(b"pthread_join", self.done.stdout)
         self.assertEqual(self.runs(), 1)
 
-    def test_perf_that_has_recorded_nothing(self):
+    def test_perf_that_fails(self):
         self.succeeded(self.go(self.script(LINE), env=self.perf(end='rm "$data"; exit 255')))
-        self.assertIn("perf has recorded nothing", self.said)
+        self.assertIn("perf has not completed the first run, so only functions that wait are recorded", self.said)
         self.assertIn("pthread_join", self.printed)
         self.assertEqual(self.runs(), 2)
+
+    def test_no_room_for_samples(self):
+        self.need("perf")
+        self.mount("40k")
+        try:
+            self.go(PROGRAMS / "quiet", "plain", "10", "300000000", "1")
+        finally:
+            subprocess.run(["umount", self.temporary], check=True)
+        self.succeeded(self.done)
+        if ", in one run;" in self.said:
+            self.skipTest(self.said.splitlines()[0])
+        self.assertIn("perf has not completed the first run", self.said)
+        self.assertNotIn("exit code", self.said)
 
     def test_exit_status(self):
         for status in (7, 130):  # as of an interrupted program

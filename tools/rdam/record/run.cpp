@@ -1,6 +1,5 @@
 // `rdam run`: the whole way from a program to its scores.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -8,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -86,9 +87,15 @@ class Profile {
         return run_tool(find_in_path("perf"), arguments);
     }
 
-    bool has_data() const {
-        struct stat status {};
-        return stat(data_.c_str(), &status) == 0 && status.st_size > 0;
+    /// False: perf has failed, perhaps for lack of room, and how the first run ended is how perf did.
+    bool is_complete() const {
+        constexpr std::size_t kSizeAt = 48;  // of the samples: 0 until perf ends well
+        const auto header = read_beginning(data_, kSizeAt + sizeof(std::uint64_t));
+        if (!header || header->empty()) return false;
+        std::uint64_t size = 0;
+        if (!header->starts_with("PERFILE2") || header->size() < kSizeAt + sizeof size) return true;
+        std::memcpy(&size, header->data() + kSizeAt, sizeof size);
+        return size != 0;
     }
     /// Writes the list of functions to record. How rdam hot, which has said what is wrong, ended.
     Result<ProgramEnd> write_list() { return run_rdam({"hot", data_, "-o", list_}); }
@@ -163,7 +170,7 @@ class WholeWay : private Unmovable {
 
     Result<std::optional<int>> go_on_after(const ProgramEnd& end, Profile& profile) {
         if (is_from_outside(end.signal)) {
-            const bool any = end.signal == SIGINT && profile.has_data();
+            const bool any = end.signal == SIGINT && profile.is_complete();
             say(fmt::format(
                 "the first run was {}, and nothing has been recorded{}",
                 end.signal == SIGINT ? "interrupted" : fmt::format("ended by {}", signal_text(end.signal)),
@@ -173,15 +180,18 @@ class WholeWay : private Unmovable {
         }
         if (Interruption::came()) return interrupted();
         if (const auto whole = input_->is_whole(); !whole) return tl::unexpected(whole.error());
+        if (!profile.is_complete()) {
+            say(fmt::format(
+                "perf has not completed the first run, so only functions that wait are recorded; if {} "
+                "has no room for its samples, set TMPDIR",
+                folder_->path()));
+            return std::nullopt;
+        }
         first_ = end.status;
         if (end.signal != 0)
             say(fmt::format("the first run was ended by {}", signal_text(end.signal)));
         else if (end.status != 0)
             say(fmt::format("the first run ended with exit code {}", end.status));
-        if (!profile.has_data()) {
-            say("perf has recorded nothing, so only functions that wait are recorded");
-            return std::nullopt;
-        }
         const auto written = profile.write_list();
         if (!written) return tl::unexpected(written.error());
         if (written->signal != 0 || Interruption::came()) return interrupted();
