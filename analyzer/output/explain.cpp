@@ -12,6 +12,7 @@
 #include "analyzer/report/ranking.h"
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {

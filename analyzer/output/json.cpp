@@ -12,6 +12,7 @@
 #include "analyzer/report/ranking.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/printable.h"
+#include "tools/base/units.h"
 
 namespace rdam::output {
 

@@ -51,10 +51,6 @@ void add_refused(const score::Report& report, std::vector<std::string>& out) {
     }
 }
 
-bool needs_quotes(const std::string& word) {
-    return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
-}
-
 /// A hundredth is what the second figure of a score is about.
 void add_machine(const score::Report& report, std::vector<std::string>& out) {
     constexpr double kMinShare = 0.01;
@@ -359,22 +355,6 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
         "for {} of the time waited for locks, at barriers and for signals it is known for whom{}{}",
         percent(graph.known), woken, blocked));
     return lines;
-}
-
-std::string command_text(const std::vector<std::string>& command) {
-    std::string text;
-    for (const std::string& word : command) {
-        if (!text.empty()) text += ' ';
-        if (!needs_quotes(word)) {
-            text += word;
-            continue;
-        }
-        text += '\'';
-        for (const char c : word)
-            text += c == '\'' ? std::string{"'\\''"} : std::string{c};
-        text += '\'';
-    }
-    return text;
 }
 
 std::string floor_advice() {

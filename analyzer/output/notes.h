@@ -58,9 +58,6 @@ bool states_known(const score::Report& report);
 /// waits for long, or it is not known. Not made safe for a terminal.
 std::vector<std::string> wait_lines(const hints::WaitGraph& graph);
 
-/// The command line as one could type it.
-std::string command_text(const std::vector<std::string>& command);
-
 /// What the 95 % interval means.
 std::string interval_advice();
 /// What to do about a score that is a lower bound.

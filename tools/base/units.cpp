@@ -8,6 +8,30 @@
 
 namespace rdam {
 
+namespace {
+
+bool needs_quotes(const std::string& word) {
+    return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
+}
+
+}  // namespace
+
+std::string command_text(const std::vector<std::string>& command) {
+    std::string text;
+    for (const std::string& word : command) {
+        if (!text.empty()) text += ' ';
+        if (!needs_quotes(word)) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (const char c : word)
+            text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+        text += '\'';
+    }
+    return text;
+}
+
 Result<double> parse_time(std::string_view text) {
     struct Unit {
         std::string_view name;

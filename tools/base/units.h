@@ -1,4 +1,4 @@
-// Numbers, times and lists of names, as people read and write them.
+// Numbers, times, lists of names and command lines, as people read and write them.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,9 @@ inline std::string some_names(const std::vector<std::string>& names, std::size_t
     if (names.size() > shown) text.append(" and ").append(grouped(names.size() - shown)).append(" more");
     return text;
 }
+
+/// The command line as one could type it.
+std::string command_text(const std::vector<std::string>& command);
 
 /// Nanoseconds of `1.5s`, `200ms`, `30us`, `30µs`, `5ns`, `2min`, or of plain seconds. Errors: anything else,
 /// a negative time included.
@@ -80,6 +83,7 @@ inline constexpr const char* kFloorMark = "°";
 /// `0.715–0.762`.
 std::string interval_text(double low, double high);
 
+using rdam::command_text;
 using rdam::counted;
 
 }  // namespace rdam::output

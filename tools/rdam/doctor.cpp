@@ -20,6 +20,7 @@
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/rdam/command/command.h"
+#include "tools/rdam/record/perf.h"
 #include "tools/rdam/record/program.h"
 #include "tools/trace/reader.h"
 #include "wrappers/catalogue/known_programs.h"
@@ -97,17 +98,9 @@ Finding look_at_counters(const trace::CounterInfo& counters) {
 
 Finding look_at_perf(const TemporaryFolder& place) {
     constexpr std::string_view kWhat = "perf";
-    const auto ran = run_child(
-        {"perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", place.file("perf.data"), "--", "true"}, {},
-        kMaxOutput);
-    if (!ran)
-        return {kWhat, Finding::State::missing, ran.error().message,
-                "apt-get install linux-perf, or name the functions yourself: rdam record -f f,g -- ./app"};
-    if (ran->exit_code != 0)
-        return {kWhat, Finding::State::missing,
-                "perf record is not allowed to sample: " + first_line(ran->err),
-                "sysctl kernel.perf_event_paranoid=1 as root, or name the functions yourself: rdam record -f "
-                "f,g -- ./app"};
+    if (auto trouble = try_perf(place))
+        return {kWhat, Finding::State::missing, std::move(trouble->what),
+                trouble->remedy + ", or name the functions yourself: rdam record -f f,g -- ./app"};
     return {kWhat, Finding::State::works, "sampling works: perf record -g ./app"};
 }
 

@@ -18,6 +18,7 @@
 #include "tools/base/files.h"
 #include "tools/base/printable.h"
 #include "tools/base/text_lines.h"
+#include "tools/base/units.h"
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/perf/perf_data.h"
@@ -228,11 +229,10 @@ std::string percent_text(double percent) {
     return percent >= kOneDecimal ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2f} %", percent);
 }
 
-std::string reason_text(const LeftOutLine& line, bool credited) {
+std::string reason_text(const LeftOutLine& line) {
     switch (line.why) {
         case LeftOut::kernel:
-            return credited ? "kernel symbol; its time counts for the functions that called it"
-                            : "kernel symbol";
+            return "kernel symbol";
         case LeftOut::unresolved:
             return "install debug symbols if this is code of the program";
         case LeftOut::inlined:
@@ -260,15 +260,28 @@ std::string left_out_name(const LeftOutLine& line) {
                        unknown ? "an unknown module" : line.module);
 }
 
-std::string left_out_line(const LeftOutLine& line, bool credited,
-                          const std::map<std::string, std::string>& changed) {
+std::string left_out_line(const LeftOutLine& line, const std::map<std::string, std::string>& changed) {
     const auto what = left_out_name(line);
     const auto found = line.why == LeftOut::unresolved ? changed.find(line.path) : changed.end();
-    const auto why = found == changed.end() ? reason_text(line, credited) : found->second;
+    const auto why = found == changed.end() ? reason_text(line) : found->second;
     auto share = percent_text(line.percent);
     if (line.with_callees > line.percent && line.rows == 1)
         share += fmt::format(", {} with callees", percent_text(line.with_callees));
     return fmt::format("left out: {} ({}): {}", what, share, why);
+}
+
+/// Of symbols whose time is not lost. Empty: there are none.
+std::string kernel_line(const std::vector<LeftOutLine>& left_out) {
+    std::size_t count = 0;
+    double percent = 0;
+    for (const auto& line : left_out) {
+        if (line.why != LeftOut::kernel) continue;
+        ++count;
+        percent += line.percent;
+    }
+    if (count == 0) return {};
+    return fmt::format("left out: {} kernel symbol{} ({}): the time counts for the functions that called {}",
+                       count, plural_ending(count), percent_text(percent), count == 1 ? "it" : "them");
 }
 
 }  // namespace
@@ -309,8 +322,10 @@ std::string hot_list_text(const HotReport& report) {
 std::vector<std::string> left_out_lines(const HotReport& report, const HotOptions& options) {
     std::vector<std::string> lines;
     const bool credited = report.hot.kernel_credited_percent > 0;
+    if (auto kernel = kernel_line(report.hot.left_out); credited && !kernel.empty())
+        lines.push_back(std::move(kernel));
     for (const auto& line : report.hot.left_out)
-        lines.push_back(left_out_line(line, credited, report.changed));
+        if (!credited || line.why != LeftOut::kernel) lines.push_back(left_out_line(line, report.changed));
     const bool one = report.hot.below_limit == 1;
     if (report.hot.below_limit > 0)
         lines.push_back(fmt::format("left out: {} function{} of at most {} %{}, {}{}", report.hot.below_limit,

@@ -44,7 +44,8 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
 /// that can be read: `module:_Z1fi  # 36.2 %, f(int)`.
 std::string hot_list_text(const HotReport& report);
 
-/// One line for everything that is not in the list, with the reason; then the notes. Names in it are as perf
+/// A line for each thing that is not in the list, with the reason (one for all kernel symbols whose time counts
+/// for others); then the notes. Names in it are as perf
 /// printed them: make them safe before they reach a terminal.
 std::vector<std::string> left_out_lines(const HotReport& report, const HotOptions& options);
 

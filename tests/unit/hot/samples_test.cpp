@@ -91,6 +91,13 @@ TEST_CASE("a report gives the functions by their own time, and says what it leav
               "perf record -g"});
 }
 
+TEST_CASE("kernel symbols whose time counts for others are one line") {
+    auto report = report_of("handoff.txt", 10);
+    report.hot.kernel_credited_percent = 1;
+    CHECK(rdam::left_out_lines(report, {.min_percent = 10, .module = {}}).front() ==
+          "left out: 2 kernel symbols (44.2 %): the time counts for the functions that called them");
+}
+
 TEST_CASE("only functions of the modules that were asked for are kept") {
     const auto report = report_of("openssl.txt", 1, "libcrypto*");
     CHECK(rdam::hot_list_text(report) ==

@@ -36,13 +36,6 @@ std::string size_text(std::uint64_t bytes) {
                                  : fmt::format("{:.1f} MB", value / kKilo / kKilo);
 }
 
-/// "SIGSEGV (Segmentation fault)".
-std::string signal_text(int signal) {
-    const char* name = sigabbrev_np(signal);
-    return name == nullptr ? fmt::format("signal {}", signal)
-                           : fmt::format("SIG{} ({})", name, sigdescr_np(signal));
-}
-
 /// Why there is no trace; empty if there was nothing to be recorded.
 std::string why_none(const Output& output) {
     if (std::string failure = output.name.failure(); !failure.empty()) return failure;
@@ -241,7 +234,6 @@ Result<Output> claim_output(const std::string& wanted, const std::string& run) {
         output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
         output.path = absolute(output.shown);
         output.name = trace::NameLock(output.path, run);
-        say(fmt::format("another recording is writing {}: this one goes to {}", wanted, output.shown));
     }
     if (!output.is_pattern || has_known_folder(output))
         if (const auto there = trace::check_place(output.path, output.name); !there)

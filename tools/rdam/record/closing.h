@@ -27,8 +27,7 @@ struct Output {
     std::vector<std::string> written = {};  ///< after close_run(): those of the run
 };
 
-/// Takes the name `wanted`, or one beside it (with a line to stderr) if another recording holds it, for the
-/// run `run`. Fails if no trace can be written there.
+/// Takes the name `wanted`, or one beside it if another recording holds it, for the run `run`. Fails if no trace can be written there.
 Result<Output> claim_output(const std::string& wanted, const std::string& run);
 
 enum class Outcome : std::uint8_t {

@@ -203,6 +203,12 @@ Result<Program> find_program(std::vector<std::string> arguments) {
     return program;
 }
 
+std::string signal_text(int signal) {
+    const char* name = sigabbrev_np(signal);
+    return name == nullptr ? fmt::format("signal {}", signal)
+                           : fmt::format("SIG{} ({})", name, sigdescr_np(signal));
+}
+
 void survive_file_limit() {
     on_file_limit = std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -42,6 +42,9 @@ struct ProgramEnd {
     int signal = 0;  ///< that signal, unless a message has said why
 };
 
+/// "SIGSEGV (Segmentation fault)".
+std::string signal_text(int signal);
+
 /// Runs it with these variables set, waits, and returns how it ended. Meanwhile the terminal's interrupt and
 /// quit, and SIGUSR1, SIGUSR2 and SIGALRM, are the program's business, and SIGTERM and SIGHUP are passed on
 /// to it.

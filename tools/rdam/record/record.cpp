@@ -182,13 +182,6 @@ std::string with_secret(const std::string& name) {
     return fmt::format("{}{}{:016x}{:016x}", name, trace::kSecretMark, secret[0], secret[1]);
 }
 
-/// The option wins over the variable.
-std::string wanted_output(const RecordOptions& options) {
-    if (options.output) return *options.output;
-    const char* variable = std::getenv("RDAM_OUTPUT");
-    return variable == nullptr || *variable == '\0' ? "trace.bin" : variable;
-}
-
 Result<Variables> make_variables(const RecordOptions& options, const std::string& preloaded,
                                  const std::string& output, const std::string& run,
                                  TemporaryList& temporary) {
@@ -252,6 +245,12 @@ CLI::Validator values_of(const settings::Setting& setting) {
 
 }  // namespace
 
+std::string wanted_output(const RecordOptions& options) {
+    if (options.output) return *options.output;
+    const char* variable = std::getenv("RDAM_OUTPUT");
+    return variable == nullptr || *variable == '\0' ? "trace.bin" : variable;
+}
+
 Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options) {
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     const auto library = find_library();
@@ -269,8 +268,11 @@ Result<Recorded> record_program(const std::vector<std::string>& command, const R
             kStorageBesideAuditor);
     const std::string name = run_name();
     const std::string whole_name = with_secret(name);
-    auto output = claim_output(wanted_output(options), whole_name);
+    const std::string wanted = wanted_output(options);
+    auto output = claim_output(wanted, whole_name);
     if (!output) return tl::unexpected(output.error());
+    if (output->shown != wanted)
+        say(fmt::format("another recording is writing {}: this one goes to {}", wanted, output->shown));
     PreloadLink link;
     const auto preloaded = link.path_of(*library);
     if (!preloaded) return tl::unexpected(preloaded.error());
@@ -288,7 +290,9 @@ Result<Recorded> record_program(const std::vector<std::string>& command, const R
     }
     const bool failed =
         outcome == Outcome::nothing_wrapped || (end->status == 0 && outcome != Outcome::whole);
-    return Recorded{.status = failed ? kExitBadInput : end->status, .traces = std::move(output->written)};
+    return Recorded{.status = failed ? kExitBadInput : end->status,
+                    .of_program = end->status,
+                    .traces = std::move(output->written)};
 }
 
 void add_recorder_settings(CLI::App& app, RecordOptions& options) {

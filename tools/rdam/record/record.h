@@ -27,8 +27,12 @@ struct RecordOptions {
 /// An option for each setting of the recorder. `options` has to live as long as `app`.
 void add_recorder_settings(CLI::App& app, RecordOptions& options);
 
+/// Where the trace is to go: the option wins over the variable.
+std::string wanted_output(const RecordOptions& options);
+
 struct Recorded {
     int status = 0;                   ///< for exit()
+    int of_program = 0;               ///< the program's own, even if not all has been recorded
     std::vector<std::string> traces;  ///< that there are
 };
 

@@ -1,31 +1,35 @@
 // `rdam run`: the whole way from a program to its scores.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tools/base/files.h"
+#include "tools/base/interruption.h"
 #include "tools/base/result.h"
+#include "tools/base/units.h"
 #include "tools/base/unmovable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/record/closing.h"
+#include "tools/rdam/record/perf.h"
 #include "tools/rdam/record/program.h"
 #include "tools/rdam/record/record.h"
+#include "tools/rdam/record/streams.h"
 
 namespace rdam {
 namespace {
@@ -45,50 +49,6 @@ class Signals : private Unmovable {
   private:
     static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGHUP};
     std::array<struct sigaction, kSignals.size()> before_{};
-};
-
-/// What a program reads from standard input can be read again.
-class StandardInput {
-  public:
-    /// Error: it is a pipe or the like.
-    static Result<StandardInput> again() {
-        struct stat status {};
-        if (fstat(STDIN_FILENO, &status) != 0) return StandardInput{};
-        if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-            return fail(
-                "standard input is a pipe, which cannot be read again in the second run; give the program a "
-                "file (< FILE), or run perf, rdam hot and rdam record one by one");
-        StandardInput input;
-        if (S_ISREG(status.st_mode)) input.begin_ = lseek(STDIN_FILENO, 0, SEEK_CUR);
-        return input;
-    }
-    void rewind() const {
-        if (begin_ >= 0) lseek(STDIN_FILENO, begin_, SEEK_SET);
-    }
-
-  private:
-    off_t begin_ = -1;  ///< -1: it is a terminal, a device or closed
-};
-
-/// Standard output goes nowhere as long as this lives, unless it is a terminal.
-class Silence : private Unmovable {
-  public:
-    Silence() {
-        if (isatty(STDOUT_FILENO) != 0) return;
-        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere < 0) return;
-        before_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        if (before_ >= 0) dup2(nowhere, STDOUT_FILENO);
-        close(nowhere);
-    }
-    ~Silence() {
-        if (before_ < 0) return;
-        dup2(before_, STDOUT_FILENO);
-        close(before_);
-    }
-
-  private:
-    int before_ = -1;
 };
 
 /// Runs it with the signals of the user, and waits.
@@ -114,118 +74,189 @@ Result<ProgramEnd> run_rdam(std::vector<std::string> arguments) {
     return run_tool(*own, std::move(arguments));
 }
 
-/// The first run.
+/// The first run, under perf.
 class Profile {
   public:
     explicit Profile(const TemporaryFolder& folder)
         : data_(folder.file("perf.data")), list_(folder.file("hot.txt")) {}
 
-    /// How the program ended under perf; nothing: perf has not recorded anything.
-    Result<std::optional<ProgramEnd>> record(const std::string& perf,
-                                             const std::vector<std::string>& command) {
+    Result<ProgramEnd> record(const std::vector<std::string>& command) {
         std::vector<std::string> arguments{"perf", "record", "-q", "-g", "-o", data_, "--"};
         arguments.insert(arguments.end(), command.begin(), command.end());
-        const Silence silence;
-        const auto end = run_tool(perf, arguments);
-        if (!end) return tl::unexpected(end.error());
-        if (end->signal != 0 || has_data()) return *end;
-        say("perf could not record the program, so only functions that wait are recorded; rdam doctor says "
-            "what perf lacks");
-        return std::nullopt;
+        const DroppedOutput dropped;
+        return run_tool(find_in_path("perf"), arguments);
     }
 
-    bool has_data() const {
-        struct stat status {};
-        return stat(data_.c_str(), &status) == 0 && status.st_size > 0;
+    /// False: perf has failed, perhaps for lack of room, and how the first run ended is how perf did.
+    bool is_complete() const {
+        constexpr std::size_t kSizeAt = 48;  // of the samples: 0 until perf ends well
+        const auto header = read_beginning(data_, kSizeAt + sizeof(std::uint64_t));
+        if (!header || header->empty()) return false;
+        std::uint64_t size = 0;
+        if (!header->starts_with("PERFILE2") || header->size() < kSizeAt + sizeof size) return true;
+        std::memcpy(&size, header->data() + kSizeAt, sizeof size);
+        return size != 0;
     }
     /// Writes the list of functions to record. How rdam hot, which has said what is wrong, ended.
     Result<ProgramEnd> write_list() { return run_rdam({"hot", data_, "-o", list_}); }
     const std::string& list() const { return list_; }
 
     /// What is hot so far, on standard output.
-    void show() const { static_cast<void>(run_rdam({"hot", data_})); }
+    void show() const { static_cast<void>(run_rdam({"hot", "--no-waits", data_})); }
 
   private:
     std::string data_;
     std::string list_;
 };
 
-/// Runs the command under perf, and puts what is hot on the list. The exit status of a way that ends here;
-/// nothing: it goes on.
-Result<std::optional<int>> find_functions(const std::vector<std::string>& command,
-                                          const TemporaryFolder& folder, RecordOptions& options) {
-    const std::string perf = find_in_path("perf");
-    if (perf.empty()) {
-        say("perf is not installed, so only functions that wait are recorded; install perf for the others");
-        return std::nullopt;
-    }
-    const auto input = StandardInput::again();
-    if (!input) return tl::unexpected(input.error());
-    say(fmt::format("{} is run twice: first under perf, to find its functions, then recorded{}",
-                    command.front(),
-                    isatty(STDOUT_FILENO) != 0 ? "" : " (what it prints in the first run is dropped)"));
-    Profile profile{folder};
-    const auto first = profile.record(perf, command);
-    if (!first) return tl::unexpected(first.error());
-    input->rewind();
-    if (!*first) return std::nullopt;
-    if (const int signal = (*first)->signal; signal != 0) {
-        const bool any = signal == SIGINT && profile.has_data();
-        say(fmt::format("the first run was {}, and nothing has been recorded{}",
-                        signal == SIGINT ? "interrupted" : fmt::format("ended by signal {}", signal),
-                        any ? "; these functions were hot so far:" : ""));
-        if (any) profile.show();
-        return (*first)->status;
-    }
-    if ((*first)->status != 0) say(fmt::format("the first run ended with exit code {}", (*first)->status));
-    const auto written = profile.write_list();
-    if (!written) return tl::unexpected(written.error());
-    if (written->signal != 0) {
-        say("interrupted between the two runs: nothing has been recorded");
-        return written->status;
-    }
-    if (written->status != 0) {
-        say("so only functions that wait are recorded");
-        return std::nullopt;
-    }
-    options.functions = profile.list();
-    return std::nullopt;
+/// Whoever sends it wants the program to end, and not to run again.
+bool is_from_outside(int signal) {
+    constexpr std::array kWanted{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGKILL};
+    return std::ranges::find(kWanted, signal) != kWanted.end();
 }
 
-/// Before the first run, which may last for hours.
-Result<void> check_output_folder(const RecordOptions& options) {
-    const char* const variable = std::getenv("RDAM_OUTPUT");
-    const std::filesystem::path output = options.output        ? *options.output
-                                         : variable != nullptr ? variable
-                                                               : "";
-    const std::string folder = output.has_parent_path() ? output.parent_path().string() : ".";
-    if (folder.find('%') != std::string::npos || access(folder.c_str(), W_OK) == 0) return {};
-    return fail("cannot write the trace in {}: {}; give another file with -o", folder, std::strerror(errno));
-}
+class WholeWay : private Unmovable {
+  public:
+    WholeWay(const std::vector<std::string>& command, RecordOptions options)
+        : command_(command), options_(std::move(options)) {}
 
-Result<int> run_whole_way(const std::vector<std::string>& command, RecordOptions options) {
-    if (command.empty()) return fail("no program to run: rdam run [OPTIONS] PROGRAM [ARGUMENTS]");
-    if (const auto program = find_program(command); !program) return tl::unexpected(program.error());
-    const auto folder = TemporaryFolder::create("run");
-    if (!folder) return tl::unexpected(folder.error());
-    if (!options.functions && std::getenv("RDAM_FUNCTIONS") == nullptr) {
-        if (const auto there = check_output_folder(options); !there) return tl::unexpected(there.error());
-        const auto ended = find_functions(command, *folder, options);
-        if (!ended) return tl::unexpected(ended.error());
-        if (*ended) return **ended;
+    Result<int> go() {
+        if (!options_.functions && std::getenv("RDAM_FUNCTIONS") == nullptr) {
+            const auto end = find_functions();
+            if (!end) return tl::unexpected(end.error());
+            if (*end) return **end;
+        }
+        const auto recorded = record();
+        if (!recorded) return tl::unexpected(recorded.error());
+        if (recorded->traces.empty()) return recorded->status;
+        const int status = recorded->of_program;
+        if (first_ && *first_ != status && status < kDeathBySignal)
+            say(fmt::format(
+                "the second run ended with exit code {}, and the first with {}: if it did not find what the "
+                "first had changed, give -f LIST, which needs one run",
+                status, *first_));
+        return analyze(*recorded);
     }
-    const auto recorded = [&] {
+
+  private:
+    static constexpr int kDeathBySignal = 128;
+
+    /// The exit status if the way ends here; nothing: it goes on.
+    Result<std::optional<int>> find_functions() {
+        // Before the first run, which may last for hours.
+        if (const auto output = claim_output(wanted_output(options_), "run"); !output)
+            return tl::unexpected(output.error());
+        auto folder = TemporaryFolder::create("run");
+        if (!folder) return tl::unexpected(folder.error());
+        folder_.emplace(std::move(*folder));
+        const auto trouble = try_perf(*folder_);
+        if (Interruption::came()) return interrupted();
+        if (trouble) {
+            say(fmt::format("{}; so only functions that wait are recorded, in one run; for the others: {}",
+                            trouble->what, trouble->remedy));
+            return std::nullopt;
+        }
+        auto input = RepeatedInput::create();
+        if (!input) return tl::unexpected(input.error());
+        input_.emplace(std::move(*input));
+        say_what_comes();
+        Profile profile{*folder_};
+        if (const auto begun = input_->begin_run(false); !begun) return tl::unexpected(begun.error());
+        const auto end = profile.record(command_);
+        input_->end_run();
+        if (!end) return tl::unexpected(end.error());
+        return go_on_after(*end, profile);
+    }
+
+    Result<std::optional<int>> go_on_after(const ProgramEnd& end, Profile& profile) {
+        if (is_from_outside(end.signal)) {
+            const bool any = end.signal == SIGINT && profile.is_complete();
+            say(fmt::format(
+                "the first run was {}, and nothing has been recorded{}",
+                end.signal == SIGINT ? "interrupted" : fmt::format("ended by {}", signal_text(end.signal)),
+                any ? "; these functions were hot so far:" : ""));
+            if (any) profile.show();
+            return end.status;
+        }
+        if (Interruption::came()) return interrupted();
+        if (const auto whole = input_->is_whole(); !whole) return tl::unexpected(whole.error());
+        if (!profile.is_complete()) {
+            say(fmt::format(
+                "perf has not completed the first run, so only functions that wait are recorded; if {} "
+                "has no room for its samples, set TMPDIR",
+                folder_->path()));
+            return std::nullopt;
+        }
+        first_ = end.status;
+        if (end.signal != 0)
+            say(fmt::format("the first run was ended by {}", signal_text(end.signal)));
+        else if (end.status != 0)
+            say(fmt::format("the first run ended with exit code {}", end.status));
+        const auto written = profile.write_list();
+        if (!written) return tl::unexpected(written.error());
+        if (written->signal != 0 || Interruption::came()) return interrupted();
+        if (written->status != 0)
+            say("so only functions that wait are recorded");
+        else
+            options_.functions = profile.list();
+        return std::nullopt;
+    }
+
+    static int interrupted() {
+        say("interrupted: nothing has been recorded");
+        return kDeathBySignal + SIGINT;
+    }
+
+    void say_what_comes() const {
+        const bool drops = DroppedOutput::drops();
+        const bool keeps = input_->is_kept();
+        const std::string_view streams =
+            drops && keeps ? "; the first run's output is dropped, and its input kept for the second"
+            : drops        ? "; the first run's output is dropped"
+            : keeps        ? "; the first run's input is kept for the second"
+                           : "";
+        say(fmt::format(
+            "{} runs twice: under perf, to find its functions, then recorded{} (step by step: perf record "
+            "-g, rdam hot, rdam record, rdam analyze)",
+            command_.front(), streams));
+    }
+
+    Result<Recorded> record() {
+        if (input_)
+            if (const auto begun = input_->begin_run(true); !begun) return tl::unexpected(begun.error());
         const Signals signals;
-        return record_program(command, options);
-    }();
-    if (!recorded) return tl::unexpected(recorded.error());
-    if (recorded->traces.empty()) return recorded->status;
-    std::vector<std::string> analyze{"analyze", "--"};
-    analyze.insert(analyze.end(), recorded->traces.begin(), recorded->traces.end());
-    const auto analyzed = run_rdam(std::move(analyze));
-    if (!analyzed) return tl::unexpected(analyzed.error());
-    return recorded->status == 0 ? analyzed->status : recorded->status;
-}
+        auto recorded = record_program(command_, options_);
+        if (input_) input_->end_run();
+        return recorded;
+    }
+
+    static Result<int> analyze(const Recorded& recorded) {
+        std::vector<std::string> arguments{"analyze", "--"};
+        arguments.insert(arguments.end(), recorded.traces.begin(), recorded.traces.end());
+        const auto end = run_rdam(std::move(arguments));
+        if (!end) return tl::unexpected(end.error());
+        say_what_next(recorded.traces);
+        return recorded.status == 0 ? end->status : recorded.status;
+    }
+
+    /// The last line.
+    static void say_what_next(const std::vector<std::string>& traces) {
+        constexpr std::size_t kMost = 3;
+        const std::span named{traces.data(), std::min(traces.size(), kMost)};
+        const std::string first = command_text({traces.front()});
+        say(fmt::format(
+            "go on with rdam analyze -i {} (on a screen), rdam report {}{} (a page for a browser) or rdam "
+            "explain {} "
+            "(in few words)",
+            first, command_text({named.begin(), named.end()}), traces.size() > kMost ? " …" : "", first));
+    }
+
+    const std::vector<std::string>& command_;
+    RecordOptions options_;
+    std::optional<TemporaryFolder> folder_;  // of the first run
+    std::optional<RepeatedInput> input_;     // of two runs
+    std::optional<int> first_;               // the exit status of the first run
+};
 
 }  // namespace
 
@@ -238,7 +269,12 @@ Run add_run(CLI::App& app) {
     app.add_option("-o,--output", options->output, "Write the trace to FILE")
         ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
     add_recorder_settings(app, *options);
-    return [options, &app] { return run_whole_way(app.remaining(), *options); };
+    return [options, &app]() -> Result<int> {
+        const std::vector<std::string> command = app.remaining();
+        if (const auto program = find_program(command); !program) return tl::unexpected(program.error());
+        const Interruption interruption;  // what is temporary goes even then
+        return WholeWay{command, *options}.go();
+    };
 }
 
 }  // namespace rdam
