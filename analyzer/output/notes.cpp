@@ -318,6 +318,8 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
         return fmt::format("{} until {} {}{} {}{}", begin, edge.owners,
                            edge.kind == "semaphore" ? "post" : "signal", one_owner ? "s" : "",
                            edge.object_name, edge.meanwhile);
+    if (edge.reason == For::end)
+        return fmt::format("{} until {} end{}{}", begin, edge.owners, one_owner ? "s" : "", edge.meanwhile);
     return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,
                        one_owner ? "has" : "have in turn", edge.meanwhile);
 }
@@ -329,8 +331,8 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges)
         if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
-            lines.push_back(edge_line(edge, graph.at_least()));
-    if (lines.empty()) return lines;
+            lines.push_back(edge_line(edge, graph.at_least() && edge.reason != hints::WaitEdge::For::end));
+    if (lines.empty() || graph.joins_alone) return lines;
     const std::string woken =
         graph.woken >= kMinShare
             ? fmt::format(", and for {} the thread had been woken and could not go on yet",

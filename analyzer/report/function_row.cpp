@@ -392,9 +392,12 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     return row;
 }
 
-const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
-    if (!function.waits && !function.busy_waits) return nullptr;
+const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
     return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+}
+
+const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
+    return function.waits || function.busy_waits ? known_function(function) : nullptr;
 }
 
 bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,

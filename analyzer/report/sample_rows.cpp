@@ -95,8 +95,8 @@ void add_timelines(const RowContext& context, Report& report) {
         timeline.end = std::max(context.spans[t].begin, context.spans[t].end);
         timeline.calls.reserve(thread->windows.calls().size());
         for (const samples::WindowCall& call : thread->windows.calls())
-            timeline.calls.push_back(
-                {call.function, call.begin, call.end, only_key(*thread, call.group), call.duration});
+            timeline.calls.push_back({call.function, call.begin, call.end, only_key(*thread, call.group),
+                                      call.duration, call.returned});
         timeline.waits.assign(thread->owned_waits.calls().begin(), thread->owned_waits.calls().end());
         timeline.off.assign(thread->off_in_timeline.calls().begin(), thread->off_in_timeline.calls().end());
     }
