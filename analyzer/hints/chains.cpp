@@ -106,7 +106,9 @@ std::vector<Change> changes_of(const Waits& waits, std::size_t threads) {
     for (std::size_t t = 0; t < threads; ++t)
         for (const Held::By by : Held::kBys)
             for (const Held& part : waits.of_thread(t, by)) {
-                if (!part.is_owned() || part.owner == t || part.time.begin >= part.time.end) continue;
+                if (by == Held::By::end || !part.is_owned() || part.owner == t ||
+                    part.time.begin >= part.time.end)
+                    continue;
                 changes.push_back({part.time.begin, true, t, part.owner});
                 changes.push_back({part.time.end, false, t, part.owner});
             }

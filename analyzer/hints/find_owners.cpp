@@ -1,4 +1,5 @@
-// Which thread had the lock that was waited for, came last to the barrier, or ended the wait, and what was it doing?
+// Which thread had the lock that was waited for, came last to the barrier, ended the wait, or was to end itself, and
+// what was it doing?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,8 +51,10 @@ class WaitSums {
                                        100 * share, loss_.row.name, loser ? " by " + thread(*loser) : "");
         text += by_ == Held::By::owner     ? of_lock(who, meanwhile, known, woken)
                 : by_ == Held::By::arrival ? of_barrier(who, meanwhile, known, woken)
+                : by_ == Held::By::end     ? of_join(who, meanwhile, known, woken)
                                            : of_notifier(who, meanwhile, known, woken);
-        constexpr std::array kKinds{HintKind::owner, HintKind::last_to_come, HintKind::notifier};
+        constexpr std::array kKinds{HintKind::owner, HintKind::last_to_come, HintKind::notifier,
+                                    HintKind::joined};
         Hint hint{.kind = kKinds[static_cast<std::size_t>(by_)], .text = std::move(text), .share = share};
         if (doing.inside) hint.concurrent_function = loss_.info.functions[doing.inside->function].name;
         if (owner) hint.concurrent_thread = loss_.report.threads[*owner].tid;
@@ -108,6 +111,13 @@ class WaitSums {
                            woken >= kWorthSaying
                                ? fmt::format("; for {:.0f} % it has, and {}", 100 * woken, rest)
                                : std::string{});
+    }
+
+    static std::string of_join(const std::string& who, const std::string& meanwhile, double known,
+                               double woken) {
+        return woken > known
+                   ? "the thread that is joined has ended, and the one that joins it has not come to run yet"
+                   : fmt::format("{} has not ended yet{}", who, meanwhile);
     }
 
     double share_of(double waited) const { return whole_ > 0 ? scale_ * waited / whole_ : 0; }

@@ -85,7 +85,7 @@ void find_processors(const LossPart& loss, Hints& hints);
 void find_instructions(const LossPart& loss, Hints& hints);
 
 /// `owner`: the thread that had the lock that was waited for; `last_to_come`: that came last to the barrier;
-/// `notifier`: that ended the wait.
+/// `notifier`: that ended the wait; `joined`: whose end was waited for.
 void find_owners(const LossPart& loss, Hints& hints);
 /// `concurrent`: a function that another thread is inside while calls are slow.
 void find_concurrent_functions(const LossPart& loss, Hints& hints);

@@ -195,7 +195,8 @@ class FindingSearch {
         if (work != hints.end()) finding.work = *work;
         const auto named = std::ranges::find_if(hints, [](const Hint& hint) {
             return hint.kind == HintKind::owner || hint.kind == HintKind::last_to_come ||
-                   hint.kind == HintKind::notifier || hint.kind == HintKind::concurrent;
+                   hint.kind == HintKind::notifier || hint.kind == HintKind::joined ||
+                   hint.kind == HintKind::concurrent;
         });
         if (named != hints.end()) {
             finding.partner = *named;

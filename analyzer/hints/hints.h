@@ -42,6 +42,7 @@ enum class HintKind : std::uint8_t {
     owner,
     last_to_come,
     notifier,
+    joined,
     concurrent,
     two_times,
     waits,
@@ -68,7 +69,8 @@ struct Hint {
     std::string parameter = {};                ///< of `parameter`: its name
     std::optional<double> explains = {};       ///< the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< the score that would be left with it as a key
-    std::string concurrent_function = {};      ///< of `concurrent`, `owner`, `last_to_come`, `notifier`
+    std::string concurrent_function = {};      ///< of `concurrent`, `owner`, `last_to_come`, `notifier`,
+                                               ///< `joined`
     /// tid of the thread inside it, or that was waited for, if nearly always the same.
     std::optional<std::uint32_t> concurrent_thread = {};
     /// tid of the thread that lost nearly all, if there is one.
@@ -128,14 +130,14 @@ using VariableAt = std::function<std::string(std::uint64_t address)>;
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at = {});
 
-// Who waits for whom. Known of mutexes that name their owners (trace::owner_words), of barriers, and of functions
-// whose partners are recorded (CatalogueFunction::given_back_by, woken_by), in the windows of time that are kept
-// of all threads.
+// Who waits for whom. Known of mutexes that name their owners and of joins (trace::owner_words), of barriers, and of
+// functions whose partners are recorded (CatalogueFunction::given_back_by, woken_by), in the windows of time that are
+// kept of all threads.
 
 /// Threads with one name that wait for threads with one name: for a lock which these have, at a barrier to
-/// which these come last, or until these notify them.
+/// which these come last, or until these notify them, or end.
 struct WaitEdge {
-    enum class For : std::uint8_t { owner, last_to_come, notifier };
+    enum class For : std::uint8_t { owner, last_to_come, notifier, end };
 
     std::string waiters, owners;  ///< for people: `thread 7 (reader)`, `3 threads (worker)`
     std::vector<std::uint32_t> waiter_tids, owner_tids;
@@ -187,12 +189,13 @@ struct ThreadWait {
     }
 };
 
-/// All such waits: known + woken + what is not known = 1.
+/// All such waits but joins, of which it is always known for whom: known + woken + what is not known = 1.
 struct WaitGraph {
     static constexpr std::size_t kInWords = 5;
     static constexpr double kWorthALine = 0.05;  ///< WaitEdge::share
 
-    bool recorded = false;  ///< there are such waits
+    bool recorded = false;     ///< there are such waits, or joins
+    bool joins_alone = false;  ///< … and no others
     /// The largest: those worth a line first, of these those that are no waits by design first, then the largest first.
     std::vector<WaitEdge> edges = {};
     std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: none is recorded

@@ -164,10 +164,11 @@ class Graph {
 
     WaitGraph result(const VariableAt& variable_at) const {
         WaitGraph graph;
-        if (all_ <= 0) return graph;
-        graph.known = known_ / all_;
+        if (!recorded_) return graph;
         graph.recorded = true;
-        graph.woken = woken_ / all_;
+        graph.joins_alone = all_ <= 0;
+        graph.known = all_ > 0 ? known_ / all_ : 1;
+        graph.woken = all_ > 0 ? woken_ / all_ : 0;
         if (blocked_ > 0 && report_.switches.lost == 0)
             graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;
@@ -196,7 +197,7 @@ class Graph {
     static constexpr std::size_t kFewObjects = 16;
     static constexpr std::size_t kMaxEdges = 64;
     /// By Held::By.
-    static constexpr std::array kSubjects{"the owner", "the last one", "the notifier"};
+    static constexpr std::array kSubjects{"the owner", "the last one", "the notifier", "the joined one"};
 
     using Pair = std::tuple<std::string, std::string, Held::By>;
     using Key = std::pair<Pair, std::uint64_t>;
@@ -227,10 +228,14 @@ class Graph {
 
     void add(std::size_t thread, const Held& part) {
         const double ticks = part.time.ticks();
-        all_ += ticks;
-        if (part.owner == Held::kWoken) woken_ += ticks;
+        recorded_ = true;
+        // Of joins it is always known for whom: they would hide what is not known of other waits.
+        if (part.by != Held::By::end) {
+            all_ += ticks;
+            if (part.owner == Held::kWoken) woken_ += ticks;
+            if (part.is_owned()) known_ += ticks;
+        }
         if (!part.is_owned()) return;
-        known_ += ticks;
         Edge& edge = edges_
                          .try_emplace(key_of(thread, part),
                                       Edge{{info_, report_, activities_}, part.function, part.kind})
@@ -245,7 +250,7 @@ class Graph {
         Intervals waits;
         for (const Held::By by : Held::kBys)
             for (const Held& part : activities_.waits().of_thread(thread, by))
-                waits.push_back(part.time);
+                if (by != Held::By::end) waits.push_back(part.time);
         all_blocked_ += product(Steps{united(std::move(waits))}, activities_.blocked(thread));
         blocked_ += activities_.blocked_ticks(thread);
     }
@@ -379,6 +384,7 @@ class Graph {
     std::map<std::size_t, std::map<std::size_t, double>> owners_of_;  // ticks, by waiter and owner
     std::map<std::string, End> ends_;                                 // by group
     double circular_ = 0;
+    bool recorded_ = false;
     double all_ = 0, known_ = 0, woken_ = 0, all_blocked_ = 0, blocked_ = 0;
 };
 

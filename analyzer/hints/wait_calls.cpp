@@ -49,8 +49,9 @@ std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRu
                               const Relation& relation) {
     std::map<std::pair<std::uint32_t, std::vector<std::string>>, Pairing> by_partners;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
-        const CatalogueFunction* const known = score::known_wait(info.functions[f]);
+        const CatalogueFunction* const known = score::known_function(info.functions[f]);
         if (known == nullptr || (known->*relation.known).empty()) continue;
+        if (!known->tries() && score::known_wait(info.functions[f]) == nullptr) continue;
         Pairing& pairing = by_partners[{info.functions[f].object, known->*relation.known}];
         pairing.waiters.push_back(f);
         pairing.kind = kind_of(*known);
@@ -98,10 +99,12 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
     // Of what a rule is about, several threads may have it, and what is given may be kept.
     Role role{
         .number = number, .waits = waits, .addressed = pointer, .shared = true, .counts = pairing.ruled};
-    if (const CatalogueFunction* const known = Catalogue::builtin().find(linkage_name(function));
-        known != nullptr) {
+    if (const CatalogueFunction* const known = score::known_function(function); known != nullptr) {
         role.addressed = pointer || !known->keys.empty();
         role.shared = known->shared || pairing.ruled;
+        role.tries = known->tries();
+        role.zero_fails = known->zero_fails;
+        role.other_fails = known->other_fails;
         role.wakes_all = known->wakes_all;
         role.counts = known->counts;
     }
@@ -113,6 +116,14 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
 bool is_complete(const trace::FunctionInfo& function) {
     return function.windowed_since == 0 && !function.sampled && function.switched_off == 0 &&
            function.most_rate == 0;
+}
+
+std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {
+    std::map<std::uint32_t, std::size_t> threads;
+    for (std::size_t t = 0; t < report.threads.size(); ++t)
+        if (const auto [at, anew] = threads.emplace(report.threads[t].tid, t); !anew)
+            at->second = Held::kNotKnown;
+    return threads;
 }
 
 std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::NamedRules& rules) {

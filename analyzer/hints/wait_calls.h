@@ -25,6 +25,9 @@ struct Wait {
     std::string_view kind;  ///< as Held::kind
 };
 
+/// The only thread with this tid, Held::kNotKnown where there are several.
+std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report);
+
 /// Functions and their partners, which are about the same objects (CatalogueFunction, score::NamedRules).
 struct Pairing {
     std::vector<std::uint32_t> waiters, partners;  ///< indices into TraceInfo::functions
@@ -44,8 +47,21 @@ bool is_complete(const trace::FunctionInfo& function);
 struct Role {
     std::uint32_t number = 0;  ///< of the pairing
     bool waits = false;        ///< else it is a partner
+    bool tries = false;        ///< `waits` is not to be taken literally: it takes what is free
     bool addressed = false;    ///< it works on an object with an address, whether that is a key or not
     bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
+    bool zero_fails = false, other_fails = false;            ///< likewise
+
+    /// It is known that the call has not taken anything, or that nobody has ended its wait.
+    bool failed(const score::TimedCall& call) const {
+        return (zero_fails && call.returned == samples::Returned::zero) ||
+               (other_fails && call.returned == samples::Returned::other);
+    }
+    /// It is known that it has not failed.
+    bool succeeded(const score::TimedCall& call) const {
+        return !failed(call) &&
+               ((!zero_fails && !other_fails) || call.returned != samples::Returned::not_known);
+    }
 };
 
 /// By function, of all of these.

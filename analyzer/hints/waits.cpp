@@ -186,6 +186,7 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
                   *time);
     add_arrivals(info, report, add_as(Held::By::arrival));
     add_notifiers(info, report, *time, add_as(Held::By::notifier));
+    add_ends(report, add_as(Held::By::end));
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         Cutter cutter;
         for (ByThread& threads : waits.by_)

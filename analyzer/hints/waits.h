@@ -55,11 +55,12 @@ struct Held {
         owner,     ///< who has the mutex, or another lock
         arrival,   ///< who comes last to the barrier
         notifier,  ///< who ends the wait: signals the condition variable, posts the semaphore
+        end,       ///< who is joined: the wait ends when that thread does
     };
-    static constexpr std::array kBys{By::owner, By::arrival, By::notifier};
+    static constexpr std::array kBys{By::owner, By::arrival, By::notifier, By::end};
     static constexpr std::size_t kNotKnown = SIZE_MAX;
-    /// For nobody in particular: the mutex has been given back, all have come, or the thread has been notified,
-    /// and it has not come to run yet. Meanwhile others may have had the mutex.
+    /// For nobody in particular: the mutex has been given back, all have come, the thread has been notified or
+    /// the joined one has ended, and it has not come to run yet. Meanwhile others may have had the mutex.
     static constexpr std::size_t kWoken = kNotKnown - 1;
 
     Interval time;

@@ -28,6 +28,7 @@ class LockOwners {
         std::uint64_t since = 0;
         std::size_t owner = Held::kNotKnown;
         std::size_t before = Held::kNotKnown;  ///< of kWoken: who gave it back
+        bool perhaps = false;                  ///< what has been given back may have been taken
     };
 
   private:
@@ -43,5 +44,7 @@ void add_arrivals(const trace::TraceInfo& info, const score::Report& report, con
 /// Who signals condition variables, posts semaphores, or calls what ends a wait by a rule.
 void add_notifiers(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
                    const AddPart& add);
+/// Which threads are joined.
+void add_ends(const score::Report& report, const AddPart& add);
 
 }  // namespace rdam::hints

@@ -25,6 +25,7 @@ struct Notified {
 /// The waits for one object, and its signals.
 struct Notifying {
     std::vector<Wait> waits;
+    std::vector<Wait> timed_out;  ///< for nobody that is known: none of the signals is theirs
     std::vector<Signal> signals;
 };
 
@@ -96,9 +97,11 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
     each_call(info, all, report, [&](const Role& role, const score::TimedCall& call, std::size_t thread) {
         const auto address = object_of(call, role);
         const Object object{role.number, address.value_or(0)};
-        if (role.waits && waits_are_complete[role.number])
-            objects[object].waits.push_back(
-                {{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+        if (role.waits && waits_are_complete[role.number]) {
+            Notifying& of_object = objects[object];
+            (role.failed(call) ? of_object.timed_out : of_object.waits)
+                .push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
+        }
         if (!role.waits && all[role.number].complete && address)
             objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
     });
@@ -110,6 +113,8 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
 void add_notifiers(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time,
                    const AddPart& add) {
     for (auto& [object, all] : notifications_in(info, report)) {
+        for (const Wait& wait : all.timed_out)
+            add(wait, wait.time, Held::kNotKnown);
         for (const Notified& each : notified(all)) {
             const Interval& wait = each.wait->time;
             // Another may have ended it in a time that is not kept.

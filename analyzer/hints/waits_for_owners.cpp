@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "analyzer/hints/waits_for.h"
+#include "analyzer/report/function_row.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::hints {
 namespace {
@@ -16,15 +18,6 @@ constexpr std::uint32_t kMutexes = UINT32_MAX;
 using Owning = LockOwners::Owning;
 /// In the order of time.
 using OwningByObject = std::map<Object, std::vector<Owning>>;
-
-/// The only thread with this tid.
-std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {
-    std::map<std::uint32_t, std::size_t> threads;
-    for (std::size_t t = 0; t < report.threads.size(); ++t)
-        if (const auto [at, anew] = threads.emplace(report.threads[t].tid, t); !anew)
-            at->second = Held::kNotKnown;
-    return threads;
-}
 
 /// Who had the object from `moment` on, until `next` (null: it is not known for how long); the one who waits is
 /// `thread`.
@@ -39,10 +32,19 @@ std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t 
     return owner != thread ? owner : Held::kNotKnown;
 }
 
-void add_mutexes(const score::Report& report, std::vector<Wait>& waits, OwningByObject& owning) {
+/// It may give up: who has waited need not have the mutex.
+bool may_give_up(const trace::TraceInfo& info, std::uint32_t function) {
+    if (function >= info.functions.size()) return false;
+    const CatalogueFunction* const known = score::known_function(info.functions[function]);
+    return known != nullptr && known->other_fails;
+}
+
+void add_mutexes(const trace::TraceInfo& info, const score::Report& report, std::vector<Wait>& waits,
+                 OwningByObject& owning) {
     const auto threads = threads_by_tid(report);
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const samples::OwnedWait& wait : report.timeline[t].waits) {
+            if (wait.joins) continue;
             const Object object{kMutexes, wait.mutex};
             std::vector<Owning>& moments = owning[object];
             if (wait.given_back) {
@@ -53,11 +55,22 @@ void add_mutexes(const score::Report& report, std::vector<Wait>& waits, OwningBy
             // 0: it is just being given back, or taken.
             const auto owner = threads.find(wait.owner);
             moments.push_back({wait.begin, owner != threads.end() ? owner->second : Held::kNotKnown});
-            moments.push_back({wait.end, t});
+            if (may_give_up(info, wait.function))
+                moments.push_back({.since = wait.end, .perhaps = true});
+            else
+                moments.push_back({wait.end, t});
         }
     }
-    for (auto& [object, moments] : owning)
+    for (auto& [object, moments] : owning) {
         std::ranges::stable_sort(moments, {}, &Owning::since);
+        // Who gives up changes nothing: the owner still has it.
+        std::size_t before = Held::kNotKnown;
+        std::erase_if(moments, [&](const Owning& moment) {
+            if (moment.perhaps && before != Held::kWoken) return true;
+            before = moment.owner;
+            return false;
+        });
+    }
 }
 
 /// A lock is taken when a call ends, and given back when one begins.
@@ -66,6 +79,7 @@ struct Change {
     std::size_t thread = 0;
     bool taken = false;
     bool alone = false;  ///< nobody else has it from then on
+    bool sure = true;    ///< else it may have failed
 };
 
 /// A time in which a thread has a lock; of kNotKnown: in which it is not known who has it.
@@ -78,42 +92,56 @@ struct Hold {
 /// who gives back what it was not seen to take (by a call that is not recorded, or in another thread's place), or
 /// takes what it is not seen to give back (its call failed, or another thread does), may have it or not.
 std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time) {
+    struct Open {
+        std::uint64_t begin = 0;
+        bool alone = false;
+    };
     std::vector<Hold> holds;
-    std::map<std::size_t, std::vector<std::uint64_t>> open;  // by thread
-    std::map<std::size_t, std::uint64_t> before;             // likewise, its last change
-    std::set<std::size_t> takers;                            // of which `open` has something
+    std::map<std::size_t, std::vector<Open>> open;  // by thread
+    std::map<std::size_t, std::uint64_t> before;    // likewise, its last change
+    std::set<std::size_t> takers;                   // of which `open` has something
     const auto not_known = [&](std::uint64_t begin, std::uint64_t end) {
         if (begin < end) holds.push_back({{begin, end}});
     };
     for (const Change& change : changes) {
-        std::vector<std::uint64_t>& begins = open[change.thread];
+        std::vector<Open>& takes = open[change.thread];
         // In a time that is not kept it may have been given back. The last may be what is given back now.
-        while (begins.size() > (change.taken ? 0U : 1U) && !time.keeps({begins.front(), change.time})) {
-            not_known(begins.front(), time.kept_until(begins.front()));
-            begins.erase(begins.begin());
+        while (takes.size() > (change.taken ? 0U : 1U) && !time.keeps({takes.front().begin, change.time})) {
+            not_known(takes.front().begin, time.kept_until(takes.front().begin));
+            takes.erase(takes.begin());
+        }
+        if (change.taken && !change.sure && std::ranges::any_of(open, [&](const auto& other) {
+                return other.first != change.thread &&
+                       std::ranges::any_of(other.second,
+                                           [&](const Open& each) { return change.alone || each.alone; });
+            })) {
+            // It has failed, unless what the other one has taken has been given back in its place.
+            before[change.thread] = change.time;
+            continue;
         }
         if (change.taken && change.alone) {
             for (const std::size_t other : takers)
                 if (other != change.thread)
-                    for (const std::uint64_t begin : std::exchange(open[other], {}))
-                        not_known(begin, change.time);
+                    for (const Open& take : std::exchange(open[other], {}))
+                        not_known(take.begin, change.time);
             takers.clear();
         }
         if (change.taken) {
-            begins.push_back(change.time);
+            takes.push_back({change.time, change.alone});
             takers.insert(change.thread);
-        } else if (begins.empty()) {
+        } else if (takes.empty()) {
             const auto last = before.find(change.thread);
             not_known(last != before.end() ? last->second : 0, change.time);
         } else {
-            if (begins.back() < change.time) holds.push_back({{begins.back(), change.time}, change.thread});
-            begins.pop_back();
+            if (takes.back().begin < change.time)
+                holds.push_back({{takes.back().begin, change.time}, change.thread});
+            takes.pop_back();
         }
         before[change.thread] = change.time;
     }
-    for (const auto& [thread, begins] : open)
-        for (const std::uint64_t begin : begins)
-            not_known(begin, UINT64_MAX);
+    for (const auto& [thread, takes] : open)
+        for (const Open& take : takes)
+            not_known(take.begin, UINT64_MAX);
     return holds;
 }
 
@@ -160,8 +188,11 @@ void add_locks(const trace::TraceInfo& info, const score::Report& report, const 
         const auto address = object_of(call, role);
         if (!all[role.number].complete || !address) return;
         const Object object{role.number, *address};
-        changes[object].push_back({role.waits ? call.end : call.begin, thread, role.waits, !role.shared});
-        if (role.waits)
+        std::vector<Change>& of_object = changes[object];
+        if (!role.failed(call))
+            of_object.push_back(
+                {role.waits ? call.end : call.begin, thread, role.waits, !role.shared, role.succeeded(call)});
+        if (role.waits && !role.tries)
             waits.push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
     });
     for (auto& [object, of_object] : changes) {
@@ -239,7 +270,7 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
 }  // namespace
 
 LockOwners::LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time) {
-    add_mutexes(report, waits_, owning_);
+    add_mutexes(info, report, waits_, owning_);
     add_locks(info, report, time, waits_, owning_);
 }
 

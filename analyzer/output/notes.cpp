@@ -315,6 +315,8 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
         return fmt::format("{} until {} {}{} {}{}", begin, edge.owners,
                            edge.kind == "semaphore" ? "post" : "signal", one_owner ? "s" : "",
                            edge.object_name, edge.meanwhile);
+    if (edge.reason == For::end)
+        return fmt::format("{} until {} end{}{}", begin, edge.owners, one_owner ? "s" : "", edge.meanwhile);
     return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,
                        one_owner ? "has" : "have in turn", edge.meanwhile);
 }
@@ -322,8 +324,9 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
 /// Of a chain, which no edge tells.
 std::string end_line(const hints::WaitEnd& end) {
     return fmt::format(
-        "followed to its end, {} of this waiting is for {}: {} for another thread that waits{}",
-        percent(end.share), end.threads, percent(end.through), end.meanwhile);
+        "followed to its end, {} of this waiting is for {}, {} through others that wait for {}{}",
+        percent(end.share), end.threads, percent(end.through), end.tids.size() == 1 ? "it" : "them",
+        end.meanwhile);
 }
 
 }  // namespace
@@ -333,8 +336,8 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges)
         if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
-            lines.push_back(edge_line(edge, graph.at_least()));
-    if (lines.empty()) return lines;
+            lines.push_back(edge_line(edge, graph.at_least() && edge.reason != hints::WaitEdge::For::end));
+    if (lines.empty() || graph.joins_alone) return lines;
     for (const hints::WaitEnd& end : graph.ends)
         if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
     if (graph.preempted * graph.known >= kMinShare)

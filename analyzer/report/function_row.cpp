@@ -393,9 +393,12 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     return row;
 }
 
-const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
-    if (!function.waits && !function.busy_waits) return nullptr;
+const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
     return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+}
+
+const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
+    return function.waits || function.busy_waits ? known_function(function) : nullptr;
 }
 
 bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,
@@ -416,17 +419,19 @@ bool says_for_whom(const trace::FunctionInfo& function) {
 }
 
 std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules) {
-    std::set<std::string> partners;
-    for (const trace::FunctionInfo& function : info.functions)
-        if (says_for_whom(function))
-            for (const std::string& name : known_wait(function)->partners())
-                partners.insert(name);
     auto about = std::make_shared<std::vector<bool>>(info.functions.size());
+    std::set<std::string> partners;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
-        const trace::FunctionInfo& function = info.functions[f];
-        (*about)[f] = says_for_whom(function) || partners.contains(function.linkage_name) ||
-                      partners.contains(function.name);
+        // Those that only try do not wait, and yet they take what others wait for.
+        const CatalogueFunction* const known = known_function(info.functions[f]);
+        if (known == nullptr || (!known->barrier && known->partners().empty())) continue;
+        (*about)[f] = true;
+        for (const std::string& name : known->partners())
+            partners.insert(name);
     }
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
+        if (partners.contains(info.functions[f].linkage_name) || partners.contains(info.functions[f].name))
+            (*about)[f] = true;
     for (const auto* const list : {&rules.given_back_by, &rules.woken_by})
         for (const std::string& text : *list)
             if (const auto named = find_partners(info, text))

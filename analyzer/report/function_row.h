@@ -93,6 +93,8 @@ double lower_bound(double estimate, double variance, double errors);
 
 // What functions wait for whose purpose is to wait.
 
+/// What the catalogue says of it. nullptr: nothing.
+const CatalogueFunction* known_function(const trace::FunctionInfo& function);
 /// What the catalogue says of a function that waits. nullptr: it does not, as far as the recorder found, or
 /// nothing more is known.
 const CatalogueFunction* known_wait(const trace::FunctionInfo& function);

@@ -219,6 +219,7 @@ struct TimedCall {
         0;  ///< the value of the only key of its sequence: a barrier's address; 0: it has none,
             ///< or several
     std::uint64_t duration = 0;  ///< net, as calls::Call
+    samples::Returned returned = samples::Returned::not_known;
 };
 struct ThreadTimeline {
     std::uint64_t begin = 0, end = 0;  ///< of the part of the thread's life that was analyzed

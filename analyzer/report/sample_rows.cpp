@@ -65,7 +65,8 @@ void add_calls(const ThreadTimes& thread, std::span<const samples::WindowCall> c
                std::vector<TimedCall>& to) {
     to.reserve(calls.size());
     for (const samples::WindowCall& call : calls)
-        to.push_back({call.function, call.begin, call.end, only_key(thread, call.group), call.duration});
+        to.push_back({call.function, call.begin, call.end, only_key(thread, call.group), call.duration,
+                      call.returned});
 }
 
 void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,

@@ -16,6 +16,7 @@
 #include "tools/base/in_parallel.h"
 #include "tools/trace/event.h"
 #include "tools/trace/expansion_lock.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::score {
 namespace {
@@ -183,6 +184,19 @@ void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
         settings.windows = std::make_shared<const WindowTable>(info.windows);
 }
 
+/// Of functions that may fail, above all those that try to take a lock.
+void note_results(const trace::TraceInfo& info, ResolvedSettings& settings) {
+    for (const trace::FunctionInfo& function : info.functions) {
+        const CatalogueFunction* const known = known_function(function);
+        const bool may_fail = known != nullptr && (known->zero_fails || known->other_fails);
+        const bool told = may_fail && function.leave_words == 1 && function.result.size() == 1 &&
+                          !function.result.front().is_text;
+        settings.result_bytes.push_back(
+            told ? std::clamp(function.result.front().size, std::uint8_t{1}, std::uint8_t{8})
+                 : std::uint8_t{0});
+    }
+}
+
 void note_waits(const trace::TraceInfo& info, ResolvedSettings& settings) {
     settings.wait_of = trace::waiters(info.functions);
     if (settings.wait_of.empty()) return;
@@ -227,6 +241,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
     note_waits(info, resolved);
+    note_results(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
     auto keys = sequences::make_keys(
         info, {{rules.keys, rules.no_keys, rules.split_by_context},

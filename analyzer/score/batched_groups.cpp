@@ -70,7 +70,8 @@ bool BatchedGroups::ask(const calls::Call& call, std::uint32_t sampled, sequence
                                                              .duration = call.duration,
                                                              .function = call.function,
                                                              .group = group,
-                                                             .outermost = call.outermost});
+                                                             .outermost = call.outermost,
+                                                             .returned = settings_.returned(call)});
     return sampled > 0 || in_window;
 }
 

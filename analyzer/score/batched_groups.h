@@ -192,11 +192,12 @@ struct QueuedCall {
     std::uint64_t end = 0;         ///< its timestamp
     std::uint64_t group_hash = 0;  ///< sequences::SequenceStore::group_hash
     sequences::ShapeId shape = 0;
-    sequences::GroupId group = 0;          ///< from the first step on
-    std::uint32_t caller = 0;              ///< CallerNumbers
-    std::uint32_t cluster = 0;             ///< of a function that is sampled in windows
-    std::uint32_t path = 0;                ///< PathTally, if paths are wanted
-    std::uint32_t sampled = 0;             ///< 1 + its place in the sample; 0: it is in none
+    sequences::GroupId group = 0;  ///< from the first step on
+    std::uint32_t caller = 0;      ///< CallerNumbers
+    std::uint32_t cluster = 0;     ///< of a function that is sampled in windows
+    std::uint32_t path = 0;        ///< PathTally, if paths are wanted
+    std::uint32_t sampled = 0;     ///< 1 + its place in the sample; 0: it is in none
+    samples::Returned returned = samples::Returned::not_known;
     std::vector<std::uint64_t> keys = {};  ///< of the group
 };
 

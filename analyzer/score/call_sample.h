@@ -163,6 +163,9 @@ struct Windows {
     bool keeps(std::uint64_t number) const { return all() || number * 0x9e3779b97f4a7c15 <= limit; }
 };
 
+/// What a call returned, of a function whose result says whether it has done what it is for.
+enum class Returned : std::uint8_t { not_known, zero, other };
+
 /// A call that reaches into such a window. Times in ticks.
 struct WindowCall {
     std::uint64_t begin = 0;
@@ -171,16 +174,18 @@ struct WindowCall {
     std::uint32_t function = 0;
     std::uint32_t group = 0;  ///< sequences::GroupId in its thread
     bool outermost = true;
+    Returned returned = Returned::not_known;
 };
 
-/// A wait for a mutex. Times in ticks.
+/// A wait for a mutex, or for a thread's end. Times in ticks.
 struct OwnedWait {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t mutex = 0;     ///< its address
-    std::uint32_t owner = 0;     ///< tid of its owner at `begin`; 0: not known
+    std::uint32_t owner = 0;     ///< tid of its owner at `begin`, or of the thread; 0: not known
     std::uint32_t function = 0;  ///< that waited
     bool given_back = false;     ///< no wait: at `begin`, which is `end`, the thread gave the mutex back
+    bool joins = false;          ///< until the thread `owner` has ended
 };
 
 /// A time in which a thread was on no processor. Ticks.

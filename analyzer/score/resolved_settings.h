@@ -10,6 +10,7 @@
 
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/matcher.h"
+#include "analyzer/score/call_sample.h"
 #include "analyzer/score/sampling_windows.h"
 #include "analyzer/sequences/keys.h"
 #include "analyzer/sequences/sequence_builder.h"
@@ -27,6 +28,8 @@ struct ResolvedSettings {
     std::vector<bool> waits = {};     ///< by function: the waits of another one
     std::vector<std::uint32_t> wait_of = {};  ///< trace::waiters(). Empty: there are none
     std::vector<std::optional<trace::OwnerWords>> owner_words = {};  ///< by function, where there are waits
+    /// By function: the size of its result, if that says whether it has done what it is for; 0: it does not.
+    std::vector<std::uint8_t> result_bytes = {};
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
     sequences::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
@@ -68,6 +71,17 @@ struct ResolvedSettings {
     /// Whether every wait of the function's calls is known by itself.
     bool has_waits(std::uint32_t function) const {
         return std::ranges::find(wait_of, function) != wait_of.end();
+    }
+
+    bool tells_success(std::uint32_t function) const {
+        return function < result_bytes.size() && result_bytes[function] != 0;
+    }
+    samples::Returned returned(const calls::Call& call) const {
+        if (!tells_success(call.function) || !call.own_leave || call.last->unwound ||
+            call.last->words.empty())
+            return samples::Returned::not_known;
+        const unsigned unused = 8 * (8U - result_bytes[call.function]);
+        return call.last->words.front() << unused == 0 ? samples::Returned::zero : samples::Returned::other;
     }
 
     /// Whether GroupTimes::keep_all_self_times() is called.

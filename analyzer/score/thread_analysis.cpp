@@ -33,7 +33,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     builder_.set_transparent(settings.windowed);
     for (std::uint32_t function = 0; function < info.functions.size(); ++function)
         plain_.push_back(matcher_.is_plain(function) && !settings.loop_rests.tells(function) &&
-                         !results_.any(function) &&
+                         !results_.any(function) && !settings.tells_success(function) &&
                          (!settings.sequences.deep_keys || settings.keys[function].empty()));
     out_->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
     out_->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
@@ -241,7 +241,8 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
         open_wait_ = {.begin = enter.tsc,
                       .mutex = mutex,
                       .owner = static_cast<std::uint32_t>(enter.words[words->owner]),
-                      .function = settings_.wait_of[enter.function]};
+                      .function = settings_.wait_of[enter.function],
+                      .joins = words->joins};
     else
         out_->owned_waits.offer({.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true});
 }
@@ -305,6 +306,7 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     queued.cluster = open.cluster;
     queued.path = path;
     queued.sampled = sampled;
+    queued.returned = settings_.returned(call);
     queued.keys.assign(closed.keys.begin(), closed.keys.end());
     if (out_->groups.size() <= settings_.few_groups) {
         queue_.pop();
@@ -368,7 +370,8 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
                          .duration = call.duration,
                          .function = call.function,
                          .group = queued.group,
-                         .outermost = call.outermost});
+                         .outermost = call.outermost,
+                         .returned = queued.returned});
     if (call.weight > 1 && queued.cluster == kComplete)
         out_->sampling.time(call.function, queued.group, call.duration, call.outermost);
 }

@@ -35,6 +35,8 @@ inline constexpr std::uint32_t kMaxStackBytes = 1024;
 inline constexpr std::uint32_t kMutexOwner = 8;
 /// The parameter that this word is, in the trace.
 inline constexpr const char* kOwnerName = "owner";
+/// The parameter, in the trace, that is the thread id of the one whose end is waited for.
+inline constexpr const char* kJoinedName = "joined";
 
 enum class Frame : std::uint8_t {
     stack,   ///< push, call, leave: needs the exact number of stack bytes, which are copied

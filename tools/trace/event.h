@@ -311,12 +311,13 @@ inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
 /// waits among them.
 std::vector<std::uint32_t> waiters(std::span<const FunctionInfo> functions);
 
-/// Words of the enter event of a wait for a mutex that names its owner, or of what wakes one that waits
-/// (FunctionInfo::wakes).
+/// Words of the enter event of a wait for a mutex that names its owner, of what wakes one that waits
+/// (FunctionInfo::wakes), or of a wait for the end of a thread.
 struct OwnerWords {
-    std::uint16_t mutex = 0;  ///< its address
-    std::uint16_t owner = 0;  ///< tid of its owner when the wait began; 0: not known
+    std::uint16_t mutex = 0;  ///< its address, or that of the word that is cleared as the thread ends
+    std::uint16_t owner = 0;  ///< tid of its owner when the wait began, or of the thread; 0: not known
     bool given_back = false;  ///< there is no such word: the mutex has just been given back
+    bool joins = false;       ///< it waits for a thread's end
 };
 /// Nothing: `function` is something else.
 std::optional<OwnerWords> owner_words(const FunctionInfo& function);

@@ -30,7 +30,8 @@ constexpr std::array kFlags = {
     Flag{'t', &CatalogueFunction::for_threads},     Flag{'u', &CatalogueFunction::unlisted},
     Flag{'d', &CatalogueFunction::in_default_list}, Flag{'m', &CatalogueFunction::barrier},
     Flag{'s', &CatalogueFunction::shared},          Flag{'a', &CatalogueFunction::wakes_all},
-    Flag{'c', &CatalogueFunction::counts},
+    Flag{'c', &CatalogueFunction::counts},          Flag{'0', &CatalogueFunction::zero_fails},
+    Flag{'1', &CatalogueFunction::other_fails},
 };
 
 /// Up to the next separator or the end, which it takes away.

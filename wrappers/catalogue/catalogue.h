@@ -44,7 +44,9 @@ struct CatalogueFunction {
     bool barrier = false;   ///< it waits until all threads have come
     /// The functions that give back what it takes, and those that end its wait, for the same object.
     std::vector<std::string> given_back_by, woken_by;
-    bool shared = false;       ///< several threads may have taken it
+    bool shared = false;  ///< several threads may have taken it
+    /// If it returns 0, or something else, it has not taken anything, or nobody has ended its wait.
+    bool zero_fails = false, other_fails = false;
     bool wakes_all = false;    ///< of `woken_by` of others: it ends the waits of all threads, not of one
     bool counts = false;       ///< likewise: who comes later need not wait
     bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it
@@ -59,6 +61,8 @@ struct CatalogueFunction {
         all.insert(all.end(), woken_by.begin(), woken_by.end());
         return all;
     }
+    /// It does not wait for what it takes.
+    bool tries() const { return !given_back_by.empty() && !waits && !busy_waits; }
     /// It works on something that threads may share: a lock, a file descriptor.
     bool works_on_object() const { return keys.size() > sizes.size(); }
 

@@ -19,10 +19,10 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-constexpr std::array<std::string_view, 15> kGroupKeys = {
-    "shared",           "barrier",  "waits",     "busy-waits", "by-design", "for-threads",
-    "given-back-by",    "woken-by", "wakes-all", "counts",     "runs",      "unlisted",
-    "also-with-prefix", "default",  "functions"};
+constexpr std::array<std::string_view, 16> kGroupKeys = {
+    "shared",      "fails-with",       "barrier",  "waits",     "busy-waits", "by-design",
+    "for-threads", "given-back-by",    "woken-by", "wakes-all", "counts",     "runs",
+    "unlisted",    "also-with-prefix", "default",  "functions"};
 
 std::vector<std::string> names_in(const toml::table& table, std::string_view key) {
     std::vector<std::string> names;
@@ -39,6 +39,9 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         const bool known = std::ranges::find(kGroupKeys, key.str()) != kGroupKeys.end();
         if (!known) return fail("a group has '{}', which means nothing", key.str());
     }
+    const auto fails_with = group["fails-with"].value_or(std::string{});
+    if (!fails_with.empty() && fails_with != "0" && fails_with != "not 0")
+        return fail("a group fails with '{}', which is neither '0' nor 'not 0'", fails_with);
     const auto second = group["also-with-prefix"].value_or(std::string{});
     for (const auto& [key, value] : *functions) {
         const auto signature = value.value<std::string>();
@@ -53,6 +56,8 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->given_back_by = names_in(group, "given-back-by");
         function->woken_by = names_in(group, "woken-by");
         function->shared = group["shared"].value_or(false);
+        function->zero_fails = fails_with == "0";
+        function->other_fails = fails_with == "not 0";
         function->wakes_all = group["wakes-all"].value_or(false);
         function->counts = group["counts"].value_or(false);
         function->runs = group["runs"].value_or(std::string{});

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -173,14 +174,63 @@ bool reads_first_argument(const ObjectFile& file, std::uint64_t address) {
            from.mem.disp.value == 0;
 }
 
-std::vector<WaitSite> wake_sites(const ObjectFile& file, const CodeRange& unlock) {
-    std::vector<WaitSite> sites = wait_sites(file, unlock);
-    if (!sites.empty() || unlock.size() > kLargest) return sites;
-    const auto body = file.code(unlock.begin, unlock.size());
+bool passes_first_argument(const ObjectFile& file, const CodeRange& function, const WaitSite& site) {
+    const auto body = file.code(function.begin, function.size());
+    const auto whole = [](const ZydisDecodedOperand& operand) {
+        return operand.type == ZYDIS_OPERAND_TYPE_REGISTER
+                   ? ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value)
+                   : ZYDIS_REGISTER_NONE;
+    };
+    std::set<std::uint64_t> targets;  // of jumps
+    ZydisRegister kept = ZYDIS_REGISTER_NONE;
+    bool is_first = true;  // rdi has the argument
+    bool at_site = false;
+    for (const bool jumps : {true, false}) {
+        for (std::uint32_t offset = 0; offset < body.size();) {
+            const auto decoded = relocation::decode_at(body, offset);
+            relocation::WithOperands with;
+            if (!decoded.instruction || !with.decode(body.subspan(offset))) return false;
+            const relocation::Instruction& instruction = *decoded.instruction;
+            if (jumps) {
+                if (const auto target = instruction.branch_target()) targets.insert(*target);
+                offset = instruction.end();
+                continue;
+            }
+            if (targets.contains(offset)) is_first = false;
+            if (function.begin + offset == site.address) at_site = is_first;
+            const bool moves = with.instruction.mnemonic == ZYDIS_MNEMONIC_MOV;
+            const ZydisRegister from = moves ? whole(with.operands[1]) : ZYDIS_REGISTER_NONE;
+            const bool is_whole = moves && with.instruction.operand_width == 64;
+            for (const ZydisDecodedOperand& operand :
+                 std::span{with.operands}.first(with.instruction.operand_count)) {
+                if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) continue;
+                const ZydisRegister to = whole(operand);
+                if (to == ZYDIS_REGISTER_RDI)
+                    is_first = is_whole && from == kept && kept != ZYDIS_REGISTER_NONE;
+                else if (kept == ZYDIS_REGISTER_NONE && is_whole && from == ZYDIS_REGISTER_RDI && is_first &&
+                         to != ZYDIS_REGISTER_NONE)
+                    kept = to;
+                else if (to != ZYDIS_REGISTER_NONE && to == kept &&
+                         with.instruction.mnemonic != ZYDIS_MNEMONIC_POP)
+                    return false;
+            }
+            if (!instruction.falls_through() || instruction.flow == relocation::Flow::call ||
+                instruction.flow == relocation::Flow::indirect_call)
+                is_first = false;
+            offset = instruction.end();
+        }
+    }
+    return at_site;
+}
+
+std::vector<WaitSite> wait_sites_behind_jump(const ObjectFile& file, const CodeRange& function) {
+    std::vector<WaitSite> sites = wait_sites(file, function);
+    if (!sites.empty() || function.size() > kLargest) return sites;
+    const auto body = file.code(function.begin, function.size());
     for (std::uint32_t offset = 0; offset < body.size();) {
         const auto decoded = relocation::decode_at(body, offset);
         if (!decoded.instruction) return {};
-        const auto target = leads_to(*decoded.instruction, unlock.begin, body.size());
+        const auto target = leads_to(*decoded.instruction, function.begin, body.size());
         if (target && decoded.instruction->flow == relocation::Flow::jump)
             if (const auto further = file.extent(*target); further && further->begin == *target)
                 return wait_sites(file, *further);

@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
 #include <tuple>
 
@@ -358,12 +358,30 @@ Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
 
 namespace {
 
-/// glibc's pthread_mutex_lock, not the function for robust and other mutexes, which calls more than what waits.
-bool is_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
-    constexpr std::array<std::string_view, 3> kNames{"pthread_mutex_lock", "__pthread_mutex_lock",
-                                                     "___pthread_mutex_lock"};
+bool is_of_glibc(const ObjectFile& file, const FunctionPlan& function,
+                 std::initializer_list<std::string_view> names) {
     const bool glibc = file.soname() == "libc.so.6" || file.soname() == "libpthread.so.0";
-    return glibc && std::ranges::find(kNames, function.linkage_name) != kNames.end();
+    return glibc && std::ranges::find(names, function.linkage_name) != names.end();
+}
+
+/// Not the function for robust and other mutexes, which calls more than what waits.
+bool is_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
+    return is_of_glibc(file, function,
+                       {"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock"});
+}
+
+/// Those with a time, which jump to what they have in common.
+bool is_timed_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
+    return is_of_glibc(
+        file, function,
+        {"pthread_mutex_timedlock", "__pthread_mutex_timedlock", "___pthread_mutex_timedlock",
+         "pthread_mutex_clocklock", "__pthread_mutex_clocklock", "___pthread_mutex_clocklock"});
+}
+
+bool is_join(const ObjectFile& file, const FunctionPlan& function) {
+    return is_of_glibc(file, function,
+                       {"pthread_join", "__pthread_join", "___pthread_join", "pthread_timedjoin_np",
+                        "pthread_clockjoin_np", "__pthread_clockjoin_ex"});
 }
 
 Parameter mutex_parameter() {
@@ -381,10 +399,23 @@ void record_owner(FunctionPlan& wait) {
                         .type = "pid_t"}};
 }
 
+/// A join waits for as long as the word that the kernel clears as the thread ends is the thread's id
+/// (nptl/pthread_join_common.c: the word and that id are the first arguments of what waits).
+void record_joined(FunctionPlan& wait) {
+    wait.recording = {.integer_registers = 2};
+    wait.parameters = {{.name = "word", .kind = ValueKind::pointer, .word = 0, .type = "pid_t*"},
+                       {.name = plan::kJoinedName,
+                        .kind = ValueKind::signed_integer,
+                        .size = sizeof(std::int32_t),
+                        .word = 1,
+                        .type = "pid_t"}};
+}
+
 /// Where pthread_mutex_unlock wakes who waits: it has given the mutex back, at the same address, right before.
 std::vector<WaitSite> unlock_sites(const ObjectFile& file) {
     for (const std::uint32_t index : file.named("pthread_mutex_unlock"))
-        if (const auto extent = file.extent(file.symbols()[index].address)) return wake_sites(file, *extent);
+        if (const auto extent = file.extent(file.symbols()[index].address))
+            return wait_sites_behind_jump(file, *extent);
     return {};
 }
 
@@ -427,11 +458,21 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
         plan.wait_of = function.address;
     };
     std::vector<FunctionPlan> waits;
-    for (const WaitSite& site : wait_sites(file, {function.address, function.address + function.size})) {
-        if (site.address < function.address + function.prologue.original.size() || !fits(site)) continue;
+    const bool joins = is_join(file, function), is_timed = is_timed_mutex_lock(file, function);
+    const CodeRange body{function.address, function.address + function.size};
+    for (const WaitSite& site :
+         joins || is_timed ? wait_sites_behind_jump(file, body) : wait_sites(file, body)) {
+        if (site.address - function.address < function.prologue.original.size() || !fits(site)) continue;
         FunctionPlan wait = plan_site(file, site);
+        // What all joins have in common is behind pthread_join, and before others.
+        const bool behind = site.address > function.address;
         name(wait, function.name + " (waiting)",
-             fmt::format("{}+{:#x}", function.linkage_name, site.address - function.address));
+             fmt::format("{}{}{:#x}", function.linkage_name, behind ? '+' : '-',
+                         behind ? site.address - function.address : function.address - site.address));
+        if (joins) record_joined(wait);
+        if (const auto around = file.extent(site.address);
+            is_timed && around && passes_first_argument(file, *around, site))
+            record_owner(wait);
         // It gets the mutex's address, where glibc's mutex begins with the word that is waited for
         // (nptl/pthread_mutex_lock.c: __lll_lock_wait gets &mutex->__data.__lock).
         if (is_mutex_lock(file, function) && reads_first_argument(file, site.target)) record_owner(wait);

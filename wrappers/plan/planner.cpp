@@ -85,14 +85,21 @@ class Planner {
   private:
     bool is_unwanted() const { return request_.unwanted && request_.unwanted(); }
 
-    /// The functions that end the waits of these, where they are not called as often as a lock that spins.
+    /// The functions that end the waits of these, and those that take the same without waiting, where they are not
+    /// called as often as a lock that spins.
     std::vector<Candidate> partners_of(const std::vector<Candidate>& listed) {
         // In the catalogue's order: the first name of a function is the one it is shown under.
         std::vector<std::pair<std::size_t, std::string>> names;
         for (const Candidate& candidate : listed) {
             const CatalogueFunction* const known = catalogue_.find(candidate.name);
-            if (known == nullptr || known->busy_waits || !candidate.refusal.empty()) continue;
-            for (const std::string& name : known->partners())
+            if (known == nullptr || known->busy_waits || known->tries() || !candidate.refusal.empty())
+                continue;
+            std::vector<std::string> partners = known->partners();
+            if (!known->given_back_by.empty())
+                for (const CatalogueFunction& other : catalogue_.functions())
+                    if (other.tries() && other.given_back_by == known->given_back_by)
+                        partners.push_back(other.name);
+            for (const std::string& name : partners)
                 if (const std::pair each{candidate.object, name};
                     std::ranges::find(names, each) == names.end())
                     names.push_back(each);

@@ -216,4 +216,33 @@ TEST_CASE("what is put together anew keeps its waits", "[waits]") {
     CHECK(row(report, "a").waits == lock.waits);
 }
 
+TEST_CASE("what a call returned is kept where that says whether it took a lock", "[waits]") {
+    Recording recording{2};
+    trace::FunctionInfo& tries = recording.info.functions[kA];
+    tries.name = tries.linkage_name = "pthread_rwlock_trywrlock";
+    tries.leave_words = 1;
+    tries.result = {{.name = "", .kind = static_cast<std::uint8_t>(ValueKind::signed_integer), .size = 4}};
+    trace::FunctionInfo& waits = recording.info.functions[kB];
+    waits.name = waits.linkage_name = "pthread_rwlock_rdlock";
+    waits.waits = true;
+    recording.thread(kBegin, kBegin + 1'000'000).call(kBegin + 10, kB, 5);
+    ThreadRecording& thread = recording.thread(kBegin, kBegin + 1'000'000);
+    using samples::Returned;
+    std::vector<Returned> wanted;
+    // Enough for trees that are known and taken by columns; what is above the result's four bytes means nothing.
+    for (std::uint64_t i = 0; i < 400; ++i) {
+        const bool taken = i % 3 == 0;
+        thread.enter(kBegin + 100 * i, kA).returns(kBegin + 100 * i + 10, kA, taken ? 0xf00000000 : 16);
+        wanted.push_back(taken ? Returned::zero : Returned::other);
+    }
+    thread.enter(kBegin + 50'000, kA).unwind(kBegin + 50'010, kA);
+    wanted.push_back(Returned::not_known);
+    const score::Report report = analyze(recording, {}, 1000, 100);
+    REQUIRE(report.timeline.size() == 2);
+    std::vector<Returned> found;
+    for (const score::TimedCall& call : report.timeline[1].calls)
+        found.push_back(call.returned);
+    CHECK(found == wanted);
+}
+
 }  // namespace rdam::test

@@ -1,15 +1,23 @@
 // For whom threads wait, by the calls of the functions that end waits.
 #include "analyzer/hints/waits.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "analyzer/hints/owners.h"
 #include "tests/unit/catch.h"
+#include "wrappers/catalogue/catalogue.h"
 
 using namespace rdam;
 using hints::Held;
+using samples::Returned;
 
 namespace {
 
@@ -22,20 +30,27 @@ struct MadeCalls {
         for (const std::string& name : names) {
             trace::FunctionInfo& function = info.functions.emplace_back();
             function.name = function.linkage_name = name;
-            function.waits = name != "pthread_rwlock_unlock" && name != "pthread_cond_signal" &&
-                             name != "pthread_cond_broadcast" && name != "sem_post";
+            const CatalogueFunction* const known = Catalogue::builtin().find(name);
+            function.waits = known == nullptr || known->waits || known->busy_waits;
         }
         report.threads.resize(4);
+        for (std::uint32_t t = 0; t < 4; ++t)
+            report.threads[t].tid = 101 + t;
         report.timeline.resize(4);
         for (auto& timeline : report.timeline)
             timeline.end = 100000;
     }
 
     void call(std::size_t thread, const std::string& name, std::uint64_t begin, std::uint64_t end,
-              std::uint64_t object = kWaitedFor) {
+              std::uint64_t object = kWaitedFor, Returned returned = Returned::not_known) {
         for (std::uint32_t f = 0; f < info.functions.size(); ++f)
             if (info.functions[f].name == name)
-                report.timeline[thread].calls.push_back({f, begin, end, object, end - begin});
+                report.timeline[thread].calls.push_back({f, begin, end, object, end - begin, returned});
+    }
+
+    void join(std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint32_t joined) {
+        report.timeline[thread].waits.push_back(
+            {.begin = begin, .end = end, .mutex = kAnother, .owner = joined, .joins = true});
     }
 
     using Part = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;  // begin, end, owner
@@ -56,7 +71,9 @@ struct MadeCalls {
 };
 
 struct Locks : MadeCalls {
-    Locks() : MadeCalls{{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"}} {}
+    Locks()
+        : MadeCalls{{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock",
+                     "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_timedwrlock"}} {}
     void read(std::size_t thread, std::uint64_t begin, std::uint64_t end) {
         call(thread, "pthread_rwlock_rdlock", begin, end);
     }
@@ -69,7 +86,9 @@ struct Locks : MadeCalls {
 };
 
 struct Conditions : MadeCalls {
-    Conditions() : MadeCalls{{"pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast"}} {}
+    Conditions()
+        : MadeCalls{{"pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast",
+                     "pthread_cond_timedwait"}} {}
     void wait(std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t object = kWaitedFor) {
         call(thread, "pthread_cond_wait", begin, end, object);
     }
@@ -322,4 +341,325 @@ TEST_CASE("Where the functions that end waits are sampled, it is not known who e
     made.info.functions[1].name = made.info.functions[1].linkage_name = "f";
     made.info.functions[2].name = made.info.functions[2].linkage_name = "g";
     CHECK(made.notifiers(0).empty());
+}
+
+TEST_CASE("Who tries to take a lock has it if that succeeds, and not if it fails") {
+    for (const bool succeeds : {true, false}) {
+        Locks made;
+        made.write(0, 50, 55);
+        made.call(1, "pthread_rwlock_trywrlock", 60, 65, kWaitedFor, Returned::other);
+        made.unlock(0, 90, 95);
+        made.call(1, "pthread_rwlock_trywrlock", 100, 110, kWaitedFor,
+                  succeeds ? Returned::zero : Returned::not_known);
+        made.unlock(1, 500, 510);
+        made.write(2, 200, 520);
+        // Of the first one it is known that it failed; of what is given back it is known that it was taken.
+        CHECK(made.owners(2) == Parts{{200, 500, 1}, {500, 520, kNobody}});
+        CHECK(made.owners(1).empty());
+    }
+    // It is not known whether it had it meanwhile.
+    Locks made;
+    made.call(1, "pthread_rwlock_trywrlock", 100, 110);
+    made.write(2, 200, 520);
+    CHECK(made.owners(2) == Parts{{200, 520, kUnknown}});
+    Locks failed;
+    failed.write(0, 50, 55);
+    failed.call(1, "pthread_rwlock_tryrdlock", 100, 110, kWaitedFor, Returned::other);
+    failed.unlock(0, 500, 505);
+    failed.write(2, 200, 520);
+    CHECK(failed.owners(2) == Parts{{200, 500, 0}, {500, 520, kNobody}});
+}
+
+TEST_CASE("A wait whose time is up has waited for the owner, and has not got what it waited for") {
+    Locks made;
+    made.write(0, 100, 110);
+    made.call(1, "pthread_rwlock_timedwrlock", 200, 300, kWaitedFor, Returned::other);
+    made.write(2, 210, 520);
+    made.unlock(0, 500, 510);
+    CHECK(made.owners(1) == Parts{{200, 300, 0}});
+    CHECK(made.owners(2) == Parts{{210, 500, 0}, {500, 520, kNobody}});
+}
+
+TEST_CASE("Who has waited for a mutex for a certain time may have it or not") {
+    MadeCalls made{{"pthread_mutex_lock", "pthread_mutex_timedlock"}};
+    const auto wait = [&](std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint32_t owner,
+                          std::uint32_t function) {
+        made.report.timeline[thread].waits.push_back(
+            {.begin = begin, .end = end, .mutex = kWaitedFor, .owner = owner, .function = function});
+    };
+    const auto give_back = [&](std::size_t thread, std::uint64_t at) {
+        made.report.timeline[thread].waits.push_back(
+            {.begin = at, .end = at, .mutex = kWaitedFor, .given_back = true});
+    };
+    // Thread 1 gives up at 200, and gets it at 410.
+    wait(0, 100, 800, 104, 0);
+    wait(1, 120, 200, 104, 1);
+    wait(1, 300, 410, 104, 1);
+    give_back(3, 400);
+    CHECK(made.owners(1) == Parts{{120, 200, 3}, {300, 400, 3}, {400, 410, kNobody}});
+    CHECK(made.owners(0) ==
+          Parts{{100, 120, 3}, {120, 300, 3}, {300, 400, 3}, {400, 410, kNobody}, {410, 800, kUnknown}});
+}
+
+TEST_CASE("A signal does not end a wait whose time is up") {
+    Conditions made;
+    made.wait(0, 100, 430);
+    made.call(1, "pthread_cond_timedwait", 110, 420, kWaitedFor, Returned::other);
+    made.signal(3, 400);
+    CHECK(made.notifiers(0) == Parts{{100, 400, 3}, {400, 430, kNobody}});
+    CHECK(made.notifiers(1) == Parts{{110, 420, kUnknown}});
+}
+
+TEST_CASE("Who joins a thread waits until that ends") {
+    MadeCalls made{{}};
+    made.report.timeline[1].end = 700;
+    made.join(0, 100, 720, 102);
+    made.join(0, 800, 900, 999);  // not in the trace
+    made.join(2, 100, 300, 102);  // its time is up
+    made.join(3, 100, 300, 104);  // itself
+    CHECK(made.parts(0, Held::By::end) == Parts{{100, 700, 1}, {700, 720, kNobody}, {800, 900, kUnknown}});
+    CHECK(made.parts(2, Held::By::end) == Parts{{100, 300, 1}});
+    CHECK(made.parts(3, Held::By::end) == Parts{{100, 300, kUnknown}});
+    made.report.threads[2].tid = 102;  // two with one number
+    CHECK(made.parts(0, Held::By::end) == Parts{{100, 720, kUnknown}, {800, 900, kUnknown}});
+}
+
+TEST_CASE("In the graph, joins hide nothing of other waits") {
+    Locks made;
+    made.report.timeline[1].end = 90000;
+    made.join(0, 1000, 90010, 102);
+    const auto graph = [&] {
+        return hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, {});
+    };
+    CHECK(graph().recorded);
+    CHECK(graph().joins_alone);
+    REQUIRE(graph().edges.size() == 1);
+    CHECK(graph().edges[0].reason == hints::WaitEdge::For::end);
+    CHECK(graph().edges[0].owners == "thread 102");
+    CHECK(graph().edges[0].share == Approx(0.89).margin(0.001));
+    made.write(2, 100, 110);
+    made.write(3, 200, 300);  // for somebody
+    CHECK_FALSE(graph().joins_alone);
+    CHECK(graph().known == 0);
+}
+
+namespace {
+
+/// A read-write lock as it behaves, with the calls that tell of it.
+class LockAtWork {
+  public:
+    /// `tells`: what calls return is known. `handed_over`: sometimes a thread that does not have it gives it back for
+    /// another one.
+    LockAtWork(std::uint32_t seed, bool tells, bool handed_over)
+        : random_{seed}, tells_{tells}, handed_over_{handed_over} {}
+
+    struct Had {
+        std::uint64_t begin, end;
+        std::size_t thread;
+    };
+
+    void run(std::size_t steps) {
+        for (std::size_t i = 0; i < steps; ++i)
+            step(random_() % 4);
+        for (std::size_t t = 0; t < 4; ++t)
+            if (state_[t].holds) release(t, t);
+    }
+
+    /// Whether the thread had it all that time.
+    bool had(std::size_t thread, std::uint64_t begin, std::uint64_t end) const {
+        return std::ranges::any_of(had_, [&](const Had& each) {
+            return each.thread == thread && each.begin <= begin && end <= each.end;
+        });
+    }
+
+    Locks made;
+    std::size_t waits = 0;
+
+  private:
+    struct State {
+        bool holds = false, waits = false, writes = false, timed = false;
+        std::uint64_t since = 0;
+    };
+
+    std::uint64_t tick() { return time_ += 1 + random_() % 9; }
+    Returned known(Returned returned) const { return tells_ ? returned : Returned::not_known; }
+
+    bool is_free(bool to_write) const {
+        return std::ranges::none_of(
+            state_, [&](const State& each) { return each.holds && (to_write || each.writes); });
+    }
+
+    void take(std::size_t thread, std::uint64_t end) {
+        state_[thread].holds = true;
+        state_[thread].waits = false;
+        state_[thread].since = end;
+    }
+
+    void step(std::size_t thread) {
+        State& state = state_[thread];
+        if (state.holds) {
+            if (random_() % 3 != 0) return;
+            std::size_t by = thread;
+            if (handed_over_ && random_() % 8 == 0)
+                for (std::size_t other = 0; other < 4; ++other)
+                    if (!state_[other].holds && !state_[other].waits) by = other;
+            return release(thread, by);
+        }
+        if (state.waits) {
+            if (!state.timed || random_() % 6 != 0) return;
+            made.call(thread, "pthread_rwlock_timedwrlock", state.since, tick(), kWaitedFor,
+                      known(Returned::other));
+            state.waits = false;
+            return;
+        }
+        const std::uint64_t begin = tick();
+        state.writes = random_() % 2 == 0;
+        if (random_() % 3 == 0) {
+            const bool taken = is_free(state.writes);
+            const std::uint64_t end = tick();
+            made.call(thread, state.writes ? "pthread_rwlock_trywrlock" : "pthread_rwlock_tryrdlock", begin,
+                      end, kWaitedFor, known(taken ? Returned::zero : Returned::other));
+            if (taken) take(thread, end);
+            return;
+        }
+        state.timed = state.writes && random_() % 3 == 0;
+        state.since = begin;
+        state.waits = true;
+        if (is_free(state.writes)) grant(thread);
+    }
+
+    void grant(std::size_t thread) {
+        const State& state = state_[thread];
+        const std::uint64_t end = tick();
+        made.call(thread,
+                  state.timed    ? "pthread_rwlock_timedwrlock"
+                  : state.writes ? "pthread_rwlock_wrlock"
+                                 : "pthread_rwlock_rdlock",
+                  state.since, end, kWaitedFor, known(state.timed ? Returned::zero : Returned::not_known));
+        ++waits;
+        take(thread, end);
+    }
+
+    void release(std::size_t thread, std::size_t by) {
+        const std::uint64_t begin = tick();
+        had_.push_back({state_[thread].since, begin, thread});
+        state_[thread].holds = false;
+        made.unlock(by, begin, tick());
+        for (std::size_t other = 0; other < 4; ++other)
+            if (state_[other].waits && is_free(state_[other].writes)) grant(other);
+    }
+
+    std::mt19937 random_;
+    bool tells_, handed_over_;
+    std::uint64_t time_ = 10;
+    std::array<State, 4> state_{};
+    std::vector<Had> had_;
+};
+
+}  // namespace
+
+TEST_CASE("Who is said to have a lock has it, whatever its calls are") {
+    for (const bool tells : {true, false}) {
+        for (const bool handed_over : {true, false}) {
+            double known = 0, all = 0;
+            for (std::uint32_t seed = 0; seed < 60; ++seed) {
+                LockAtWork lock{seed, tells, handed_over};
+                lock.run(400);
+                for (std::size_t t = 0; t < 4; ++t) {
+                    for (const auto& [begin, end, owner] : lock.made.owners(t)) {
+                        all += static_cast<double>(end - begin);
+                        if (owner != kUnknown) known += static_cast<double>(end - begin);
+                        if (owner < kNobody) {
+                            INFO(seed << ' ' << tells << handed_over << ' ' << t << ' ' << begin << ' ' << end
+                                      << ' ' << owner);
+                            CHECK(lock.had(owner, begin, end));
+                        }
+                    }
+                }
+            }
+            if (tells && !handed_over)
+                CHECK(known > 0.98 * all);
+            else
+                CHECK(known > 0.1 * all);
+        }
+    }
+}
+
+TEST_CASE("What a thread waited is what it waited for others, what it was woken, and what is not known") {
+    const std::vector<std::string> names{"pthread_rwlock_rdlock",
+                                         "pthread_rwlock_wrlock",
+                                         "pthread_rwlock_timedwrlock",
+                                         "pthread_rwlock_unlock",
+                                         "pthread_rwlock_trywrlock",
+                                         "pthread_cond_wait",
+                                         "pthread_cond_timedwait",
+                                         "pthread_cond_signal",
+                                         "pthread_cond_broadcast",
+                                         "sem_wait",
+                                         "sem_timedwait",
+                                         "sem_post",
+                                         "pthread_barrier_wait",
+                                         "pop",
+                                         "push"};
+    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+        MadeCalls made{names};
+        made.report.comparison.rules.woken_by = {"pop=push"};
+        std::mt19937 random{seed};
+        struct Expected {
+            std::uint64_t begin, end;
+            bool lock;
+        };
+        std::array<std::vector<Expected>, 4> expected;
+        for (std::size_t t = 0; t < 4; ++t) {
+            std::uint64_t time = 10 + random() % 50;
+            while (time < 20000) {
+                const std::uint64_t begin = time, end = begin + 1 + random() % 200;
+                const std::uint64_t object = random() % 2 == 0 ? kWaitedFor : kAnother;
+                const auto returned = static_cast<Returned>(random() % 3);
+                const std::size_t kind = random() % (names.size() + 2);
+                if (kind < names.size()) {
+                    const std::string& name = names[kind];
+                    made.call(t, name, begin, end, object, returned);
+                    const bool lock = name.find("rwlock") != std::string::npos;
+                    if (name.find("try") == std::string::npos && made.info.functions[kind].waits &&
+                        name != "push")
+                        expected[t].push_back({begin, end, lock});
+                } else {
+                    made.report.timeline[t].waits.push_back(
+                        {.begin = begin,
+                         .end = end,
+                         .mutex = object,
+                         .owner = static_cast<std::uint32_t>(101 + random() % 5),
+                         .joins = kind > names.size()});
+                    expected[t].push_back({begin, end, false});
+                }
+                time = end + random() % 40;
+            }
+            if (t == 3) made.report.timeline[t].end = 9000;
+        }
+        const auto waits = hints::Waits::of(made.info, made.report);
+        REQUIRE(waits);
+        for (std::size_t t = 0; t < 4; ++t) {
+            std::vector<Held> parts;
+            for (const Held::By by : Held::kBys)
+                std::ranges::copy(waits->of_thread(t, by), std::back_inserter(parts));
+            std::ranges::sort(parts, {}, [](const Held& part) { return part.time.begin; });
+            std::uint64_t until = 0, covered = 0, wanted = 0;
+            for (const Held& part : parts) {
+                CHECK(until <= part.time.begin);
+                until = part.time.end;
+                covered += part.time.end - part.time.begin;
+            }
+            for (const Expected& wait : expected[t]) {
+                std::uint64_t in_parts = 0;
+                for (const Held& part : parts)
+                    if (part.time.begin >= wait.begin && part.time.end <= wait.end)
+                        in_parts += part.time.end - part.time.begin;
+                // A call that takes a lock which nobody has is no wait.
+                if (!wait.lock || in_parts > 0) CHECK(in_parts == wait.end - wait.begin);
+                wanted += in_parts;
+            }
+            CHECK(covered == wanted);
+        }
+    }
 }

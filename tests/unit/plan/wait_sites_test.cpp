@@ -143,6 +143,27 @@ TEST_CASE("a place is wrapped once, whoever leads there") {
     CHECK(std::ranges::count_if(functions, &FunctionPlan::wakes) >= 1);
 }
 
+TEST_CASE("a join records whose end it waits for") {
+    const std::string library = library_of(reinterpret_cast<void*>(&pthread_mutex_lock));
+    for (const char* name : {"pthread_join", "pthread_timedjoin_np"}) {
+        INFO(name);
+        const auto functions = planned(library, name);
+        const auto join = std::ranges::find_if(functions, is_listed);
+        const auto wait =
+            std::ranges::find_if(functions, [](const FunctionPlan& each) { return each.wait_of != 0; });
+        REQUIRE(join != functions.end());
+        REQUIRE(wait != functions.end());
+        CHECK(functions.size() == 2);
+        CHECK(wait->wait_of == join->address);
+        CHECK(wait->recording.enter_words() == 2);
+        CHECK(wait->recording.owner == 0);
+        CHECK(wait->parameters.back().name == rdam::plan::kJoinedName);
+    }
+    // Where both are listed, what they have in common is planned once.
+    const auto functions = planned(library, "pthread_*join*");
+    CHECK(std::ranges::count_if(functions, [](const FunctionPlan& each) { return each.wait_of != 0; }) == 1);
+}
+
 TEST_CASE("what gives a lock back has no wait") {
     const auto functions =
         planned(library_of(reinterpret_cast<void*>(&pthread_mutex_lock)), "pthread_mutex_unlock");
@@ -168,6 +189,8 @@ TEST_CASE("who ends waits is planned with who waits, unless it is listed or spin
     CHECK(partners("pthread_cond_wait") == Names{"pthread_cond_broadcast", "pthread_cond_signal"});
     CHECK(partners("pthread_cond_wait,pthread_cond_signal") == Names{"pthread_cond_broadcast"});
     CHECK(partners("sem_wait") == Names{"sem_post"});
-    CHECK(partners("pthread_rwlock_wrlock,pthread_rwlock_rdlock") == Names{"pthread_rwlock_unlock"});
+    CHECK(partners("pthread_rwlock_wrlock,pthread_rwlock_rdlock") ==
+          Names{"pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock"});
+    CHECK(partners("pthread_rwlock_trywrlock").empty());
     CHECK(partners("pthread_spin_lock,pthread_mutex_lock,write").empty());
 }
