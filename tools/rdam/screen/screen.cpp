@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "tools/base/interruption.h"
 #include "tools/base/printable.h"
+#include "tools/base/units.h"
 #include "tools/rdam/screen/terminal.h"
 
 namespace rdam::screen {
