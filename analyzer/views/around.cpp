@@ -23,7 +23,7 @@ bool overlap(const score::ScoredCall& a, const score::ScoredCall& b) {
 std::vector<Chosen> largest_losses(const score::Report& report, const Limits& limits) {
     std::vector<Chosen> all;
     for (std::size_t row = 0; row < report.functions.size(); ++row) {
-        if (score::standing(report.functions[row]) != score::Standing::ranked) continue;
+        if (!score::says_something(report.functions[row])) continue;
         for (const score::ScoredCall& call : report.functions[row].sample.calls)
             if (call.lost_ns > 0 && call.end > call.begin) all.push_back({row, &call});
     }

@@ -18,7 +18,7 @@
 
 namespace rdam::output {
 
-/// `ranked`, `by_design`, `at_floor`.
+/// `ranked`, `by_design`, `at_floor`, `little`.
 const char* standing_name(score::Standing standing);
 
 /// Above the functions of a standing; empty for those that come first. `constant`: some of them have a score
@@ -40,7 +40,8 @@ std::string standing_text(const std::vector<Row>& rows, score::Standing standing
 template <typename Row>
 nlohmann::ordered_json standings_json(const std::vector<Row>& rows) {
     nlohmann::ordered_json out;
-    for (const score::Standing each : {score::Standing::by_design, score::Standing::at_floor})
+    for (const score::Standing each :
+         {score::Standing::by_design, score::Standing::at_floor, score::Standing::little})
         out[standing_name(each)] = standing_text(rows, each);
     return out;
 }

@@ -171,8 +171,8 @@ std::string ranking_html(Fields<Row> fields, const std::vector<Row>& all, const 
 
 std::string functions_html(const PageRun& run, const PageLimits& limits) {
     return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.analysis.report.comparison.baseline) +
-           ". Functions are ranked by the lower end of its 95 % interval, those that wait by design after "
-           "the others.</p>\n" +
+           ". Functions are ranked by the lower end of its 95 % interval, or by a tenth of the score if that "
+           "is more, those that wait by design after the others.</p>\n" +
            ranking_html(
                function_fields(), run.analysis.report.functions, limits, [](const score::FunctionRow& row) {
                    return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
