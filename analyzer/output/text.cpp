@@ -83,6 +83,12 @@ class TextWriter {
   private:
     void line(std::string_view text = {}) { out_.append(text).append("\n"); }
 
+    /// Words, on as many lines as they take. `first` indents them.
+    void words(const std::string& text, std::string_view first) {
+        for (const std::string& part : paragraph(text, options_.width, first))
+            line(part);
+    }
+
     /// With the names of functions as long as in the lines around it.
     std::string in_a_line(std::string text) const {
         for (const std::string& name : long_names_)
@@ -99,7 +105,7 @@ class TextWriter {
         line(style_.bold(command.empty() ? "(unknown program)" : command));
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
-        if (const std::string states = thread_states(report_); !states.empty()) line(states);
+        if (const std::string states = thread_states(report_); !states.empty()) words(states, "");
         const score::Report* const report = &report_;
         if (const std::string settings = settings_line({&report, 1}); !settings.empty())
             line(printable(settings));
@@ -116,9 +122,9 @@ class TextWriter {
         if (first >= all.size() && details.empty()) return;
         section("Notes");
         for (const std::string& note : std::span{all}.subspan(first))
-            line("  " + printable(note));
+            words(printable(note), "  ");
         for (const std::string& detail : details)
-            line("  " + printable(detail));
+            words(printable(detail), "  ");
     }
 
     void findings() {
@@ -126,11 +132,11 @@ class TextWriter {
         const std::string& verdict = analysis_.findings.verdict;
         if (found.empty() && verdict.empty()) return;
         line(style_.bold("Findings"));
-        if (found.empty()) line("  " + printable(verdict));
+        if (found.empty()) words(printable(verdict), "  ");
         for (const FindingText& each : found) {
-            line(fmt::format("  {}. {}", &each - found.data() + 1, in_a_line(each.title)));
+            words(in_a_line(each.title), fmt::format("  {}. ", &each - found.data() + 1));
             for (const std::string& text : each.lines)
-                line("     " + in_a_line(text));
+                words(in_a_line(text), "     ");
         }
         line();
     }
@@ -305,7 +311,7 @@ class TextWriter {
         const std::vector<std::string> lines = wait_lines(analysis_.waits);
         if (!lines.empty()) section("Who waits for whom");
         for (const std::string& text : lines)
-            line("  " + in_a_line(text));
+            words(in_a_line(text), "  ");
     }
 
     void function_hints() {
@@ -319,7 +325,7 @@ class TextWriter {
             titled = true;
             line("  " + title(row));
             for (const hints::Hint& hint : found)
-                line("    " + in_a_line(hint.text));
+                words(in_a_line(hint.text), "    ");
             if (!loop.empty()) line("    its sequences were seen only a few times: " + printable(loop));
         }
     }
