@@ -18,6 +18,13 @@ Json overall_json(const Processes& processes) {
             {"unreadable", unreadable}};
 }
 
+Json shared_json(const SharedFinding& finding) {
+    return {{"process", finding.process},
+            {"finding", finding.finding},
+            {"processes", finding.processes},
+            {"lost_ns", nanoseconds(finding.lost_ns)}};
+}
+
 Json function_json(const score::OverallFunction& function, std::span<const score::Report> reports) {
     Json processes = Json::array();
     for (const score::ProcessShare& part : function.processes) {
@@ -64,7 +71,10 @@ std::string ProcessesJson::finish(const Processes& processes) {
     for (const score::OverallFunction& function : processes.overall.functions)
         if (options_.top == 0 || function.rank <= options_.top)
             functions.push_back(function_json(function, processes.reports));
-    Json out{{"overall", overall_json(processes)}};
+    Json out{{"overall", overall_json(processes)}, {"findings", Json::array()}};
+    for (const SharedFinding& finding : processes.findings.largest())
+        out["findings"].push_back(shared_json(finding));
+    if (const std::string verdict = processes.findings.verdict(); !verdict.empty()) out["verdict"] = verdict;
     out["processes"] = std::move(each);
     out["functions"] = std::move(functions);
     return dump(out);

@@ -117,9 +117,7 @@ std::string function_name(const score::FunctionRow& row) {
     return page_name(row.module, row.name);
 }
 
-std::string findings_html(const PageRun& run) {
-    const std::vector<FindingText> texts = finding_texts(run.analysis, run.symbols);
-    const std::string& verdict = run.analysis.findings.verdict;
+std::string findings_html(const std::vector<FindingText>& texts, const std::string& verdict) {
     if (texts.empty())
         return verdict.empty() ? "" : fmt::format("<p>{}</p>\n", html_text(page_text(verdict)));
     std::string out = "<ol class=\"findings\">\n";
@@ -130,6 +128,20 @@ std::string findings_html(const PageRun& run) {
         out += "</ul></li>\n";
     }
     return out + "</ol>\n";
+}
+
+std::string findings_html(const PageRun& run) {
+    return findings_html(finding_texts(run.analysis, run.symbols), run.analysis.findings.verdict);
+}
+
+std::string findings_html(const PageProcesses& processes) {
+    std::vector<FindingText> texts;
+    for (const SharedFinding& finding : processes.all.findings.largest()) {
+        texts.push_back(finding.text);
+        texts.back().lines.insert(texts.back().lines.begin(),
+                                  where_shared(finding, process_name(processes, finding.process)));
+    }
+    return findings_html(texts, processes.all.findings.verdict());
 }
 
 /// `first`: HTML that follows the heading.
@@ -224,7 +236,8 @@ std::string static_html(const PageInput& input, const PageLimits& limits) {
     if (!input.diff.empty()) out += diff_html(input, limits);
     if (input.processes != nullptr) {
         const PageProcesses& all = *input.processes;
-        out += header_html(title(all), {}, facts(all), notes(all)) + overall_html(all, limits);
+        out +=
+            header_html(title(all), findings_html(all), facts(all), notes(all)) + overall_html(all, limits);
     }
     for (const PageRun& run : input.runs)
         out +=

@@ -1,16 +1,16 @@
-/** The few losses to know of first, or why there are none; a finding is a link to its function's page. */
+/** The few losses to know of first, or why there are none; a finding is a link to its function's page. `number`: of the run; none: of all processes. */
 function findings(run, number) {
   if (!run.findings || run.findings.length === 0) return run.verdict ? h('p', {class: 'findings', text: run.verdict}) : null;
-  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank}) => {
-    const row = run.functions.find((each) => each.rank === rank);
-    return h('li', {}, row && row.details ? h('a', {href: `#run-${number}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
+  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank, run: of = number}) => {
+    const row = of === undefined ? null : page.data.runs[of].functions.find((each) => each.rank === rank);
+    return h('li', {}, row && row.details ? h('a', {href: `#run-${of}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
   }));
 }
 
 const notesList = (notes) => (notes.length > 0 ? h('ul', {class: 'notes'}, ...notes.map((text) => h('li', {text}))) : null);
 
 /** Of a run with findings: what threads did; the rest of what is known of the recording is folded. */
-const SHOWN_FACTS = ['Duration', 'Threads', 'Running', 'Waiting'];
+const SHOWN_FACTS = ['Processes', 'Duration', 'Lives', 'Threads', 'Running', 'Waiting'];
 const factList = (facts) => h('dl', {}, ...facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})]));
 
 function header(run, number) {
