@@ -74,11 +74,12 @@ Json page_figures(Fields<Row> fields, const Row& row) {
     Json out = Json::object();
     for (const Field<Row>& field : fields) {
         if (field.key.empty() || (field.title.empty() && !is_of_the_page(field.key))) continue;
-        if (field.needs != Needs::timed || has(row, field.needs))
+        if (field.value != nullptr && (field.needs != Needs::timed || has(row, field.needs)))
             out[field.key] = figure_json(field.unit, field.value(row));
         const std::string text = field.title.empty() ? "" : cell(field, row);
-        if (!text.empty() && (field.unit == Unit::share || text != figure_text(field.unit, field.value(row))))
-            out["cells"][field.key] = text;
+        const bool otherwise = field.value == nullptr || field.unit == Unit::share ||
+                               text != figure_text(field.unit, field.value(row));
+        if (!text.empty() && otherwise) out["cells"][field.key] = text;
     }
     return out;
 }
@@ -86,7 +87,7 @@ Json page_figures(Fields<Row> fields, const Row& row) {
 /// `[{title, key, unit}, …]`
 template <class Row>
 Json page_columns(Fields<Row> fields) {
-    constexpr const char* kUnits[] = {"name", "score", "share", "count", "time"};
+    constexpr const char* kUnits[] = {"name", "score", "share", "count", "time", "flag", "text"};
     Json out = Json::array();
     for (const Field<Row>& field : fields) {
         const bool name = field.unit == Unit::name;

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/fields.h"
 #include "analyzer/output/findings.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
@@ -193,6 +194,23 @@ Json findings_json(const PageRun& run) {
     return out;
 }
 
+/// `{columns, rows: [{name, …}, …], left_out}`: what threads did with their lives, those to look at first.
+Json lives_json(const PageRun& run, const PageLimits& limits) {
+    const std::vector<Field<Life>> fields = life_fields(run.analysis);
+    std::vector<std::size_t> order = threads_to_look_at(run.analysis);
+    const std::size_t left_out = order.size() - std::min(order.size(), limits.rows);
+    order.resize(order.size() - left_out);
+    Json rows = Json::array();
+    for (const std::size_t thread : order) {
+        rows.push_back({{"name", thread_name(run.analysis.report.threads[thread])}});
+        rows.back().update(page_figures(Fields<Life>{fields}, life_of(run.analysis, thread)));
+    }
+    return {{"columns", page_columns(Fields<Life>{fields})},
+            {"known", lives_known(run.analysis)},
+            {"rows", std::move(rows)},
+            {"left_out", left_out}};
+}
+
 constexpr unsigned kMarked = 1, kOpen = 2;
 
 /// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
@@ -350,6 +368,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"standings", standings_json(report.functions)},
              {"left_out", report.functions.size() - shown.size()},
              {"threads", std::move(threads)},
+             {"lives", lives_json(run, limits)},
              {"heat", heat_json(run, shown, limits)},
              {"icicle", icicle_json(run, limits)},
              {"timelines", timelines_json(run, clock, limits)}};

@@ -54,6 +54,8 @@ const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + fixed(row.rda
 const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.rdam_low, 3)}–${fixed(row.rdam_high, 3)}`);
 
 const FIGURES = {score: (value) => fixed(value, 3), share: percentText, count: countText, time: timeText};
+/** Columns of other units are of numbers. */
+const isText = ({unit}) => unit === 'name' || unit === 'text';
 /** What a row says in one of page.data.columns. */
 function cellText(row, {key, unit}) {
   if (row.cells && row.cells[key] !== undefined) return row.cells[key];

@@ -24,9 +24,20 @@ function header(run, number) {
     ...(found ? [h('details', {class: 'about'}, h('summary', {text: `About the recording${notes.length > 0 ? `, and ${notes.length} note${notes.length === 1 ? '' : 's'}` : ''}`}), ...rest)] : rest));
 }
 
+const FIRST_THREADS = 4;
+/** What threads did with their lives: those to look at first, and the others folded. Null: it is not known. */
+function livesSection({lives}) {
+  if (!lives || !lives.known) return null;
+  const table = (rows) => fieldTable('Threads', lives.columns, rows);
+  const rest = lives.rows.slice(FIRST_THREADS);
+  const folded = rest.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(rest.length + lives.left_out)} more threads`}), table(rest),
+    lives.left_out > 0 ? h('p', {class: 'faint', text: `${countText(lives.left_out)} more threads are not on this page.`}) : null) : null;
+  return h('section', {class: 'lives'}, h('h2', {text: 'Threads'}), table(lives.rows.slice(0, FIRST_THREADS)), folded);
+}
+
 function runPage(run, number) {
   const calls = run.timelines.length > 0 ? timelinesSection(run, number) : null;
-  return h('div', {}, header(run, number), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
+  return h('div', {}, header(run, number), livesSection(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run) : null,
     calls ? calls.node : run.functions.length > 0 ? noTimelines(run) : null);
 }
 

@@ -1,6 +1,6 @@
 /** Those of a table of functions: with the rank, and a bar beside the score. */
 function rankingColumns(fields) {
-  const [score, ...others] = fields.map((field) => ({...field, n: field.unit !== 'name'}));
+  const [score, ...others] = fields.map((field) => ({...field, n: !isText(field)}));
   return [{title: 'rank', key: 'rank', unit: 'count', n: true}, score, {title: '', key: null}, ...others];
 }
 /** Null: there are none. */
