@@ -255,7 +255,8 @@ constexpr Field<F> kCompared[] = {
     {"rdam", "score", score, of<&S::rdam>, known, 0, nullptr, score_and_interval},
     {"rdam_all", "lost", share, of<&F::rdam_all>, known, 0, nullptr, nullptr,
      "the share of all threads' lives that was lost in the function."},
-    {"median_ns", "median", time, of<&S::median_ns>, timed},
+    {"lost_per_call_ns", "lost/call", time, ratio<&S::lost_ns, &F::outermost>, timed},
+    {"median_ns", "median", time, of<&S::median_ns>, timed, 1},
     {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate_or_bound},
 };
 

@@ -88,8 +88,11 @@ Json row_json(const score::DiffRow& row) {
              {"file", row.file},
              {"verdict", verdict_name(row.verdict)},
              {"change", finite(row.change)},
+             {"change_low", finite(row.change_low)},
+             {"change_high", finite(row.change_high)},
              {"scored", row.scored},
              {"recorded_in_both", row.recorded_in_both}};
+    if (const auto factor = score::factor_of_calls(row)) out["calls_factor"] = finite(*factor);
     if (row.a != nullptr) out["a"] = figures_json(function_fields(), *row.a);
     if (row.b != nullptr) out["b"] = figures_json(function_fields(), *row.b);
     return out;

@@ -1,5 +1,6 @@
 // Several traces at once, and two that are compared: what comes of their reports, and how it is printed.
 // Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
