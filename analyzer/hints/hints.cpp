@@ -215,6 +215,8 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explai
         find_two_times(on, times);
         add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
     }
+    // That it is off the processors is what such a wait is.
+    if (!row.by_design.empty()) std::erase_if(hints, is_about_waiting);
     if (is_explained_by_work(hints)) return hints;
     const bool named = std::ranges::any_of(hints, having(kNames));
     if (auto rest = unexplained(whole, hints, named)) hints.push_back(std::move(*rest));
