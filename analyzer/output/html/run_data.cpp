@@ -78,8 +78,22 @@ std::vector<std::size_t> rows_of_threads(const score::Report& report, std::size_
     return rows;
 }
 
+/// By place of a function that is sampled in windows: `{place: [part of each bin, …]}`.
+Json covers_json(const score::Course& course, const std::vector<std::int64_t>& places) {
+    constexpr double kSteps = 1e4;
+    Json out = Json::object();
+    for (const score::CourseCover& cover : course.covers) {
+        if (places[cover.function] < 0) continue;
+        Json parts = Json::array();
+        for (const double part : cover.parts)
+            parts.push_back(std::ceil(part * kSteps) / kSteps);
+        out[fmt::format("{}", places[cover.function])] = std::move(parts);
+    }
+    return out;
+}
+
 /// Lost time by thread and time: `{begin, bin, bins, rows: [name, …], cells: [[row, bin, function, lost_ns],
-/// …], approximate}`. Functions by their place in `shown` (-1: another one); the threads that lost most have
+/// …], covers, approximate}`. Functions by their place in `shown` (-1: another one); the threads that lost most have
 /// rows, the last row is all the others together. Null: nothing is known of the course.
 Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const PageLimits& limits) {
     const score::Report& report = run.analysis.report;
@@ -99,7 +113,9 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
         if (rows[t] < with_row) map.add_row(thread_name(report.threads[t]));
     const std::size_t others = report.threads.size() - with_row;
     if (others > 0) map.add_others(counted(others, "other thread", "other threads"), others);
-    return map.json(course.approximate);
+    Json heat = map.json(course.approximate);
+    if (!course.covers.empty()) heat["covers"] = covers_json(course, places);
+    return heat;
 }
 
 /// Of each node, as a share of the whole tree, what its subtree lost or took, whichever is more.
