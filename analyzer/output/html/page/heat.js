@@ -57,6 +57,16 @@ function highestOf(heat, matrix) {
   matrix.forEach((lost, i) => { most = Math.max(most, lost / meanOf(heat, Math.floor(i / heat.bins))); });
   return most;
 }
+/** Without the rows in which nothing was lost, whose names become `idle`. */
+function withoutIdleRows(heat) {
+  const lossy = new Set(heat.cells.filter(([, , , lost]) => lost > 0).map(([row]) => row));
+  const kept = heat.rows.map((_, row) => row).filter((row) => lossy.has(row));
+  if (kept.length === 0) return {...heat, idle: []};
+  const places = new Map(kept.map((row, i) => [row, i]));
+  return {...heat, rows: kept.map((row) => heat.rows[row]), idle: heat.rows.filter((_, row) => !lossy.has(row)),
+    cells: heat.cells.filter(([row]) => lossy.has(row)).map(([row, ...rest]) => [places.get(row), ...rest]), others: lossy.has(heat.rows.length - 1) ? heat.others : 0};
+}
+
 /** The largest part of a bin's time that was lost in it, without what waits by design. */
 function largestShare(run) {
   const byDesign = placesByDesign(run);
@@ -68,7 +78,7 @@ function largestShare(run) {
  * run's largest (for the functions that are shown at first).
  */
 function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
-  const {heat} = run;
+  const heat = withoutIdleRows(run.heat);
   const kind = run.rowsAre || 'thread';
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
@@ -171,5 +181,6 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
     h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${heat.covers ? 'Of functions that are sampled in windows of time, the colour is a rate by the time that the windows cover; where they cover nothing, it is hatched. ' : ''}${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
-    canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
+    canvas, told, heat.idle.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(heat.idle.length)} ${kind === 'thread' ? 'threads' : 'processes'} that lost nothing ${heat.idle.length === 1 ? 'has' : 'have'} no row`}), h('p', {class: 'faint', text: heat.idle.join(', ')})) : null,
+    heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
 }

@@ -83,7 +83,7 @@ function ranking(run, number) {
     const little = rows.filter((row) => row.standing === 'little').length;
     const folded = ranked && wanted === '' && !state.unfolded && little > FEW_ROWS && little < rows.length;
     rows.forEach((row) => {
-      if (state.key === 'rank' && !state.down && row.standing !== part) {
+      if (ranked && row.standing !== part) {
         part = row.standing;
         const more = folded && part === 'little' ? h('button', {type: 'button', text: `show ${countText(little)} functions`, onclick: () => { state.unfolded = true; fill(); }}) : null;
         shown.push(h('tr', {class: 'apart'}, h('td', {colspan: columns.length}, run.standings[part] || '', more ? ' ' : null, more)));
