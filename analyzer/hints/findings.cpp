@@ -46,9 +46,7 @@ class FindingSearch {
 
     bool scores(const Row& row) const { return !row.unknown() && row.rdam >= report_.threshold; }
 
-    bool is_worth_it(const Row& row) const {
-        return scores(row) && score::standing(row) == score::Standing::ranked;
-    }
+    bool is_worth_it(const Row& row) const { return scores(row) && score::says_something(row); }
 
     /// The largest losses first. A lock and its slow path are one, with the figures of the lock if it scores.
     void choose_candidates() {
@@ -291,8 +289,8 @@ class FindingSearch {
             text += fmt::format("; {} so much, as constant work would", counted(at_floor, "scores", "score"));
         text += ".";
         if (const std::uint64_t bounds = count([&](const Row& row) {
-                return !row.unknown() && row.lower_bound && !scores(row) &&
-                       score::standing(row) == score::Standing::ranked && row.rdam_high >= report_.threshold;
+                return !row.unknown() && row.lower_bound && !scores(row) && score::says_something(row) &&
+                       row.rdam_high >= report_.threshold;
             });
             bounds > 0)
             text += fmt::format(" The {} lower {}, and may be as high.",

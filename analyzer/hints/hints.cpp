@@ -218,6 +218,8 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explai
         find_two_times(on, times);
         add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
     }
+    // That it is off the processors is what such a wait is.
+    if (!row.by_design.empty()) std::erase_if(hints, is_about_waiting);
     if (is_explained_by_work(hints)) return hints;
     const bool named = std::ranges::any_of(hints, having(kNames));
     if (auto rest = unexplained(whole, hints, named)) hints.push_back(std::move(*rest));
@@ -290,17 +292,21 @@ std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score:
     return hints_of_all(Run{info, report, Activities{info, report}, variable_at});
 }
 
+Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at) {
+    const Run run{info, report, Activities{info, report}, variable_at};
+    auto functions = hints_of_all(run);
+    WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
+    Findings findings = find_findings(run.info, run.report, functions, run.variable_at);
+    return {std::move(report), std::move(functions), std::move(waits), std::move(findings)};
+}
+
 Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings& settings,
                          const Options& options) {
     auto report = score::score_trace(
         reader, settings,
         {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
-    const Run run{reader.info(), *report, Activities{reader.info(), *report}, options.variable_at};
-    auto functions = hints_of_all(run);
-    WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
-    Findings findings = find_findings(run.info, run.report, functions, run.variable_at);
-    return Analysis{std::move(*report), std::move(functions), std::move(waits), std::move(findings)};
+    return explain(reader.info(), std::move(*report), options.variable_at);
 }
 
 namespace {

@@ -261,6 +261,9 @@ struct Analysis {
     }
 };
 
+/// What explains a report whose rows have samples.
+Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at = {});
+
 struct Options {
     std::size_t max_sequences = 1000;  ///< listed for each function
     score::ReadProgress progress;

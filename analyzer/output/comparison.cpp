@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
+
+#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {
@@ -115,6 +119,79 @@ const char* verdict_name(score::DiffVerdict verdict) {
             break;
     }
     return "same";
+}
+
+namespace {
+
+/// A sample differs from a record of every call, so the text says which of the two were sampled.
+std::string sampled_text(const score::DiffRow& row) {
+    const auto is_windowed = [](const score::FunctionRow* side) { return side != nullptr && side->windowed; };
+    const bool a = is_windowed(row.a), b = is_windowed(row.b);
+    if (a && b) return ", both sampled";
+    return a ? fmt::format(", {} is sampled", kBefore) : b ? fmt::format(", {} is sampled", kAfter) : "";
+}
+
+std::string verdict_word(const score::DiffRow& row) {
+    if (!row.scored) return "not scored";
+    switch (row.verdict) {
+        case score::DiffVerdict::same:
+            return "~ same";
+        case score::DiffVerdict::only_a:
+            return row.recorded_in_both ? "only before" : "not recorded after";
+        case score::DiffVerdict::only_b:
+            return row.recorded_in_both ? "only after" : "not recorded before";
+        default:
+            return verdict_name(row.verdict);
+    }
+}
+
+std::string factor_text(double factor) {
+    constexpr double kMany = 100, kFew = 0.095;
+    return fmt::format("{:.{}f} ×", factor, factor >= kMany ? 0 : factor >= kFew ? 2 : 4);
+}
+
+/// Empty: about as many, or it is not known.
+std::string calls_text(const score::DiffRow& row) {
+    constexpr double kAboutAsMany = 1.25;
+    const std::optional<double> factor = score::factor_of_calls(row);
+    if (!factor || (*factor<kAboutAsMany&& * factor> 1 / kAboutAsMany)) return {};
+    return fmt::format(", {} the calls", factor_text(*factor));
+}
+
+}  // namespace
+
+std::string verdict_in_words(const score::DiffRow& row) {
+    return verdict_word(row) + sampled_text(row) + calls_text(row);
+}
+
+std::vector<std::string> run_changes(const score::Report& before, const score::Report& after,
+                                     std::span<const score::DiffRow> rows) {
+    constexpr double kSecond = 1e9;
+    std::vector<std::string> lines;
+    if (!(before.duration_ns > 0) || !(after.duration_ns > 0)) return lines;
+    lines.push_back(fmt::format("The run took {} before and {} after: {} as long.",
+                                human_time(before.duration_ns), human_time(after.duration_ns),
+                                factor_text(after.duration_ns / before.duration_ns)));
+    double calls_before = 0, calls_after = 0;
+    bool estimated = false;
+    for (const score::DiffRow& row : rows) {
+        if (!score::factor_of_calls(row)) continue;
+        calls_before += static_cast<double>(row.a->occurrences);
+        calls_after += static_cast<double>(row.b->occurrences);
+        estimated = estimated || row.a->estimates_occurrences() || row.b->estimates_occurrences();
+    }
+    if (!(calls_before > 0)) return lines;
+    const double rate_before = calls_before * kSecond / before.duration_ns;
+    const double rate_after = calls_after * kSecond / after.duration_ns;
+    const auto count = [&](double calls) {
+        return (estimated ? "~" : "") + grouped(static_cast<std::uint64_t>(std::round(calls)));
+    };
+    lines.push_back(fmt::format(
+        "The functions that were called in both were called {} times before and {} times after, {} "
+        "and {} times in a second: {} the throughput.",
+        count(calls_before), count(calls_after), count(rate_before), count(rate_after),
+        factor_text(rate_after / rate_before)));
+    return lines;
 }
 
 }  // namespace rdam::output

@@ -1,6 +1,7 @@
 // What calls were compared with, in words.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,16 @@ const char* verdict_text(causes::CauseVerdict verdict);
 
 /// `better`, `worse`, `same`, `only_a`, `only_b`.
 const char* verdict_name(score::DiffVerdict verdict);
+
+/// How the two recordings of a comparison are called.
+inline constexpr const char* kBefore = "before";
+inline constexpr const char* kAfter = "after";
+
+/// What came of a function, in words: `worse`, `only after`, `~ same, after is sampled, 0.0054 × the calls`.
+std::string verdict_in_words(const score::DiffRow& row);
+
+/// How long both took and how many calls they made in a second, as sentences. `rows`: all of the comparison.
+std::vector<std::string> run_changes(const score::Report& before, const score::Report& after,
+                                     std::span<const score::DiffRow> rows);
 
 }  // namespace rdam::output

@@ -14,40 +14,20 @@
 namespace rdam::output {
 namespace {
 
-bool is_windowed(const score::FunctionRow* row) {
-    return row != nullptr && row->windowed;
+bool is_sampled(const score::DiffRow& row) {
+    return (row.a != nullptr && row.a->windowed) || (row.b != nullptr && row.b->windowed);
 }
 
-/// A sample differs from a record of every call, so the text says which of the two were sampled.
-std::string sampled_text(const score::DiffRow& row) {
-    const bool a = is_windowed(row.a), b = is_windowed(row.b);
-    if (a && b) return ", both sampled";
-    return a ? ", a is sampled" : b ? ", b is sampled" : "";
+std::string change_interval(const score::DiffRow& row) {
+    if (!row.recorded_in_both || !row.scored) return "-";
+    return fmt::format("{:+.3f} to {:+.3f}", rounded(row.change_low, 3), rounded(row.change_high, 3));
 }
 
 std::string change_text(const score::DiffRow& row) {
     if (!row.recorded_in_both || !row.scored) return "-";
     constexpr double kNone = 0.0005;  // what is printed as zero has no sign of its own
     const double change = std::abs(row.change) < kNone ? 0 : row.change;
-    return fmt::format("{}{:+.3f}", sampled_text(row).empty() ? "" : "~", rounded(change, 3));
-}
-
-std::string verdict_word(const score::DiffRow& row) {
-    if (!row.scored) return "not scored";
-    switch (row.verdict) {
-        case score::DiffVerdict::same:
-            return "~ same";
-        case score::DiffVerdict::only_a:
-            return row.recorded_in_both ? "only in a" : "not recorded in b";
-        case score::DiffVerdict::only_b:
-            return row.recorded_in_both ? "only in b" : "not recorded in a";
-        default:
-            return verdict_name(row.verdict);
-    }
-}
-
-std::string verdict_in_words(const score::DiffRow& row) {
-    return verdict_word(row) + sampled_text(row);
+    return fmt::format("{}{:+.3f}", is_sampled(row) ? "~" : "", rounded(change, 3));
 }
 
 class DiffWriter {
@@ -56,8 +36,13 @@ class DiffWriter {
         : diff_(diff), options_(options), style_(options.color) {}
 
     std::string write() {
-        side("a", diff_.a);
-        side("b", diff_.b);
+        side(kBefore, diff_.a);
+        side(kAfter, diff_.b);
+        for (const std::string& text : run_changes(diff_.a.report, diff_.b.report, diff_.rows))
+            for (const std::string& part : paragraph(text, options_.width))
+                line(style_.bold(part));
+        notes_on(kBefore, diff_.a);
+        notes_on(kAfter, diff_.b);
         const score::Report* const both[] = {&diff_.a.report, &diff_.b.report};
         if (const std::string settings = settings_line(both); !settings.empty()) line(printable(settings));
         line();
@@ -78,6 +63,9 @@ class DiffWriter {
                                      command.empty() ? "(unknown program)" : command)));
         line(fmt::format("   {}, {}, {}; {}", human_time(side.report.duration_ns), threads_text(side.report),
                          counted(side.report.events, "event", "events"), recording_cost(side.report)));
+    }
+
+    void notes_on(std::string_view name, const DiffSide& side) {
         for (const std::string& note : notes(side.report))
             line(style_.notable(fmt::format("note: {}: {}", name, printable(note))));
     }
@@ -86,35 +74,39 @@ class DiffWriter {
         const auto rows = diff_.rows.first(options_.top == 0 ? diff_.rows.size()
                                                              : std::min(options_.top, diff_.rows.size()));
         std::vector<Column> columns{{.title = "change"},
+                                    {.title = "95 %", .optional = 2},
                                     {.title = "verdict", .left = true},
                                     {.title = "function", .left = true, .widest = 50}};
         for (const Field<score::FunctionRow>& field : compared_fields()) {
-            columns.push_back({.title = std::string{field.title} + " a"});
-            columns.push_back({.title = "b"});
+            columns.push_back(
+                {.title = fmt::format("{} {}", field.title, kBefore), .optional = field.optional});
+            columns.push_back({.title = kAfter, .optional = field.optional});
         }
         Table table{std::move(columns)};
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
-            std::vector<std::string> cells{change_text(row), verdict_in_words(row),
+            std::vector<std::string> cells{change_text(row), change_interval(row), verdict_in_words(row),
                                            printable(name + (row.file.empty() ? "" : " (" + row.file + ")"))};
             for (const Field<score::FunctionRow>& field : compared_fields())
                 for (const score::FunctionRow* side : {row.a, row.b})
                     cells.push_back(side == nullptr ? "-" : cell(field, *side));
             table.add(std::move(cells));
         }
-        const std::vector<std::string> lines = table.lines(1);
+        std::string left_out;
+        const std::vector<std::string> lines = table.lines(1, options_.width, &left_out);
         line(style_.bold(lines.front()));
         for (std::size_t i = 0; i < rows.size(); ++i)
             line(styled(rows[i], lines[i + 1]));
         if (rows.size() < diff_.rows.size()) line(style_.faint(hidden_rows(diff_.rows.size() - rows.size())));
+        if (!left_out.empty()) line(style_.faint(left_out));
         line();
         line(
-            "change: score of b − score of a. better, worse: the 95 % intervals of the scores do not "
-            "overlap; "
-            "~ same: they do.");
+            "change: score after − score before, with its 95 % interval. better, worse: the 95 % intervals "
+            "of "
+            "the scores do not overlap; ~ same: they do. × the calls: so many times as many as before.");
         for (const Field<score::FunctionRow>& field : compared_fields())
             if (!field.legend.empty()) line(fmt::format("{}: {}", field.title, field.legend));
-        if (std::ranges::any_of(rows, [](const auto& row) { return !sampled_text(row).empty(); }))
+        if (std::ranges::any_of(rows, is_sampled))
             line(
                 "sampled: only calls in time windows were recorded; scores of the two kinds are compared "
                 "only by their intervals.");

@@ -95,12 +95,7 @@ class Explanation {
   public:
     Explanation(const hints::Analysis& analysis, Symbols& symbols, const ExplainOptions& options)
         : analysis_(analysis), report_(analysis.report), symbols_(symbols), commands_(options) {
-        const auto& waits = analysis.waits.of_threads;
-        threads_.resize(report_.threads.size());
-        std::iota(threads_.begin(), threads_.end(), std::size_t{0});
-        std::ranges::stable_sort(threads_, std::ranges::greater{}, [&](std::size_t thread) {
-            return std::pair{thread < waits.size() ? waits[thread].share : 0, running_share(thread)};
-        });
+        threads_ = threads_to_look_at(analysis);
         if (threads_.size() > kMostRows) threads_.resize(kMostRows);
         edges_ = wait_lines(analysis.waits);
         rows_ = score::by_rank(report_.functions, kMostRows);

@@ -49,7 +49,7 @@ class FieldTable {
             if (field.title.empty()) continue;
             const bool name = field.unit == Unit::name;
             out.push_back({.title = std::string{field.title},
-                           .left = name,
+                           .left = name || field.unit == Unit::text,
                            .widest = name ? widest : Column::kAnyWidth,
                            .optional = field.optional});
             if (bars > 0 && out.size() == 1) out.push_back(bar_column(bars));

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
+#include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
+#include "tools/base/printable.h"
 #include "tools/base/units.h"
 
 namespace rdam::output {
@@ -74,6 +78,46 @@ std::string score_and_interval(const FunctionRow& row) {
     return fmt::format("{}{} [{}]", score_mark(row), score_text(row.rdam), interval(row));
 }
 
+/// The share of a life that `of_times` gives, in a table.
+template <double (*of_times)(const score::ThreadRow&)>
+double share_of_life(const Life& life) {
+    const bool known = life.states_known && life.thread.off_cpu && life.thread.duration_ns > 0;
+    return known ? of_times(life.thread) / life.thread.duration_ns : 0;
+}
+template <double (*of_times)(const score::ThreadRow&)>
+std::string life_share_text(const Life& life) {
+    const bool known = life.states_known && life.thread.off_cpu && life.thread.duration_ns > 0;
+    return known ? percent(share_of_life<of_times>(life)) : "-";
+}
+double waiting_ns(const score::ThreadRow& row) {
+    return row.off_cpu->blocked_ns;
+}
+double preempted_ns(const score::ThreadRow& row) {
+    return row.off_cpu->preempted_ns + row.off_cpu->crowded_ns + row.off_cpu->recorder_ns;
+}
+double by_program_ns(const score::ThreadRow& row) {
+    return row.off_cpu->crowded_ns;
+}
+double by_recorder_ns(const score::ThreadRow& row) {
+    return row.off_cpu->recorder_ns;
+}
+
+double life_ns(const Life& life) {
+    return life.thread.duration_ns;
+}
+double life_events(const Life& life) {
+    return static_cast<double>(life.thread.events);
+}
+std::string waits_for(const Life& life) {
+    return life.wait != nullptr && life.wait->is_worth_saying()
+               ? printable(life.wait->owners) + ", " + percent(life.wait->share)
+               : "-";
+}
+std::string events_text(const Life& life) {
+    return grouped(life.thread.events) +
+           (life.thread.short_lived ? " (short-lived: does not set the score)" : "");
+}
+
 /// Short names, for these lines alone.
 namespace tables {
 
@@ -125,6 +169,24 @@ constexpr Field<F> kFunction[] = {
     {"single_sequences", "", count, of<&F::single_sequences>},
     {"affected_threads", "threads", count, affected_of<&F::threads>, nothing, 6, nullptr, affected_threads,
      "how many lost time / how many called it."},
+};
+
+constexpr Field<Life> kLife[] = {
+    {"", "thread", count, nullptr, nothing, 0, nullptr, thread_number},
+    {"", "name", name},
+    {"life_ns", "life", time, life_ns},
+    {"running", "running", share, share_of_life<running_ns>, nothing, 0, nullptr,
+     life_share_text<running_ns>},
+    {"waiting", "waiting", share, share_of_life<waiting_ns>, nothing, 0, nullptr,
+     life_share_text<waiting_ns>},
+    {"preempted", "preempted", share, share_of_life<preempted_ns>, nothing, 0, nullptr,
+     life_share_text<preempted_ns>},
+    {"by_program", "by program", share, share_of_life<by_program_ns>, nothing, 2, nullptr,
+     life_share_text<by_program_ns>},
+    {"by_recorder", "by recorder", share, share_of_life<by_recorder_ns>, nothing, 2, nullptr,
+     life_share_text<by_recorder_ns>},
+    {"waits_for", "waits most for", text, nullptr, nothing, 0, nullptr, waits_for},
+    {"events", "events", count, life_events, nothing, 1, nullptr, events_text},
 };
 
 constexpr Field<ThreadPart> kThread[] = {
@@ -193,7 +255,8 @@ constexpr Field<F> kCompared[] = {
     {"rdam", "score", score, of<&S::rdam>, known, 0, nullptr, score_and_interval},
     {"rdam_all", "lost", share, of<&F::rdam_all>, known, 0, nullptr, nullptr,
      "the share of all threads' lives that was lost in the function."},
-    {"median_ns", "median", time, of<&S::median_ns>, timed},
+    {"lost_per_call_ns", "lost/call", time, ratio<&S::lost_ns, &F::outermost>, timed},
+    {"median_ns", "median", time, of<&S::median_ns>, timed, 1},
     {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate_or_bound},
 };
 
@@ -209,6 +272,48 @@ std::string affected_text(const std::vector<Part>& parts) {
 }
 
 }  // namespace
+
+Life life_of(const hints::Analysis& analysis, std::size_t thread) {
+    const auto& waits = analysis.waits.of_threads;
+    return {.thread = analysis.report.threads[thread],
+            .states_known = states_known(analysis.report),
+            .wait = thread < waits.size() && waits[thread].share > 0 ? &waits[thread] : nullptr};
+}
+
+namespace {
+
+bool some_states_known(const score::Report& report) {
+    return states_known(report) && std::ranges::any_of(report.threads, [](const score::ThreadRow& row) {
+               return row.off_cpu.has_value();
+           });
+}
+bool some_waits_known(const hints::Analysis& analysis) {
+    return std::ranges::any_of(analysis.waits.of_threads, &hints::ThreadWait::is_worth_saying);
+}
+
+}  // namespace
+
+bool lives_known(const hints::Analysis& analysis) {
+    return some_states_known(analysis.report) || some_waits_known(analysis);
+}
+
+std::vector<Field<Life>> life_fields(const hints::Analysis& analysis) {
+    const bool states = some_states_known(analysis.report), waits = some_waits_known(analysis);
+    std::vector<Field<Life>> fields;
+    for (const Field<Life>& field : tables::kLife)
+        if (field.unit == Unit::share ? states : field.unit != Unit::text || waits) fields.push_back(field);
+    return fields;
+}
+
+std::vector<std::size_t> threads_to_look_at(const hints::Analysis& analysis) {
+    std::vector<std::size_t> order(analysis.report.threads.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t thread) {
+        const Life life = life_of(analysis, thread);
+        return std::pair{life.wait != nullptr ? life.wait->share : 0, share_of_life<running_ns>(life)};
+    });
+    return order;
+}
 
 Fields<FunctionRow> function_fields() {
     return tables::kFunction;
@@ -248,6 +353,7 @@ std::string figure_text(Unit unit, double value) {
             return grouped(static_cast<std::uint64_t>(value));
         case Unit::name:
         case Unit::flag:
+        case Unit::text:
             break;
     }
     return {};

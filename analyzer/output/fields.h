@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 #include "analyzer/report/report.h"
@@ -20,6 +22,7 @@ enum class Unit : std::uint8_t {
     count,
     time,  ///< nanoseconds
     flag,  ///< 0 or 1; in JSON alone
+    text,  ///< words
 };
 
 /// What must be known of a row for a figure to say something; in tables it is `-` otherwise.
@@ -53,6 +56,22 @@ struct OfThread {
     const score::ThreadRow& thread;
 };
 
+/// A thread, and what it did with its life.
+struct Life {
+    const score::ThreadRow& thread;
+    bool states_known = false;                ///< what it did is known of all of the run
+    const hints::ThreadWait* wait = nullptr;  ///< null: for nobody, or it is not known
+};
+
+Life life_of(const hints::Analysis& analysis, std::size_t thread);
+/// Those of the columns in which something is known of some thread.
+std::vector<Field<Life>> life_fields(const hints::Analysis& analysis);
+/// Something is known of some thread beside its length of life.
+bool lives_known(const hints::Analysis& analysis);
+/// The threads in the order in which a reader should look at them: those that wait for others most first, then those
+/// that run most. Indices into Report::threads.
+std::vector<std::size_t> threads_to_look_at(const hints::Analysis& analysis);
+
 Fields<score::FunctionRow> function_fields();
 Fields<OfThread<score::ThreadShare>> thread_fields();
 Fields<score::SequenceRow> sequence_fields();
@@ -76,13 +95,14 @@ bool has(const Row& row, Needs needs) {
     if (needs == Needs::nothing) return true;
     if constexpr (requires { row.outermost; })
         if (needs == Needs::timed && row.outermost == 0) return false;
-    return !scored_of(row).unknown();
+    if constexpr (requires { scored_of(row); }) return !scored_of(row).unknown();
+    return true;
 }
 
 /// `-` for a fiber, whose tid is made up.
 std::string tid_text(const score::ThreadRow& row);
 
-/// As it is written in tables. Not for Unit::name and Unit::flag.
+/// As it is written in tables. Not for Unit::name, Unit::flag and Unit::text.
 std::string figure_text(Unit unit, double value);
 
 template <class Row>

@@ -84,4 +84,51 @@ std::vector<FindingText> finding_texts(const hints::Analysis& analysis, Symbols&
     return texts;
 }
 
+void SharedFindings::add(const hints::Analysis& analysis, Symbols& symbols) {
+    const std::size_t process = processes_++;
+    threshold_ = analysis.report.threshold;
+    has_verdict_ = has_verdict_ || !analysis.findings.verdict.empty();
+    for (std::size_t i = 0; i < analysis.findings.all.size(); ++i) {
+        const hints::Finding& finding = analysis.findings.all[i];
+        const score::FunctionRow& row = analysis.report.functions[finding.row];
+        const score::FunctionRow& called = analysis.report.functions[finding.called];
+        Candidate& candidate = by_function_[score::qualified_name(called.module, called.name)];
+        SharedFinding& shared = candidate.shared;
+        if (shared.processes.empty() || shared.processes.back() != process)
+            shared.processes.push_back(process);
+        shared.lost_ns += row.lost_ns;
+        // Only then, as symbols take their time.
+        if (!shared.text.title.empty() && row.lost_ns <= candidate.most_ns) continue;
+        candidate.most_ns = row.lost_ns;
+        shared.text = finding_text(analysis, finding, symbols);
+        shared.process = process;
+        shared.finding = i;
+        shared.rank = row.rank;
+    }
+}
+
+std::vector<SharedFinding> SharedFindings::largest() const {
+    std::vector<SharedFinding> all;
+    for (const auto& [function, candidate] : by_function_)
+        all.push_back(candidate.shared);
+    std::ranges::stable_sort(all, std::ranges::greater{}, &SharedFinding::lost_ns);
+    if (all.size() > hints::Findings::kMost) all.resize(hints::Findings::kMost);
+    return all;
+}
+
+std::string SharedFindings::verdict() const {
+    if (!by_function_.empty() || !has_verdict_) return {};
+    return fmt::format(
+        "In none of {} did a recorded function lose {} of a thread's life, except in waits whose purpose is "
+        "to wait and where constant work would score as much.",
+        counted(processes_, "process", "processes"), percent(threshold_));
+}
+
+std::string where_shared(const SharedFinding& finding, const std::string& name) {
+    const std::size_t others = finding.processes.size() - 1;
+    if (others == 0) return fmt::format("in {} alone", name);
+    return fmt::format("in {}, which lost most by it, and in {}: {} in all", name,
+                       counted(others, "other process", "other processes"), human_time(finding.lost_ns));
+}
+
 }  // namespace rdam::output

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,41 @@ struct FindingText {
 
 /// One for each of analysis.findings, the most important first.
 std::vector<FindingText> finding_texts(const hints::Analysis& analysis, Symbols& symbols);
+
+/// A finding of some of several processes, in the words of the one that lost most by it.
+struct SharedFinding {
+    FindingText text = {};
+    std::size_t process = 0;                  ///< that one: index into the reports
+    std::size_t finding = 0;                  ///< index into its Findings::all
+    std::size_t rank = 0;                     ///< FunctionRow::rank there
+    std::vector<std::size_t> processes = {};  ///< all that have it, rising
+    double lost_ns = 0;                       ///< in all of them
+};
+
+/// Of several processes, added one after the other. Findings in the same function are one.
+class SharedFindings {
+  public:
+    void add(const hints::Analysis& analysis, Symbols& symbols);
+
+    /// Those that lost most, at most hints::Findings::kMost.
+    std::vector<SharedFinding> largest() const;
+    /// Why there are none; empty: there are some, or no process has called anything.
+    std::string verdict() const;
+
+  private:
+    struct Candidate {
+        SharedFinding shared = {};
+        double most_ns = 0;  ///< in the process that `shared` is told of
+    };
+
+    std::map<std::string, Candidate> by_function_;
+    std::size_t processes_ = 0;
+    double threshold_ = 0;
+    bool has_verdict_ = false;
+};
+
+/// `in #2 alone`, `in #2, which lost most by it, and in 3 other processes: 1.20 s in all`. `name`: of its process.
+std::string where_shared(const SharedFinding& finding, const std::string& name);
 
 /// The place of a finding: `worker at app.c:42`; empty: none is known.
 std::string place_text(const hints::Finding& finding, Symbols& symbols);

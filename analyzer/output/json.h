@@ -39,7 +39,7 @@ class ProcessesJson : private Unmovable {
     ~ProcessesJson();
 
     void add(const hints::Analysis& analysis, Symbols& symbols);
-    /// `processes.reports` are those that were added.
+    /// `processes.reports` and `findings` are of those that were added.
     std::string finish(const Processes& processes);
 
   private:

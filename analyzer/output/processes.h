@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/output/findings.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 
@@ -21,6 +22,7 @@ struct Processes {
     std::span<const std::string> files;
     std::span<const score::Report> reports;
     std::span<const UnreadableTrace> unreadable;
+    const SharedFindings& findings;
 };
 
 /// One of two recordings of a program.

@@ -18,6 +18,13 @@ Json overall_json(const Processes& processes) {
             {"unreadable", unreadable}};
 }
 
+Json shared_json(const SharedFinding& finding) {
+    return {{"process", finding.process},
+            {"finding", finding.finding},
+            {"processes", finding.processes},
+            {"lost_ns", nanoseconds(finding.lost_ns)}};
+}
+
 Json function_json(const score::OverallFunction& function, std::span<const score::Report> reports) {
     Json processes = Json::array();
     for (const score::ProcessShare& part : function.processes) {
@@ -64,7 +71,10 @@ std::string ProcessesJson::finish(const Processes& processes) {
     for (const score::OverallFunction& function : processes.overall.functions)
         if (options_.top == 0 || function.rank <= options_.top)
             functions.push_back(function_json(function, processes.reports));
-    Json out{{"overall", overall_json(processes)}};
+    Json out{{"overall", overall_json(processes)}, {"findings", Json::array()}};
+    for (const SharedFinding& finding : processes.findings.largest())
+        out["findings"].push_back(shared_json(finding));
+    if (const std::string verdict = processes.findings.verdict(); !verdict.empty()) out["verdict"] = verdict;
     out["processes"] = std::move(each);
     out["functions"] = std::move(functions);
     return dump(out);
@@ -78,8 +88,11 @@ Json row_json(const score::DiffRow& row) {
              {"file", row.file},
              {"verdict", verdict_name(row.verdict)},
              {"change", finite(row.change)},
+             {"change_low", finite(row.change_low)},
+             {"change_high", finite(row.change_high)},
              {"scored", row.scored},
              {"recorded_in_both", row.recorded_in_both}};
+    if (const auto factor = score::factor_of_calls(row)) out["calls_factor"] = finite(*factor);
     if (row.a != nullptr) out["a"] = figures_json(function_fields(), *row.a);
     if (row.b != nullptr) out["b"] = figures_json(function_fields(), *row.b);
     return out;

@@ -39,6 +39,7 @@ class ProcessesWriter {
 
     std::string write() {
         header();
+        findings();
         summary();
         process_table();
         notes_of_all();
@@ -62,6 +63,26 @@ class ProcessesWriter {
         for (const score::Report& report : processes_.reports)
             all.push_back(&report);
         if (const std::string settings = settings_line(all); !settings.empty()) line(printable(settings));
+    }
+
+    void findings() {
+        const std::vector<SharedFinding> found = processes_.findings.largest();
+        const std::string verdict = processes_.findings.verdict();
+        if (found.empty() && verdict.empty()) return;
+        line();
+        line(style_.bold("Findings"));
+        const auto lines = [&](const std::string& text, std::string_view first) {
+            for (const std::string& part : paragraph(printable(text), options_.width, first))
+                line(part);
+        };
+        if (found.empty()) lines(verdict, "  ");
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            lines(found[i].text.title, fmt::format("  {}. ", i + 1));
+            lines(where_shared(found[i], number(found[i].process)), "     ");
+            for (const std::string& text : found[i].text.lines)
+                lines(text, "     ");
+        }
+        line();
     }
 
     void process_table() {

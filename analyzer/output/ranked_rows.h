@@ -14,15 +14,22 @@ namespace rdam::output {
 
 /// The line above a group, which begins with rows[first]; nullptr: none is needed.
 template <typename Row>
-const char* heading(const std::vector<std::reference_wrapper<const Row>>& rows, std::size_t first,
-                    bool below_waiting) {
-    if (score::standing(rows[first].get()) == score::Standing::by_design) return " waiting by design:";
-    const auto rest = std::span{rows}.subspan(first);
-    const bool unsure = std::ranges::any_of(
-        rest, [](const Row& row) { return !score::at_floor(row) && !score::lost_nothing(row); });
-    if (unsure) return first > 0 ? " no more than constant work would score, or unknown:" : nullptr;
-    if (first > 0 && score::at_floor(rows[first].get())) return " no more than constant work would score:";
-    return below_waiting ? " nothing lost:" : nullptr;
+const char* heading(const std::vector<std::reference_wrapper<const Row>>& rows, std::size_t first) {
+    const score::Standing group = score::standing(rows[first].get());
+    if (group == score::Standing::by_design) return " waiting by design:";
+    if (first == 0 || group == score::Standing::ranked) return nullptr;
+    const auto all_of_group = [&](const auto& is_so) {
+        return std::ranges::all_of(std::span{rows}.subspan(first), [&](const Row& row) {
+            return score::standing(row) != group || is_so(row);
+        });
+    };
+    if (group == score::Standing::little)
+        return all_of_group([](const Row& row) { return score::lost_nothing(row); })
+                   ? " nothing lost:"
+                   : " next to nothing lost:";
+    return all_of_group([](const Row& row) { return score::at_floor(row); })
+               ? " no more than constant work would score:"
+               : " no more than constant work would score, or unknown:";
 }
 
 /// `lines`: Table::lines() of `rows`. Scores from the threshold on are highlighted, except for functions that
@@ -36,8 +43,7 @@ std::vector<std::string> ranked_lines(const std::vector<std::string>& lines,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Row& row = rows[i];
         const score::Standing standing = score::standing(row);
-        const char* const title =
-            standing == group ? nullptr : heading(rows, i, group == score::Standing::by_design);
+        const char* const title = standing == group ? nullptr : heading(rows, i);
         if (title != nullptr) out.push_back(style.faint(title));
         group = standing;
         const std::string& text = lines[i + 1];

@@ -111,6 +111,29 @@ std::vector<std::string> shortened_apart(std::vector<std::string> names, std::si
     return names;
 }
 
+std::vector<std::string> paragraph(std::string_view text, std::size_t width, std::string_view first) {
+    constexpr std::size_t kLeastWidth = 40;
+    const std::string indent(display_width(first), ' ');
+    std::vector<std::string> lines{std::string{first}};
+    std::size_t used = indent.size();
+    for (bool begins = true; !text.empty(); begins = false) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t wide = display_width(word);
+        if (!begins && width > 0 && used + 1 + wide > std::max(width, kLeastWidth)) {
+            lines.push_back(indent);
+            used = indent.size();
+        } else if (!begins) {
+            lines.back() += ' ';
+            ++used;
+        }
+        lines.back() += word;
+        used += wide;
+    }
+    return lines;
+}
+
 /// Of its cells as they are.
 std::size_t Table::width_of(std::size_t column) const {
     std::size_t width = display_width(columns_[column].title);
@@ -162,8 +185,14 @@ Table::Layout Table::laid_out(std::size_t indent, std::size_t room) const {
 
     Layout layout{.lines = {}, .width = indent};
     std::vector<std::size_t> widths(columns_.size(), 0);
+    std::size_t spare = room > total ? room - total : 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         std::size_t widest = columns_[c].widest;
+        if (const std::size_t width = width_of(c); spare > 0 && width > widest) {
+            const std::size_t more = std::min(spare, width - widest);
+            widest += more;
+            spare -= more;
+        }
         if (const std::size_t width = std::min(width_of(c), widest);
             room > 0 && total > room && widest < Column::kAnyWidth && width > kMinShortened) {
             widest = std::max(kMinShortened, width - std::min(width, total - room));

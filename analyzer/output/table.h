@@ -36,6 +36,10 @@ struct Column {
 /// become the same.
 std::vector<std::string> shortened_apart(std::vector<std::string> names, std::size_t widest);
 
+/// `first` and the text as lines of at most `width` columns (0: one line), broken between words. Lines behind the first
+/// one are indented like its text. Printable text.
+std::vector<std::string> paragraph(std::string_view text, std::size_t width, std::string_view first = {});
+
 /// The line below a table that has so many more rows.
 std::string hidden_rows(std::size_t count);
 
@@ -46,7 +50,8 @@ class Table {
 
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-    /// One line for the titles and one for each row, without newline, indented by `indent` blanks. If the
+    /// One line for the titles and one for each row, without newline, indented by `indent` blanks. Cells are longer than
+    /// their column's `widest` only if `room` leaves space for that. If the
     /// lines are wider than `room` columns (0: there is room for all), columns with a `widest` become as
     /// narrow as kMinShortened; if that is not enough, optional columns are left out, one after the other.
     /// `left_out` becomes a line that names these; empty: there are none.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -62,6 +63,7 @@ class TextWriter {
 
     std::string write() {
         findings();
+        first_threads();
         functions();
         const std::string first = std::exchange(out_, {});
         if (options_.histogram) histograms();
@@ -83,6 +85,12 @@ class TextWriter {
   private:
     void line(std::string_view text = {}) { out_.append(text).append("\n"); }
 
+    /// Words, on as many lines as they take. `first` indents them.
+    void words(const std::string& text, std::string_view first) {
+        for (const std::string& part : paragraph(text, options_.width, first))
+            line(part);
+    }
+
     /// With the names of functions as long as in the lines around it.
     std::string in_a_line(std::string text) const {
         for (const std::string& name : long_names_)
@@ -99,7 +107,7 @@ class TextWriter {
         line(style_.bold(command.empty() ? "(unknown program)" : command));
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
-        if (const std::string states = thread_states(report_); !states.empty()) line(states);
+        if (const std::string states = thread_states(report_); !states.empty()) words(states, "");
         const score::Report* const report = &report_;
         if (const std::string settings = settings_line({&report, 1}); !settings.empty())
             line(printable(settings));
@@ -116,9 +124,9 @@ class TextWriter {
         if (first >= all.size() && details.empty()) return;
         section("Notes");
         for (const std::string& note : std::span{all}.subspan(first))
-            line("  " + printable(note));
+            words(printable(note), "  ");
         for (const std::string& detail : details)
-            line("  " + printable(detail));
+            words(printable(detail), "  ");
     }
 
     void findings() {
@@ -126,11 +134,11 @@ class TextWriter {
         const std::string& verdict = analysis_.findings.verdict;
         if (found.empty() && verdict.empty()) return;
         line(style_.bold("Findings"));
-        if (found.empty()) line("  " + printable(verdict));
+        if (found.empty()) words(printable(verdict), "  ");
         for (const FindingText& each : found) {
-            line(fmt::format("  {}. {}", &each - found.data() + 1, in_a_line(each.title)));
+            words(in_a_line(each.title), fmt::format("  {}. ", &each - found.data() + 1));
             for (const std::string& text : each.lines)
-                line("     " + in_a_line(text));
+                words(in_a_line(text), "     ");
         }
         line();
     }
@@ -188,50 +196,33 @@ class TextWriter {
             line(text);
     }
 
-    /// What the thread did with its life.
-    static void add_states(const score::ThreadRow& row, std::vector<std::string>& cells) {
-        constexpr std::size_t kStates = 5;
-        if (!row.off_cpu || row.duration_ns <= 0) {
-            cells.insert(cells.end(), kStates, "-");
-            return;
-        }
-        const score::OffCpuRow& off = *row.off_cpu;
-        for (const double part :
-             {running_ns(row), off.blocked_ns, off.preempted_ns + off.crowded_ns + off.recorder_ns,
-              off.crowded_ns, off.recorder_ns})
-            cells.push_back(percent(part / row.duration_ns));
+    /// Those to look at first, above the ranking.
+    void first_threads() {
+        constexpr std::size_t kFirst = 4;
+        if (options_.threads || !lives_known(analysis_)) return;
+        std::vector<std::size_t> order = threads_to_look_at(analysis_);
+        const std::size_t more = order.size() - std::min(order.size(), kFirst);
+        order.resize(order.size() - more);
+        line(style_.bold("Threads"));
+        print_lives(order);
+        if (more > 0) line(style_.faint(fmt::format("  … {} more (--threads shows all)", more)));
+        line();
+    }
+
+    void print_lives(const std::vector<std::size_t>& threads) {
+        const std::vector<Field<Life>> fields = life_fields(analysis_);
+        FieldTable<Life> lives{fields};
+        for (const std::size_t thread : threads)
+            lives.add(life_of(analysis_, thread), printable(report_.threads[thread].name));
+        for (const std::string& text : lives.table().lines(2, options_.width))
+            line(text);
     }
 
     void threads() {
         section("Threads");
-        const bool with_states =
-            states_known(report_) && std::ranges::any_of(report_.threads, [](const score::ThreadRow& row) {
-                return row.off_cpu.has_value();
-            });
-        std::vector<Column> columns{{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}};
-        if (with_states)
-            for (const char* const title : {"running", "waiting", "preempted", "by program", "by recorder"})
-                columns.push_back({.title = title});
-        const auto& waits = analysis_.waits.of_threads;
-        const bool waits_known =
-            std::ranges::any_of(waits, [](const auto& each) { return each.is_worth_saying(); });
-        if (waits_known) columns.push_back({.title = "waits most for", .left = true});
-        columns.push_back({.title = "events"});
-        Table lives{columns};
-        for (const score::ThreadRow& row : report_.threads) {
-            std::vector<std::string> cells{tid_text(row), printable(row.name), human_time(row.duration_ns)};
-            if (with_states) add_states(row, cells);
-            if (waits_known) {
-                const hints::ThreadWait& wait =
-                    waits[static_cast<std::size_t>(&row - report_.threads.data())];
-                cells.push_back(wait.is_worth_saying() ? printable(wait.owners) + ", " + percent(wait.share)
-                                                       : "-");
-            }
-            cells.push_back(grouped(row.events) +
-                            (row.short_lived ? " (short-lived: does not set the score)" : ""));
-            lives.add(cells);
-        }
-        print_table(lives);
+        std::vector<std::size_t> all(report_.threads.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        print_lives(all);
         for (const score::FunctionRow& row : rows_) {
             section(title(row) + ", by thread");
             FieldTable table{thread_fields()};
@@ -285,7 +276,7 @@ class TextWriter {
         const std::vector<std::string> lines = wait_lines(analysis_.waits);
         if (!lines.empty()) section("Who waits for whom");
         for (const std::string& text : lines)
-            line("  " + in_a_line(text));
+            words(in_a_line(text), "  ");
     }
 
     void function_hints() {
@@ -299,7 +290,7 @@ class TextWriter {
             titled = true;
             line("  " + title(row));
             for (const hints::Hint& hint : found)
-                line("    " + in_a_line(hint.text));
+                words(in_a_line(hint.text), "    ");
             if (!loop.empty()) line("    its sequences were seen only a few times: " + printable(loop));
         }
     }

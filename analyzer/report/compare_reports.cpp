@@ -55,6 +55,15 @@ bool is_scored(const FunctionRow* row) {
     return row == nullptr || (!row->unknown() && !row->switched_off_ns);
 }
 
+void set_change(DiffRow& row) {
+    const FunctionRow never;
+    const FunctionRow& a = row.a != nullptr ? *row.a : never;
+    const FunctionRow& b = row.b != nullptr ? *row.b : never;
+    row.change = b.rdam - a.rdam;
+    row.change_low = row.change - std::hypot(b.rdam - b.rdam_low, a.rdam_high - a.rdam);
+    row.change_high = row.change + std::hypot(b.rdam_high - b.rdam, a.rdam - a.rdam_low);
+}
+
 double lost(const DiffRow& row) {
     return std::max(row.a != nullptr ? row.a->lost_ns : 0, row.b != nullptr ? row.b->lost_ns : 0);
 }
@@ -87,6 +96,13 @@ void join_by_name(const Report& a, const Report& b, std::map<FunctionIdentity, D
 
 }  // namespace
 
+std::optional<double> factor_of_calls(const DiffRow& row) {
+    const bool known = row.recorded_in_both && row.a != nullptr && row.b != nullptr &&
+                       row.a->occurrences > 0 && !row.a->switched_off_ns && !row.b->switched_off_ns;
+    if (!known) return {};
+    return static_cast<double>(row.b->occurrences) / static_cast<double>(row.a->occurrences);
+}
+
 std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
     FunctionIdentities identities;
     identities.look_at(a);
@@ -111,8 +127,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.recorded_in_both =
             (row.a != nullptr || not_in_a.contains(key)) && (row.b != nullptr || not_in_b.contains(key));
         row.scored = is_scored(row.a) && is_scored(row.b);
-        if (row.recorded_in_both && row.scored)
-            row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
+        if (row.recorded_in_both && row.scored) set_change(row);
         row.verdict = verdict_of(row);
         rows.push_back(std::move(row));
     }

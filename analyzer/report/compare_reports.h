@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,15 @@ struct DiffRow {
     const FunctionRow* b = nullptr;
     double change = 0;  ///< rdam of b − rdam of a; a function that was never called lost nothing. 0 if it is
                         ///< not known because one of the recordings did not wrap the function
+    double change_low = 0, change_high = 0;  ///< its 95 % interval, the two scores being independent
     DiffVerdict verdict = DiffVerdict::same;
     bool scored = true;            ///< false: sampled in too few windows for a score on one side; the verdict
                                    ///< is `same`
     bool recorded_in_both = true;  ///< wrapped, that is, and not necessarily called
 };
+
+/// So many times as many calls in b as in a; nothing: it was not called in one of them, or not recorded to the end.
+std::optional<double> factor_of_calls(const DiffRow& row);
 
 /// The rows refer to the reports. A function is the same in both if its name and its module are; the two
 /// executables count as one module even if they have different file names. If one of the reports is of

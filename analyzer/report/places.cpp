@@ -1,6 +1,7 @@
 #include "analyzer/report/places.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -51,7 +52,7 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
     return loss;
 }
 
-/// By thread: the part of `losses` that the row reports.
+/// By thread: what the row reports, by `losses`. More, where calls that were not recorded are known to have waited.
 std::vector<double> reported(const RowContext& context, const FunctionRow& row,
                              const std::vector<GroupLoss>& losses) {
     constexpr double kRounding = 1e-9;
@@ -63,8 +64,8 @@ std::vector<double> reported(const RowContext& context, const FunctionRow& row,
         const double ticks = share.lost_ns / context.ns_per_tick;
         if (share.few_windows)
             said[share.thread] = 0;
-        else if (ticks < lost[share.thread] * (1 - kRounding))
-            said[share.thread] = ticks / lost[share.thread];
+        else if (const double all = lost[share.thread]; std::abs(ticks - all) > kRounding * all && all > 0)
+            said[share.thread] = ticks / all;
     }
     return said;
 }
@@ -389,6 +390,43 @@ std::vector<CourseCell> CourseMaker::cells(const FunctionRow& row) const {
     return cells;
 }
 
+namespace {
+
+/// From which part of each of the bins of `range` the calls of a function are recorded that is sampled in windows.
+std::vector<double> cover_of(const trace::FunctionInfo& function, const WindowList& windows,
+                             const trace::TickRange& range) {
+    const std::uint64_t since = function.windowed_since;
+    const auto covered_before = [&](std::uint64_t t) {
+        return t <= since ? as_double(t)
+                          : as_double(since) + as_double(windows.covered(t) - windows.covered(since));
+    };
+    std::vector<double> parts;
+    const double length = as_double(range.end - range.begin) / Course::kBins;
+    const auto edge = [&](std::uint32_t bin) {
+        return range.begin + static_cast<std::uint64_t>(length * static_cast<double>(bin));
+    };
+    for (std::uint32_t bin = 0; bin < Course::kBins; ++bin) {
+        const std::uint64_t begin = edge(bin), end = edge(bin + 1);
+        const double covered = covered_before(end) - covered_before(begin);
+        parts.push_back(end > begin ? std::clamp(covered / as_double(end - begin), 0.0, 1.0) : 0);
+    }
+    return parts;
+}
+
+}  // namespace
+
+std::vector<CourseCover> CourseMaker::covers(const trace::TickRange& range) const {
+    std::vector<CourseCover> covers;
+    const auto& windows = context_.settings.windows;
+    if (!windows) return covers;
+    for (std::uint32_t f = 0; f < context_.info.functions.size(); ++f) {
+        const trace::FunctionInfo& function = context_.info.functions[f];
+        if (function.windowed_since != 0 && function.window_group < windows->groups())
+            covers.push_back({f, cover_of(function, windows->group(function.window_group), range)});
+    }
+    return covers;
+}
+
 Course CourseMaker::course(std::vector<CourseCell> cells) const {
     Course course;
     for (const auto& thread : context_.threads) {
@@ -399,6 +437,7 @@ Course CourseMaker::course(std::vector<CourseCell> cells) const {
         };
         course.begin_ns = ticks(context_.run_begin, range.begin) * context_.ns_per_tick;
         course.bin_ns = ticks(range.begin, range.end) / Course::kBins * context_.ns_per_tick;
+        if (course.covers.empty()) course.covers = covers(range);
         course.approximate += thread->course->approximate();
     }
     std::ranges::sort(cells, [](const CourseCell& a, const CourseCell& b) {

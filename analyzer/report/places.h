@@ -109,6 +109,8 @@ class CourseMaker {
     Course course(std::vector<CourseCell> cells) const;
 
   private:
+    std::vector<CourseCover> covers(const trace::TickRange& range) const;
+
     using Bins = std::vector<LossPart>;  ///< of a function in a thread, ticks; none: it has no calls
     using Rests = std::unordered_map<std::size_t, LossRest>;  ///< by thread
 

@@ -14,17 +14,35 @@ namespace rdam::score {
 enum class Standing : std::uint8_t {
     ranked,     ///< its score says something of the program
     by_design,  ///< it waits for what is to come: the score says how long, and nothing is wrong with that
-    at_floor,   ///< constant work would score as much, nothing was lost, or it is not known
+    at_floor,   ///< constant work would score as much, or it is not known
+    little,     ///< it is known that next to nothing was lost
 };
 
 /// Losses below this (nanoseconds) are rounding errors of estimates.
 inline constexpr double kLeastLoss = 0.5;
 
-/// `Row`: a FunctionRow, or the function in several processes.
+/// Scores below this are written as 0.000.
+inline constexpr double kLeastScore = 0.0005;
+
+// `Row`: a FunctionRow, or the function in several processes.
+
+/// The score, but for samples, whose scores are lower bounds: at least what all threads lost on average.
+template <typename Row>
+double likely_score(const Row& row) {
+    return std::max(row.rdam, row.rdam_all);
+}
+
+/// Its score says something of the program, however low it is.
+template <typename Row>
+bool says_something(const Row& row) {
+    return row.by_design.empty() && row.rdam > row.floor && row.lost_ns >= kLeastLoss;
+}
+
 template <typename Row>
 Standing standing(const Row& row) {
     if (!row.by_design.empty()) return Standing::by_design;
-    return row.rdam > row.floor && row.lost_ns >= kLeastLoss ? Standing::ranked : Standing::at_floor;
+    if (!row.unknown() && likely_score(row) < kLeastScore) return Standing::little;
+    return says_something(row) ? Standing::ranked : Standing::at_floor;
 }
 
 /// The score says no more than that there is a clock and a machine.
@@ -39,16 +57,24 @@ bool lost_nothing(const Row& row) {
     return !row.unknown() && row.lost_ns < kLeastLoss;
 }
 
-/// Sets the ranks of `rows`, which stay where they are: by standing, then by what is known, the lower end of
-/// the score's interval, then by the score, then as they come.
+/// What functions of one standing are ordered by: what is known, the lower end of the score's interval. But what may
+/// have lost much, of which little is known, does not stand below what has lost hardly anything for sure.
+template <typename Row>
+double weight_in_ranking(const Row& row) {
+    constexpr double kOfLikely = 0.1;
+    return std::max(row.rdam_low, kOfLikely * likely_score(row));
+}
+
+/// Sets the ranks of `rows`, which stay where they are: by standing, then by weight_in_ranking(), then by the score,
+/// then as they come.
 template <typename Row>
 void rank(std::vector<Row>& rows) {
     std::vector<Row*> order;
     for (Row& row : rows)
         order.push_back(&row);
     std::ranges::stable_sort(order, [](const Row* a, const Row* b) {
-        return std::make_tuple(standing(*a), -a->rdam_low, -a->rdam) <
-               std::make_tuple(standing(*b), -b->rdam_low, -b->rdam);
+        return std::make_tuple(standing(*a), -weight_in_ranking(*a), -a->rdam) <
+               std::make_tuple(standing(*b), -weight_in_ranking(*b), -b->rdam);
     });
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i]->rank = i + 1;

@@ -87,6 +87,12 @@ struct CourseCell {
     double lost_ns = 0;
 };
 
+/// Of a function that is sampled in windows: from which part of each bin its calls are recorded.
+struct CourseCover {
+    std::uint32_t function = 0;      ///< index into TraceInfo::functions
+    std::vector<double> parts = {};  ///< Course::kBins, 0…1
+};
+
 struct Course {
     static constexpr std::uint32_t kBins = 192;
 
@@ -94,6 +100,9 @@ struct Course {
     double bin_ns = 0;    ///< length of a bin; 0: not asked for, or the run has no length. What was recorded
                           ///< outside of the bins (at wild times) is in the first or the last one
     std::vector<CourseCell> cells;  ///< in the order of threads, functions and bins; only those with calls
+    /// What is lost in such a function, in cells, stands for what is not recorded as well: a rate by covered time shows
+    /// when it was lost.
+    std::vector<CourseCover> covers = {};
     /// Parts of calls for which there was no room (ResolvedSettings::max_course): how many of which sequence
     /// were in which bin is not known, and the loss of their sequences is divided among their bins by their
     /// time and number.

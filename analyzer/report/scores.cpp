@@ -333,7 +333,7 @@ std::vector<FunctionRow> Scores::make_rows(bool samples, unsigned jobs) const {
 void Scores::add_largest_samples(std::vector<FunctionRow>& rows) const {
     std::vector<FunctionRow*> order;
     for (FunctionRow& row : rows)
-        if (row.occurrences > 0 && standing(row) == Standing::ranked) order.push_back(&row);
+        if (row.occurrences > 0 && says_something(row)) order.push_back(&row);
     std::ranges::stable_sort(
         order, [](const FunctionRow* a, const FunctionRow* b) { return a->lost_ns > b->lost_ns; });
     if (order.size() > settings_.largest_sampled) order.resize(settings_.largest_sampled);

@@ -23,7 +23,7 @@ bool overlap(const score::ScoredCall& a, const score::ScoredCall& b) {
 std::vector<Chosen> largest_losses(const score::Report& report, const Limits& limits) {
     std::vector<Chosen> all;
     for (std::size_t row = 0; row < report.functions.size(); ++row) {
-        if (score::standing(report.functions[row]) != score::Standing::ranked) continue;
+        if (!score::says_something(report.functions[row])) continue;
         for (const score::ScoredCall& call : report.functions[row].sample.calls)
             if (call.lost_ns > 0 && call.end > call.begin) all.push_back({row, &call});
     }
@@ -105,6 +105,17 @@ void keep_most(std::size_t lanes, Surroundings& window) {
     window.lanes.resize(lanes);
 }
 
+/// `off`: of the thread; empty: not recorded.
+bool ran_in(const Surroundings& window, const trace::ThreadInfo& thread, std::span<const trace::OffCpu> off) {
+    const std::uint64_t begin = std::max(window.begin, thread.start);
+    const std::uint64_t end = thread.end == 0 ? window.end : std::min(window.end, thread.end);
+    if (off.empty() || begin >= end) return false;
+    std::uint64_t away = 0;
+    for (const trace::OffCpu& each : off)
+        if (each.out < end && each.in > begin) away += std::min(each.in, end) - std::max(each.out, begin);
+    return away < end - begin;
+}
+
 /// The lanes of one thread, by window.
 Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score::Report& report,
                                    const calls::KnownEnds& ends, std::size_t thread, const Limits& limits,
@@ -118,6 +129,7 @@ Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score
         if (!lane) return tl::unexpected{lane.error()};
         lane->thread = thread;
         lane->off = within(*off, {window.begin, window.end}, limits.columns);
+        lane->ran = ran_in(window, reader.info().threads[number], *off);
         if (thread == window.thread) mark(window, report.functions[window.row].function, *lane);
         lanes.push_back(std::move(*lane));
     }
@@ -127,7 +139,7 @@ Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score
 void add_lanes(std::vector<Lane> lanes, const Limits& limits, std::vector<Surroundings>& windows) {
     for (std::size_t w = 0; w < windows.size(); ++w) {
         Surroundings& window = windows[w];
-        if (lanes[w].thread == window.thread || !lanes[w].slices.empty())
+        if (lanes[w].thread == window.thread || lanes[w].ran || !lanes[w].slices.empty())
             window.lanes.push_back(std::move(lanes[w]));
         if (window.lanes.size() > 2 * limits.lanes) keep_most(limits.lanes, window);
     }

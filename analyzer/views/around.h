@@ -32,6 +32,7 @@ struct Lane {
     std::size_t thread = 0;          ///< index into Report::threads
     std::vector<Slice> slices;       ///< by depth, then by time
     std::vector<trace::OffCpu> off;  ///< if context switches were recorded
+    bool ran = false;                ///< … and it was on a processor
 };
 
 struct Surroundings {
@@ -40,8 +41,9 @@ struct Surroundings {
     std::uint64_t call_begin = 0, call_end = 0;
     std::uint64_t begin = 0, end = 0;  ///< of the window
     double duration_ns = 0, lost_ns = 0;
-    std::vector<Lane> lanes;   ///< the call's thread first, then those with most time in calls
-    std::size_t left_out = 0;  ///< threads with calls in the window that have no lane
+    std::vector<Lane>
+        lanes;  ///< the call's thread first, then those with most time in calls, then others that ran
+    std::size_t left_out = 0;  ///< threads that ran or have calls in the window, and have no lane
     bool shortened = false;    ///< the window begins inside the call: more would take too long to read
 };
 

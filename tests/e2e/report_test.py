@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """rdam report without a browser: what is in the file, and what happens where it cannot be written."""
 
+import collections
 import json
 import os
 import re
@@ -43,6 +44,30 @@ class Report(Case):
         self.assertAlmostEqual(sum(cell[3] for cell in run["heat"]["cells"]) / lost, 1, delta=0.001)
         calls = sum(each["occurrences"] for each in functions.values())
         self.assertEqual(sum(run["icicle"]["calls"]), calls)
+
+    def test_pictures_agree(self):
+        """Icicle, folded stacks and heat map with the ranking, for every function within 1 %. Of a sample the times outside of calls inside are
+        estimates of their own in the ranking."""
+        for functions in ("look_up,flush_cache,pthread_mutex_lock", "~look_up,flush_cache,~pthread_mutex_lock"):
+            self.record("owners", "keeper", "1500", functions=functions)
+            run = data_of(self.report("--overwrite"))["runs"][0]
+            icicle, heat = run["icicle"], run["heat"]
+            own, over_time, folded = collections.Counter(), collections.Counter(), collections.Counter()
+            for name, lost in zip(icicle["name"], icicle["lost"], strict=True):
+                own[icicle["names"][name].split(":")[-1]] += lost
+            for _, _, place, lost in heat["cells"]:
+                over_time[run["functions"][place]["name"].split(":")[-1]] += lost
+            for line in self.succeeded(self.rdam("export", "--format", "folded", "trace.bin")).stdout.decode().splitlines():
+                stack, lost = line.rsplit(" ", 1)
+                folded[stack.split(";")[-1]] += int(lost)
+            for row in self.analyze()["functions"]:
+                with self.subTest(functions=functions, name=row["name"]):
+                    self.assertEqual(row["windowed"], f"~{row['name']}" in functions)
+                    self.assertGreater(row["lost_ns"], 1000)
+                    self.assertAlmostEqual(over_time[row["name"]] / row["lost_ns"], 1, delta=0.01)
+                    of_itself = folded[row["name"]] if row["windowed"] else row["rdam_self"] * row["lost_ns"] / row["rdam_all"]
+                    for each in (own, folded):
+                        self.assertAlmostEqual(each[row["name"]], of_itself, delta=max(0.01 * of_itself, 10))
 
     def test_addresses(self):
         """The durations of the commonest values, and of the rest together."""

@@ -28,20 +28,22 @@ const char* standing_name(score::Standing standing) {
         case score::Standing::by_design:
             return "by_design";
         case score::Standing::at_floor:
+            return "at_floor";
+        case score::Standing::little:
             break;
     }
-    return "at_floor";
+    return "little";
 }
 
 std::string standing_text(score::Standing standing, bool constant, bool nothing, bool unsure) {
+    if (standing == score::Standing::little)
+        return constant || unsure ? "These functions lost next to nothing." : "These functions lost nothing.";
     if (standing == score::Standing::ranked) return {};
     if (standing == score::Standing::by_design)
         return "These functions wait by design (for a thread to end, a request, a signal): the score is "
                "their waiting time.";
-    if (unsure) return "These functions may have lost nothing, or constant work would score as much.";
-    if (!constant) return "These functions lost nothing.";
-    return nothing ? "These functions lost nothing, or no more than constant work would score."
-                   : "Constant work would score as much as these functions.";
+    return unsure || nothing ? "These functions may have lost nothing, or constant work would score as much."
+                             : "Constant work would score as much as these functions.";
 }
 
 Json marks_json() {

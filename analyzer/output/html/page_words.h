@@ -18,7 +18,7 @@
 
 namespace rdam::output {
 
-/// `ranked`, `by_design`, `at_floor`.
+/// `ranked`, `by_design`, `at_floor`, `little`.
 const char* standing_name(score::Standing standing);
 
 /// Above the functions of a standing; empty for those that come first. `constant`: some of them have a score
@@ -40,7 +40,8 @@ std::string standing_text(const std::vector<Row>& rows, score::Standing standing
 template <typename Row>
 nlohmann::ordered_json standings_json(const std::vector<Row>& rows) {
     nlohmann::ordered_json out;
-    for (const score::Standing each : {score::Standing::by_design, score::Standing::at_floor})
+    for (const score::Standing each :
+         {score::Standing::by_design, score::Standing::at_floor, score::Standing::little})
         out[standing_name(each)] = standing_text(rows, each);
     return out;
 }
@@ -73,11 +74,12 @@ Json page_figures(Fields<Row> fields, const Row& row) {
     Json out = Json::object();
     for (const Field<Row>& field : fields) {
         if (field.key.empty() || (field.title.empty() && !is_of_the_page(field.key))) continue;
-        if (field.needs != Needs::timed || has(row, field.needs))
+        if (field.value != nullptr && (field.needs != Needs::timed || has(row, field.needs)))
             out[field.key] = figure_json(field.unit, field.value(row));
         const std::string text = field.title.empty() ? "" : cell(field, row);
-        if (!text.empty() && (field.unit == Unit::share || text != figure_text(field.unit, field.value(row))))
-            out["cells"][field.key] = text;
+        const bool otherwise = field.value == nullptr || field.unit == Unit::share ||
+                               text != figure_text(field.unit, field.value(row));
+        if (!text.empty() && otherwise) out["cells"][field.key] = text;
     }
     return out;
 }
@@ -85,7 +87,7 @@ Json page_figures(Fields<Row> fields, const Row& row) {
 /// `[{title, key, unit}, …]`
 template <class Row>
 Json page_columns(Fields<Row> fields) {
-    constexpr const char* kUnits[] = {"name", "score", "share", "count", "time"};
+    constexpr const char* kUnits[] = {"name", "score", "share", "count", "time", "flag", "text"};
     Json out = Json::array();
     for (const Field<Row>& field : fields) {
         const bool name = field.unit == Unit::name;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
@@ -202,6 +203,26 @@ std::vector<std::string> notes(const PageProcesses& processes) {
     return out;
 }
 
+namespace {
+
+/// Those of a run's page (run_data.cpp), `run` and `rank` where a page tells more.
+Json findings_of(const PageProcesses& processes) {
+    Json out = Json::array();
+    for (const SharedFinding& finding : processes.all.findings.largest()) {
+        Json lines =
+            Json::array({page_text(where_shared(finding, process_name(processes, finding.process)))});
+        for (const std::string& line : finding.text.lines)
+            lines.push_back(page_text(line));
+        out.push_back({{"title", page_text(finding.text.title)}, {"lines", std::move(lines)}});
+        const auto run = std::ranges::find(processes.with_page, finding.process);
+        if (run != processes.with_page.end())
+            out.back().update({{"run", run - processes.with_page.begin()}, {"rank", finding.rank}});
+    }
+    return out;
+}
+
+}  // namespace
+
 Json processes_json(const PageProcesses& processes, const PageLimits& limits) {
     const Shown shown = score::by_rank(processes.all.overall.functions, limits.rows);
     Json functions = Json::array();
@@ -212,6 +233,8 @@ Json processes_json(const PageProcesses& processes, const PageLimits& limits) {
         fact_list.push_back({fact.name, fact.value});
     const std::size_t listed = std::min(processes.all.reports.size(), limits.rows);
     return {{"title", title(processes)},
+            {"findings", findings_of(processes)},
+            {"verdict", page_text(processes.all.findings.verdict())},
             {"facts", std::move(fact_list)},
             {"notes", notes(processes)},
             {"functions", std::move(functions)},

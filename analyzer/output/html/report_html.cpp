@@ -25,6 +25,10 @@ Json diff_side(const score::FunctionRow* row) {
     return row_json(*row);
 }
 
+std::vector<std::string> changes_of(const PageInput& input) {
+    return run_changes(input.runs[0].analysis.report, input.runs[1].analysis.report, input.diff);
+}
+
 Json diff_rows(const PageInput& input, const PageLimits& limits) {
     Json out = Json::array();
     for (const score::DiffRow& row : input.diff.first(std::min(input.diff.size(), limits.rows)))
@@ -33,6 +37,9 @@ Json diff_rows(const PageInput& input, const PageLimits& limits) {
                        {"scored", row.scored},
                        {"recorded_in_both", row.recorded_in_both},
                        {"change", finite(row.change)},
+                       {"change_low", finite(row.change_low)},
+                       {"change_high", finite(row.change_high)},
+                       {"words", verdict_in_words(row)},
                        {"a", diff_side(row.a)},
                        {"b", diff_side(row.b)}});
     return out;
@@ -117,9 +124,7 @@ std::string function_name(const score::FunctionRow& row) {
     return page_name(row.module, row.name);
 }
 
-std::string findings_html(const PageRun& run) {
-    const std::vector<FindingText> texts = finding_texts(run.analysis, run.symbols);
-    const std::string& verdict = run.analysis.findings.verdict;
+std::string findings_html(const std::vector<FindingText>& texts, const std::string& verdict) {
     if (texts.empty())
         return verdict.empty() ? "" : fmt::format("<p>{}</p>\n", html_text(page_text(verdict)));
     std::string out = "<ol class=\"findings\">\n";
@@ -130,6 +135,20 @@ std::string findings_html(const PageRun& run) {
         out += "</ul></li>\n";
     }
     return out + "</ol>\n";
+}
+
+std::string findings_html(const PageRun& run) {
+    return findings_html(finding_texts(run.analysis, run.symbols), run.analysis.findings.verdict);
+}
+
+std::string findings_html(const PageProcesses& processes) {
+    std::vector<FindingText> texts;
+    for (const SharedFinding& finding : processes.all.findings.largest()) {
+        texts.push_back(finding.text);
+        texts.back().lines.insert(texts.back().lines.begin(),
+                                  where_shared(finding, process_name(processes, finding.process)));
+    }
+    return findings_html(texts, processes.all.findings.verdict());
 }
 
 /// `first`: HTML that follows the heading.
@@ -171,8 +190,8 @@ std::string ranking_html(Fields<Row> fields, const std::vector<Row>& all, const 
 
 std::string functions_html(const PageRun& run, const PageLimits& limits) {
     return "<h2>Functions</h2>\n<p>score: " + score_in_words(run.analysis.report.comparison.baseline) +
-           ". Functions are ranked by the lower end of its 95 % interval, those that wait by design after "
-           "the others.</p>\n" +
+           ". Functions are ranked by the lower end of its 95 % interval, or by a tenth of the score if that "
+           "is more, those that wait by design after the others.</p>\n" +
            ranking_html(
                function_fields(), run.analysis.report.functions, limits, [](const score::FunctionRow& row) {
                    return function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
@@ -200,16 +219,18 @@ std::string hints_html(const PageRun& run, const PageLimits& limits) {
 }
 
 std::string diff_html(const PageInput& input, const PageLimits& limits) {
-    std::string out =
-        "<h2>Difference of the two recordings</h2>\n<table>\n<thead><tr><th>function</th><th>verdict</th>";
+    std::string out = "<h2>Before and after</h2>\n";
+    for (const std::string& line : changes_of(input))
+        out += fmt::format("<p>{}</p>\n", html_text(line));
+    out += "<table>\n<thead><tr><th>function</th><th>verdict</th>";
     for (const Field<score::FunctionRow>& field : compared_fields())
-        out +=
-            fmt::format("<th class=\"n\">{}: first</th><th class=\"n\">second</th>", html_text(field.title));
+        out += fmt::format("<th class=\"n\">{}: {}</th><th class=\"n\">{}</th>", html_text(field.title),
+                           kBefore, kAfter);
     out += "</tr></thead>\n<tbody>\n";
     for (const score::DiffRow& row :
          input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript}))) {
         out += "<tr>" + cell_html(page_name(row.module, row.name), false) +
-               cell_html(verdict_name(row.verdict), false);
+               cell_html(verdict_in_words(row), false);
         for (const Field<score::FunctionRow>& field : compared_fields())
             for (const score::FunctionRow* side : {row.a, row.b})
                 out += cell_html(side == nullptr ? "-" : cell(field, *side));
@@ -224,7 +245,8 @@ std::string static_html(const PageInput& input, const PageLimits& limits) {
     if (!input.diff.empty()) out += diff_html(input, limits);
     if (input.processes != nullptr) {
         const PageProcesses& all = *input.processes;
-        out += header_html(title(all), {}, facts(all), notes(all)) + overall_html(all, limits);
+        out +=
+            header_html(title(all), findings_html(all), facts(all), notes(all)) + overall_html(all, limits);
     }
     for (const PageRun& run : input.runs)
         out +=
@@ -247,6 +269,7 @@ std::string page(const PageInput& input, const PageLimits& limits) {
         data["runs"].push_back(run_json(run, limits));
     if (!input.diff.empty()) {
         data["diff"] = diff_rows(input, limits);
+        data["diff_changes"] = changes_of(input);
         data["diff_left_out"] = input.diff.size() - data["diff"].size();
     }
     if (input.processes != nullptr) data["processes"] = processes_json(*input.processes, limits);

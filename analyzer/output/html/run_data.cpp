@@ -8,15 +8,19 @@
 #include <ctime>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
+#include "analyzer/hints/waits.h"
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/fields.h"
 #include "analyzer/output/findings.h"
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
+#include "analyzer/output/symbols.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/units.h"
 
@@ -77,8 +81,22 @@ std::vector<std::size_t> rows_of_threads(const score::Report& report, std::size_
     return rows;
 }
 
+/// By place of a function that is sampled in windows: `{place: [part of each bin, …]}`.
+Json covers_json(const score::Course& course, const std::vector<std::int64_t>& places) {
+    constexpr double kSteps = 1e4;
+    Json out = Json::object();
+    for (const score::CourseCover& cover : course.covers) {
+        if (places[cover.function] < 0) continue;
+        Json parts = Json::array();
+        for (const double part : cover.parts)
+            parts.push_back(std::ceil(part * kSteps) / kSteps);
+        out[fmt::format("{}", places[cover.function])] = std::move(parts);
+    }
+    return out;
+}
+
 /// Lost time by thread and time: `{begin, bin, bins, rows: [name, …], cells: [[row, bin, function, lost_ns],
-/// …], approximate}`. Functions by their place in `shown` (-1: another one); the threads that lost most have
+/// …], covers, approximate}`. Functions by their place in `shown` (-1: another one); the threads that lost most have
 /// rows, the last row is all the others together. Null: nothing is known of the course.
 Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const PageLimits& limits) {
     const score::Report& report = run.analysis.report;
@@ -98,7 +116,9 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
         if (rows[t] < with_row) map.add_row(thread_name(report.threads[t]));
     const std::size_t others = report.threads.size() - with_row;
     if (others > 0) map.add_others(counted(others, "other thread", "other threads"), others);
-    return map.json(course.approximate);
+    Json heat = map.json(course.approximate);
+    if (!course.covers.empty()) heat["covers"] = covers_json(course, places);
+    return heat;
 }
 
 /// Of each node, as a share of the whole tree, what its subtree lost or took, whichever is more.
@@ -193,6 +213,23 @@ Json findings_json(const PageRun& run) {
     return out;
 }
 
+/// `{columns, rows: [{name, …}, …], left_out}`: what threads did with their lives, those to look at first.
+Json lives_json(const PageRun& run, const PageLimits& limits) {
+    const std::vector<Field<Life>> fields = life_fields(run.analysis);
+    std::vector<std::size_t> order = threads_to_look_at(run.analysis);
+    const std::size_t left_out = order.size() - std::min(order.size(), limits.rows);
+    order.resize(order.size() - left_out);
+    Json rows = Json::array();
+    for (const std::size_t thread : order) {
+        rows.push_back({{"name", thread_name(run.analysis.report.threads[thread])}});
+        rows.back().update(page_figures(Fields<Life>{fields}, life_of(run.analysis, thread)));
+    }
+    return {{"columns", page_columns(Fields<Life>{fields})},
+            {"known", lives_known(run.analysis)},
+            {"rows", std::move(rows)},
+            {"left_out", left_out}};
+}
+
 constexpr unsigned kMarked = 1, kOpen = 2;
 
 /// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
@@ -210,8 +247,74 @@ std::size_t most_of_lane(const std::vector<views::Lane>& lanes, std::size_t room
     return room + (sizes.empty() ? 0 : sizes.back());
 }
 
+/// For whom the threads of a window wait, where that is known.
+class WaitsIn {
+  public:
+    /// `waits`: of the run; null: not known.
+    WaitsIn(const PageRun& run, const hints::Waits* waits, const views::Surroundings& window)
+        : run_(run), window_(window) {
+        const hints::Interval span{window.begin, window.end};
+        // Times that are not kept have no length.
+        if (waits != nullptr && waits->time().keeps(span)) {
+            waits_ = waits;
+            begin_ = waits->time()(window.begin);
+        }
+        for (std::size_t i = 0; i < window.lanes.size(); ++i)
+            lane_of_[window.lanes[i].thread] = i;
+    }
+
+    struct Wait {
+        std::uint64_t begin = 0, end = 0;  ///< ticks
+        std::int64_t lane = -1;            ///< of the thread that is waited for; -1: it has none
+        const hints::Held* held = nullptr;
+    };
+
+    /// The longest, at most `most`.
+    std::vector<Wait> of_thread(std::size_t thread, std::size_t most) const {
+        std::vector<Wait> all;
+        if (waits_ == nullptr) return all;
+        const std::uint64_t length = window_.end - window_.begin;
+        for (const hints::Held::By by : hints::Held::kBys)
+            for (const hints::Held& held : waits_->of_thread(thread, by)) {
+                if (!held.is_owned() || held.time.end <= begin_ || held.time.begin >= begin_ + length)
+                    continue;
+                const auto lane = lane_of_.find(held.owner);
+                all.push_back({window_.begin + (std::max(held.time.begin, begin_) - begin_),
+                               window_.begin + std::min(held.time.end - begin_, length),
+                               lane == lane_of_.end() ? -1 : static_cast<std::int64_t>(lane->second), &held});
+            }
+        std::ranges::stable_sort(all, std::ranges::greater{},
+                                 [](const Wait& each) { return each.end - each.begin; });
+        if (all.size() > most) all.resize(most);
+        return all;
+    }
+
+    std::string text(const hints::Held& held, const hints::VariableAt& variable_at) const {
+        const std::string owner = thread_name(run_.analysis.report.threads[held.owner]);
+        if (held.by == hints::Held::By::arrival)
+            return fmt::format("waits in {} for {}, which comes last", function_name(run_, held.function),
+                               owner);
+        const std::string variable = held.object != 0 ? variable_at(held.object) : std::string{};
+        const std::string object =
+            held.object == 0 ? fmt::format("a {}", held.kind)
+                             : fmt::format("the {} {}", held.kind,
+                                           variable.empty() ? fmt::format("{:#x}", held.object) : variable);
+        return held.by == hints::Held::By::owner
+                   ? fmt::format("waits for {}, which {} has", page_text(object), owner)
+                   : fmt::format("waits until {} notifies it, at {}", owner, page_text(object));
+    }
+
+  private:
+    const PageRun& run_;
+    const views::Surroundings& window_;
+    const hints::Waits* waits_ = nullptr;
+    std::uint64_t begin_ = 0;                     ///< of the window, in kept time
+    std::map<std::size_t, std::size_t> lane_of_;  ///< by thread
+};
+
 Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundings& window,
-               const views::Lane& lane, std::size_t most, Names& names) {
+               const views::Lane& lane, std::size_t most, const WaitsIn& waits,
+               const hints::VariableAt& variable_at, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
         const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
         return std::round(static_cast<double>(inside - window.begin) * clock.ns_per_tick);
@@ -241,7 +344,12 @@ Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundi
     }
     for (const trace::OffCpu& each : absences)
         off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
+    Json waited = Json::array();
+    for (const WaitsIn::Wait& wait : waits.of_thread(lane.thread, most))
+        waited.push_back(
+            {since(wait.begin), since(wait.end), wait.lane, names.of(waits.text(*wait.held, variable_at))});
     return {{"thread", thread_name(run.analysis.report.threads[lane.thread])},
+            {"waits", std::move(waited)},
             {"slices", std::move(slices)},
             {"off", std::move(off)},
             {"left_out", left_out},
@@ -249,18 +357,28 @@ Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundi
 }
 
 /// `[{function, thread, begin, end, call: [begin, end], duration, lost, lanes: [{thread, slices: [[begin,
-/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …], left_out, off_left_out}], names,
-/// left_out, shortened}]`: times in nanoseconds since the window's begin; `begin` since the run's start.
+/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …], waits: [[begin, end, lane of who is
+/// waited for, name], …], left_out, off_left_out}], names, left_out, shortened}]`: times in nanoseconds since the window's begin; `begin` since the run's start.
 /// Flags: 1 the call that it is about, 2 not seen to end.
 Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
     Json out = Json::array();
+    const auto waits = run.around.empty() ? std::nullopt : hints::Waits::of(run.info, run.analysis.report);
+    // Asked for few of many objects again and again.
+    std::map<std::uint64_t, std::string> known;
+    const hints::VariableAt find = variable_names(run.info);
+    const hints::VariableAt variable_at = [&](std::uint64_t address) {
+        const auto [place, is_new] = known.emplace(address, std::string{});
+        if (is_new) place->second = find(address);
+        return place->second;
+    };
     for (const views::Surroundings& window : run.around) {
         const score::FunctionRow& row = run.analysis.report.functions[window.row];
         Names names;
         Json lanes = Json::array();
         const std::size_t each = most_of_lane(window.lanes, limits.slices);
+        const WaitsIn waits_in{run, waits ? &*waits : nullptr, window};
         for (const views::Lane& lane : window.lanes)
-            lanes.push_back(lane_json(run, clock, window, lane, each, names));
+            lanes.push_back(lane_json(run, clock, window, lane, each, waits_in, variable_at, names));
         const auto since = [&](std::uint64_t tsc) {
             return tsc > window.begin
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
@@ -350,6 +468,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"standings", standings_json(report.functions)},
              {"left_out", report.functions.size() - shown.size()},
              {"threads", std::move(threads)},
+             {"lives", lives_json(run, limits)},
              {"heat", heat_json(run, shown, limits)},
              {"icicle", icicle_json(run, limits)},
              {"timelines", timelines_json(run, clock, limits)}};

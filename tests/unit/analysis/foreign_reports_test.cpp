@@ -68,7 +68,8 @@ TEST_CASE("of another tool's trace the table says no cost and no process", "[pro
     const std::vector<score::Report> reports{own, other};
     const score::OverallReport overall = score::merge_reports(reports);
     const std::vector<std::string> files{"own.bin", "other.json"};
-    const std::string text = output::processes_text({overall, files, reports, {}}, {});
+    const std::string text =
+        output::processes_text({overall, files, reports, {}, output::SharedFindings{}}, {});
     const auto line_of = [&](const std::string& file) {
         const std::size_t at = text.find(file);
         REQUIRE(at != std::string::npos);

@@ -118,6 +118,7 @@ const std::map<std::string, Place> kPlaces{
     {"causes.not_recorded", {kOfCauses, "not_recorded[]"}},
     {"overall", {kOfSeveral, "overall"}},
     {"overall.unreadable", {kOfSeveral, "overall"}},
+    {"shared", {kOfSeveral, "findings[]"}},
     {"processes", {kOfSeveral, "processes[]"}},
     {"several", {kOfOverall}},
     {"several.processes", {kOfOverall, "processes[]"}},
@@ -234,9 +235,12 @@ std::string several_json(const std::vector<score::Report>& reports) {
     output::ProcessesJson writer{output::JsonOptions{}};
     const trace::TraceInfo nothing;
     output::TraceSymbols symbols{nothing};
-    for (const score::Report& report : reports)
+    output::SharedFindings findings;
+    for (const score::Report& report : reports) {
         writer.add({report}, symbols);
-    return writer.finish({overall, files, reports, {&unreadable, 1}});
+        findings.add({report, {}, {}, {.all = {{.row = 0, .called = 0, .losers = "thread 100"}}}}, symbols);
+    }
+    return writer.finish({overall, files, reports, {&unreadable, 1}, findings});
 }
 
 std::string causes_json(const hints::Analysis& analysis) {
@@ -258,6 +262,7 @@ TEST_CASE("the keys are those of docs/json.md, no more and no fewer", "[json]") 
     collect_report(Json::parse(causes_json(analysis)), {}, printed);
     const Json several = Json::parse(several_json({report, report}));
     collect("overall", several["overall"], printed);
+    collect("shared", several["findings"], printed);
     collect("several", several["functions"], printed);
     for (const Json& process : several["processes"])
         collect_report(process, {"file", "run", "short_lived"}, printed);

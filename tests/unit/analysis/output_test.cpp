@@ -5,10 +5,12 @@
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
+#include "analyzer/output/table.h"
 #include "analyzer/output/text.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/programs.h"
 #include "tests/unit/catch.h"
+#include "tools/base/printable.h"
 #include "tools/base/units.h"
 
 namespace rdam::test {
@@ -196,6 +198,20 @@ TEST_CASE("a hint has a long name of C++ as its line has room for", "[output]") 
     const std::string text = text_of(report, {}, {{.hints = {hint}}});
     CHECK(text.find(name) == std::string::npos);
     CHECK(text.find("another thread is inside app:run<…>() then\n") != std::string::npos);
+}
+
+TEST_CASE("words are broken between lines as wide as the terminal, names as wide as it leaves room",
+          "[output]") {
+    const std::string words = "one two three four five six seven eight nine ten";
+    CHECK(output::paragraph(words, 0, "  ") == std::vector<std::string>{"  " + words});
+    CHECK(output::paragraph(words, 40, "1. ") ==
+          std::vector<std::string>{"1. one two three four five six seven", "   eight nine ten"});
+    CHECK(output::paragraph("", 40) == std::vector<std::string>{""});
+    output::Table table{{{.title = "n"}, {.title = "name", .left = true, .widest = 30}}};
+    table.add({"1", std::string(50, 'a')});
+    CHECK(table.lines(0, 80)[1] == "1  " + std::string(50, 'a'));
+    CHECK(display_width(table.lines(0, 40)[1]) == 40);
+    CHECK(display_width(table.lines()[1]) == 33);
 }
 
 TEST_CASE("only the top functions are shown when asked for", "[output]") {

@@ -1,5 +1,6 @@
 // Several traces at once, and two that are compared: what comes of their reports, and how it is printed.
 // Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -73,7 +74,7 @@ struct Several {
             files.push_back("trace." + std::to_string(i) + ".bin");
     }
 
-    output::Processes shown() const { return {overall, files, reports, unreadable}; }
+    output::Processes shown() const { return {overall, files, reports, unreadable, findings}; }
     std::string text(const output::TextOptions& options = {}) const {
         return output::processes_text(shown(), options);
     }
@@ -85,10 +86,22 @@ struct Several {
             writer.add({report}, symbols);
         return writer.finish(shown());
     }
+    /// Of the next process: it lost most in its first function, or there is a verdict.
+    void find(std::size_t process, bool found) {
+        hints::Analysis analysis{reports[process]};
+        if (found)
+            analysis.findings.all.push_back({.row = 0, .called = 0, .losers = "a thread"});
+        else
+            analysis.findings.verdict = "nothing";
+        const trace::TraceInfo nothing;
+        output::TraceSymbols symbols{nothing};
+        findings.add(analysis, symbols);
+    }
 
     std::vector<score::Report> reports;
     std::vector<std::string> files;
     std::vector<output::UnreadableTrace> unreadable;
+    output::SharedFindings findings;
     score::OverallReport overall = score::merge_reports(reports);
 };
 
@@ -143,6 +156,57 @@ TEST_CASE("over all a score is the highest, lost time and occurrences are sums",
     CHECK(solve.processes[0].process == 0);
     CHECK(solve.processes[1].process == 1);
     CHECK(solve.processes[1].rdam == row(several.reports[1], "solve").rdam);
+}
+
+TEST_CASE("a finding of several processes is told once, of the process that lost most by it", "[processes]") {
+    Several several{{report_with({function("f", 0.3, 0.2, 0.4)}), report_with({function("g", 0.2, 0.2, 0.4)}),
+                     report_with({function("f", 0.5, 0.4, 0.6)}),
+                     report_with({function("f", 0.4, 0.3, 0.5)})}};
+    CHECK(several.text().find("Findings") == std::string::npos);
+    for (std::size_t i = 0; i < 4; ++i)
+        several.find(i, true);
+    const std::string text = several.text();
+    CHECK_THAT(text,
+               Catch::Contains("  1. app:f: a thread lost 500 µs, 50 % of its life") &&
+                   Catch::Contains(
+                       "     in #3, which lost most by it, and in 2 other processes: 1.20 ms in all\n") &&
+                   Catch::Contains("  2. app:g: ") && Catch::Contains("     in #2 alone\n"));
+    CHECK(text.find("app:f: a thread lost 400") == std::string::npos);
+    CHECK(text.find("Findings") < text.find("process  "));
+    const auto json = nlohmann::json::parse(several.json());
+    CHECK(json["findings"] == nlohmann::json::parse(R"([{"process": 2, "finding": 0, "processes": [0, 2, 3],
+        "lost_ns": 1200000.0}, {"process": 1, "finding": 0, "processes": [1], "lost_ns": 200000.0}])"));
+    CHECK_FALSE(json.contains("verdict"));
+
+    Several calm{{report_with({function("f", 0.1, 0.1, 0.1)}), report_with({function("f", 0.1, 0.1, 0.1)})}};
+    calm.find(0, false);
+    calm.find(1, false);
+    CHECK_THAT(
+        calm.text(),
+        Catch::Contains("  In none of 2 processes did a recorded function lose 20 % of a thread's life"));
+    CHECK(nlohmann::json::parse(calm.json()).contains("verdict"));
+}
+
+TEST_CASE("before and after: how long, how many calls a second, and a change of counts is not the same",
+          "[processes]") {
+    score::Report before = report_with({function("f", 0.3, 0.25, 0.35), function("g", 0.1, 0.1, 0.1)});
+    score::Report after = report_with({function("f", 0.32, 0.28, 0.36), function("g", 0.1, 0.1, 0.1)});
+    before.functions[0].occurrences = 161'668;
+    after.functions[0].occurrences = 875;
+    after.duration_ns = 5e5;
+    const auto rows = score::compare_reports(before, after);
+    const output::Diff diff{{"old.bin", before}, {"new.bin", after}, rows};
+    const std::string text = output::diff_text(diff, {});
+    CHECK_THAT(text, Catch::Contains("before: old.bin: ") && Catch::Contains("after: new.bin: ") &&
+                         Catch::Contains("The run took 1.00 ms before and 500 µs after: 0.50 × as long.\n") &&
+                         Catch::Contains("called 162,668 times before and 1,875 times after, 162,668,000 and "
+                                         "3,750,000 times in a second: 0.0231 × the throughput.\n") &&
+                         Catch::Contains("~ same, 0.0054 × the calls  app:f "));
+    CHECK(text.find("The run took") < text.find("change "));
+    const auto json = nlohmann::json::parse(output::diff_json(diff, 0))["diff"][0];
+    CHECK(json["calls_factor"].get<double>() == Approx(875.0 / 161'668));
+    CHECK(json["change_low"].get<double>() == Approx(0.02 - std::hypot(0.04, 0.05)));
+    CHECK(json["change_high"].get<double>() == Approx(0.02 + std::hypot(0.04, 0.05)));
 }
 
 TEST_CASE("a process that lived less than 1 % of the longest of its run sets no score", "[processes]") {

@@ -100,6 +100,24 @@ TEST_CASE("a key is set on a function's page, taken back, and set again") {
     CHECK_THAT(screen.press(U" "), has("set keys in the overview"));
 }
 
+TEST_CASE("findings and threads are there at once, and again when they are asked for after a change") {
+    Screen screen;
+    const std::string first = screen.press(U"");
+    CHECK_THAT(first, has("app:a: ") && has(" lost ") && !has("F shows"));
+    CHECK_THAT(screen.press(U"F"), has("Findings") && has("1. app:a: "));
+    CHECK_THAT(screen.press(U"qT"), has("Threads") && has("events") && !has("Findings\n"));
+    CHECK_THAT(screen.press(U"qf"), has("F shows the findings with these settings"));
+    CHECK_THAT(screen.press(U"F"), has("1. app:a: "));
+    CHECK_THAT(screen.press(U"q"), !has("F shows"));
+}
+
+TEST_CASE("what does not fit says so") {
+    Screen screen;
+    CHECK_THAT(screen.press(U"?", {80, 12}), has("lines 1 to ") && has(": page down shows more"));
+    CHECK_THAT(screen.press(U"G", {80, 12}), has("lines ") && !has("page down shows"));
+    CHECK_THAT(screen.press(U"q", {80, 24}), !has("lines 1"));
+}
+
 TEST_CASE("a function that is ignored has no page, and comes back from the list") {
     Screen screen;
     CHECK_THAT(screen.press(U"\ni"), has("a is ignored") && has("1 ignored") && !has("[overview]"));
@@ -208,7 +226,7 @@ TEST_CASE("whatever is pressed in whatever size, a frame comes of it") {
     // It still knows its ways.
     for (int i = 0; i < 5; ++i)
         screen.press(U"\x1b");
-    CHECK_THAT(screen.press(U"\x1b?"), has("undo the last change"));
+    CHECK_THAT(screen.press(U"\x1b?", {80, 60}), has("undo the last change"));
 }
 
 }  // namespace rdam::screen

@@ -27,8 +27,8 @@ TEST_CASE("no key means two things in one view") {
 }
 
 TEST_CASE("every view can be left, and says how to get help") {
-    for (const View view :
-         {View::ranking, View::page, View::ignored, View::baselines, View::notes, View::help}) {
+    for (const View view : {View::ranking, View::page, View::findings, View::threads, View::ignored,
+                            View::baselines, View::notes, View::help}) {
         const auto command = command_for('q', view);
         CHECK((command == Command::back || command == Command::quit));
         CHECK(command_for('?', view) == Command::help);

@@ -1,6 +1,9 @@
 #include "tools/rdam/screen/ranking.h"
 
+#include <set>
+
 #include "analyzer/output/fields.h"
+#include "analyzer/report/ranking.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 
@@ -50,7 +53,7 @@ TEST_CASE("a ranking in 80 columns") {
     test::use_utf8();
     CHECK(shown(report(), 80) ==
           std::vector<std::string>{
-              " score         95 %  function                          calls   median     lost",
+              "score↓         95 %  function                          calls   median     lost",
               "≥0.743  0.372–0.743  app:lock                    123,456,789  1.20 µs   2.00 s",
               " 0.060  0.030–0.060  app:evil\\x1b[2J\\n                     5  1.20 µs   3.00 s",
               " 0.001  0.001–0.001  app:parse                        4.00 G  1.20 µs  1.00 ms"});
@@ -58,7 +61,7 @@ TEST_CASE("a ranking in 80 columns") {
 
 TEST_CASE("of a ranking in fewer columns the score, the name and the loss are left") {
     test::use_utf8();
-    CHECK(shown(report(), 40) == std::vector<std::string>{" score  function                  lost",
+    CHECK(shown(report(), 40) == std::vector<std::string>{"score↓  function                  lost",
                                                           "≥0.743  app:lock                2.00 s",
                                                           " 0.060  app:evil\\x1b[2J\\n       3.00 s",
                                                           " 0.001  app:parse              1.00 ms"});
@@ -76,6 +79,53 @@ TEST_CASE("scores that are worth a look stand out") {
     CHECK(content.lines[1].front().look == Look::notable);
     CHECK(content.lines[2].front().look == Look::plain);
     CHECK(content.choices == std::vector<std::size_t>{0, 1, 2});
+}
+
+TEST_CASE("groups stand below lines of their own, which the cursor leaves out") {
+    test::use_utf8();
+    score::Report all = report();
+    all.functions[0].by_design = "for a thread's end";
+    all.functions[2].rdam = all.functions[2].rdam_low = 0;
+    all.functions[2].lost_ns = 0;
+    score::rank(all.functions);
+    const Content content = ranking_content({all, {}}, Order::score, {}, 80);
+    CHECK(plain_text(content.lines[1]) == " waiting by design:");
+    CHECK(plain_text(content.lines[3]) == " nothing lost:");
+    CHECK(content.choices == std::vector<std::size_t>{0, 2, 4});
+    CHECK(ranking_content({all, {}}, Order::lost, {}, 80).lines.size() == 3);
+    CHECK_THAT(shown(all, 132, Order::lost)[0], Catch::Contains("lost↓"));
+    CHECK_THAT(shown(all, 132, Order::name)[0], Catch::Contains("function↑"));
+}
+
+TEST_CASE("names that differ in the middle can be told apart") {
+    test::use_utf8();
+    score::Report all = report();
+    for (std::size_t i = 0; i < 3; ++i)
+        all.functions[i].name =
+            "name_space::" + std::string(40, 'a' + static_cast<char>(i)) + "::a_class::method";
+    for (const std::size_t width : {40U, 80U}) {
+        const std::vector<std::string> lines = shown(all, width);
+        const auto name = [&](std::size_t i) { return lines[i].substr(lines[i].find("app:")); };
+        CHECK(std::set<std::string>{name(1), name(2), name(3)}.size() == 3);
+        CHECK(std::ranges::none_of(lines,
+                                   [&](const auto& each) { return columns(each) + kCursorWidth > width; }));
+    }
+}
+
+TEST_CASE("findings stand above the ranking, in two lines each at most") {
+    test::use_utf8();
+    const score::Report all = report();
+    const Content content = ranking_content(
+        {all,
+         {},
+         0,
+         0,
+         "",
+         {"one", std::string(50, 'a') + " " + std::string(60, 'b') + " " + std::string(70, 'c')}},
+        Order::score, {}, 80);
+    REQUIRE(content.head.size() == 6);
+    CHECK(plain_text(content.head[3]) == "one");
+    CHECK(plain_text(content.head[5]) == std::string(60, 'b') + " …");
 }
 
 TEST_CASE("functions in another order, and some of them") {

@@ -1,6 +1,7 @@
 // `rdam analyze` of several traces, and of two that are compared.
 #include <utility>
 
+#include "analyzer/output/findings.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/report/compare_reports.h"
@@ -49,6 +50,7 @@ class EachTrace {
         auto analysis = analysis_of(*reader, settings, arguments_);
         if (!analysis) return traces_.give_up(file, {file + ": " + analysis.error().message});
         const auto symbols = output::make_symbols(reader->info());
+        findings_.add(*analysis, *symbols);
         if (arguments_.json) {
             json_.add(*analysis, *symbols);
         } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns ||
@@ -62,7 +64,7 @@ class EachTrace {
 
     std::string text() {
         const score::OverallReport overall = score::merge_reports(reports_);
-        const output::Processes processes{overall, shown_, reports_, traces_.unreadable()};
+        const output::Processes processes{overall, shown_, reports_, traces_.unreadable(), findings_};
         if (arguments_.json) return json_.finish(processes);
         return output::processes_text(processes, text_options(arguments_)) + texts_;
     }
@@ -70,6 +72,7 @@ class EachTrace {
     const AnalyzeArguments& arguments_;
     SeveralTraces traces_;
     output::ProcessesJson json_;
+    output::SharedFindings findings_;
     WindowCheck window_;
     std::vector<std::string> shown_;  // file names of the reports
     std::vector<score::Report> reports_;

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "analyzer/hints/hints.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/html/report_html.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/compare_reports.h"
 #include "analyzer/report/merge_reports.h"
 #include "analyzer/report/run_course.h"
-#include "analyzer/report/score_trace.h"
 #include "analyzer/report/shared_settings.h"
 #include "analyzer/settings/settings.h"
 #include "analyzer/views/around.h"
@@ -148,8 +148,9 @@ class ProcessesReport {
         if (auto analyzed = analyze_those_that_lost_most(); !analyzed)
             return tl::unexpected{analyzed.error()};
         const score::OverallReport overall = score::merge_reports(reports_);
-        output::PageProcesses processes{
-            .all = {overall, files_, reports_, traces_.unreadable()}, .course = course_, .with_page = paged_};
+        output::PageProcesses processes{.all = {overall, files_, reports_, traces_.unreadable(), findings_},
+                                        .course = course_,
+                                        .with_page = paged_};
         output::PageInput input{.runs = {}, .processes = &processes};
         for (std::size_t i = 0; i < recordings_.size(); ++i)
             input.runs.push_back(page_run(files_[paged_[i]], recordings_[i]));
@@ -169,15 +170,17 @@ class ProcessesReport {
         if (auto seen = window_.look_at(*reader, settings.selection); !seen)
             return traces_.give_up(file, {file + ": " + seen.error().message});
         ProgressLine progress{"analyzing", reader->events()};
-        // Samples, though none is shown: intervals are those of the process's own page.
-        auto report = score::score_trace(
-            *reader, settings, {.max_sequences = 1, .samples = true, .progress = [&](std::uint64_t events) {
-                                    progress.update_or_stop(events);
-                                }});
-        if (!report) return traces_.give_up(file, {file + ": " + report.error().message});
-        course_.add(*report, traces_.start_unix_ns(reader->info()));
+        // With all samples: intervals are those of the process's own page.
+        auto analysis =
+            hints::analyze(*reader, settings,
+                           {.max_sequences = 1,
+                            .progress = [&](std::uint64_t events) { progress.update_or_stop(events); },
+                            .variable_at = output::variable_names(reader->info())});
+        if (!analysis) return traces_.give_up(file, {file + ": " + analysis.error().message});
+        findings_.add(*analysis, *output::make_symbols(reader->info()));
+        course_.add(analysis->report, traces_.start_unix_ns(reader->info()));
         files_.push_back(file);
-        reports_.push_back(score::without_details(std::move(*report)));
+        reports_.push_back(score::without_details(std::move(analysis->report)));
     }
 
     Result<void> analyze_those_that_lost_most() {
@@ -198,6 +201,7 @@ class ProcessesReport {
 
     SeveralTraces traces_;
     score::RunCourse course_;
+    output::SharedFindings findings_;
     WindowCheck window_;
     std::vector<std::string> files_;  // of the reports
     std::vector<score::Report> reports_;

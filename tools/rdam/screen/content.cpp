@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/field_table.h"
+#include "analyzer/output/fields.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/report.h"
 #include "tools/base/printable.h"
@@ -38,6 +42,16 @@ Line marked(const Line& line, bool at_cursor) {
     for (const Span& span : line)
         out.push_back({span.text, span.look, at_cursor});
     return out;
+}
+
+/// Which part is seen; empty: all of it.
+Line place_text(const Content& content, const Place& place, std::size_t height) {
+    const std::size_t all = content.lines.size();
+    if (height == 0 || all <= height) return {};
+    const std::size_t end = std::min(place.top + height, all);
+    return line(fmt::format("lines {} to {} of {}{}", place.top + 1, end, all,
+                            end < all ? ": page down shows more" : ""),
+                Look::faint);
 }
 
 std::string reminder_line(const std::vector<std::string>& reminders, std::size_t width) {
@@ -121,9 +135,10 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
                                                        : Line{});
     }
     frame.typing = foot.typing;
+    const Line status = foot.status.empty() ? place_text(content, place, height) : foot.status;
     frame.place = {frame.lines.size(),
-                   std::min(columns(plain_text(foot.status)), size.width > 0 ? size.width - 1 : 0)};
-    frame.lines.push_back(cut(foot.status, size.width));
+                   std::min(columns(plain_text(status)), size.width > 0 ? size.width - 1 : 0)};
+    frame.lines.push_back(cut(status, size.width));
     frame.lines.push_back(line(reminder_line(foot.reminders, size.width), Look::faint));
     return frame;
 }
@@ -213,6 +228,49 @@ Content notes_content(const std::vector<std::string>& notes, std::size_t width) 
         for (std::string& part : wrapped(printable(note), inside(width)))
             content.lines.push_back(line(std::move(part)));
     if (notes.empty()) content.lines.push_back(line("none", Look::faint));
+    return content;
+}
+
+Content findings_content(const hints::Analysis& analysis, output::Symbols& symbols, std::size_t width) {
+    Content content{.head = {line("Findings", Look::strong)}, .follows_cursor = false};
+    const auto add = [&](const std::string& text, const std::string& first, Look look = Look::plain) {
+        std::string front = first;
+        const std::size_t indent = columns(first);
+        for (const std::string& part : wrapped(printable(text), inside(width) - indent)) {
+            content.lines.push_back(line(front + part, look));
+            front = std::string(indent, ' ');
+        }
+    };
+    const std::vector<output::FindingText> found = output::finding_texts(analysis, symbols);
+    if (found.empty())
+        add(analysis.findings.verdict.empty() ? "no calls to wrapped functions are left"
+                                              : analysis.findings.verdict,
+            "");
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        add(found[i].title, fmt::format("{}. ", i + 1), Look::strong);
+        for (const std::string& text : found[i].lines)
+            add(text, "   ");
+    }
+    const std::vector<std::string> waits = output::wait_lines(analysis.waits);
+    if (!waits.empty()) content.lines.push_back(line("Who waits for whom", Look::strong));
+    for (const std::string& text : waits)
+        add(text, "· ");
+    return content;
+}
+
+Content lives_content(const hints::Analysis& analysis, std::size_t width) {
+    Content content{.head = {line("Threads", Look::strong)}, .follows_cursor = false};
+    if (const std::string states = output::thread_states(analysis.report); !states.empty())
+        for (std::string& part : wrapped(states, inside(width)))
+            content.head.push_back(line(std::move(part)));
+    const std::vector<output::Field<output::Life>> fields = output::life_fields(analysis);
+    output::FieldTable<output::Life> table{fields};
+    for (const std::size_t thread : output::threads_to_look_at(analysis))
+        table.add(output::life_of(analysis, thread), printable(analysis.report.threads[thread].name));
+    const std::vector<std::string> lines = table.table().lines(0, inside(width));
+    content.columns = line(lines.front(), Look::strong);
+    for (const std::string& text : std::span{lines}.subspan(1))
+        content.lines.push_back(line(cut(text, inside(width))));
     return content;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
+#include "analyzer/output/symbols.h"
 #include "analyzer/statistics/loss.h"
 #include "tools/rdam/screen/text.h"
 #include "tools/trace/event.h"
@@ -72,6 +74,12 @@ std::vector<score::Baseline> baselines(const score::Baseline& present);
 std::size_t place_of_present(const score::Baseline& present);
 /// The choices are baselines().
 Content baselines_content(const score::Baseline& present, std::size_t width);
+
+/// The findings or the verdict, and who waits for whom.
+Content findings_content(const hints::Analysis& analysis, output::Symbols& symbols, std::size_t width);
+
+/// What threads did with their lives, those to look at first.
+Content lives_content(const hints::Analysis& analysis, std::size_t width);
 
 Content notes_content(const std::vector<std::string>& notes, std::size_t width);
 

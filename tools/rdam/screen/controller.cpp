@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/findings.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/settings/settings.h"
 #include "tools/base/printable.h"
@@ -58,6 +59,8 @@ using screen::Effect;
 
 Controller::Controller(screen::Session& session, output::Symbols& symbols, RulesPlace rules)
     : session_(session), symbols_(symbols), rules_(std::move(rules)) {
+    // Later changes are to be seen at once.
+    session_.analysis();
     say("? shows the keys");
 }
 
@@ -116,6 +119,10 @@ Content Controller::made_content() {
                                     size_.width);
             views_ = {View::ranking};
             break;
+        case View::findings:
+            return findings_content(session_.analysis(), symbols_, size_.width);
+        case View::threads:
+            return lives_content(session_.analysis(), size_.width);
         case View::ignored:
             return ignored_content(session_.info(), session_.ignored(), size_.width);
         case View::baselines:
@@ -127,8 +134,20 @@ Content Controller::made_content() {
         case View::ranking:
             break;
     }
-    const Facts facts{session_.report(), session_.settings(), session_.ignored().size(),
-                      output::notes(session_.report(), symbols_).size(), rules_.in_force ? rules_.file : ""};
+    std::vector<std::string> findings;
+    if (const hints::Analysis* known = session_.known_analysis()) {
+        for (output::FindingText& text : output::finding_texts(*known, symbols_))
+            findings.push_back(std::move(text.title));
+        if (findings.empty()) findings.push_back(known->findings.verdict);
+    } else {
+        findings.emplace_back("F shows the findings with these settings");
+    }
+    const Facts facts{session_.report(),
+                      session_.settings(),
+                      session_.ignored().size(),
+                      output::notes(session_.report(), symbols_).size(),
+                      rules_.in_force ? rules_.file : "",
+                      std::move(findings)};
     return ranking_content(facts, order_, filter_, size_.width);
 }
 
@@ -165,6 +184,10 @@ void Controller::go(Command command) {
             return;
         case Command::ignored:
             return enter(View::ignored);
+        case Command::findings:
+            return enter(View::findings);
+        case Command::threads:
+            return enter(View::threads);
         case Command::notes:
             return enter(View::notes);
         case Command::help:

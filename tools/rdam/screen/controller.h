@@ -92,7 +92,7 @@ class Controller {
     RulesPlace rules_;
     Size size_ = {};
     std::vector<View> views_{View::ranking};
-    Place places_[6] = {};  // by View
+    Place places_[kViews] = {};  // by View
     Order order_ = Order::score;
     std::string filter_;
     Tab tab_ = Tab::overview;

@@ -9,8 +9,8 @@ namespace rdam::screen {
 namespace {
 
 const std::vector<View>& everywhere() {
-    static const std::vector<View> all{View::ranking,   View::page,  View::ignored,
-                                       View::baselines, View::notes, View::help};
+    static const std::vector<View> all{View::ranking, View::page,      View::findings, View::threads,
+                                       View::ignored, View::baselines, View::notes,    View::help};
     return all;
 }
 
@@ -26,7 +26,8 @@ const std::vector<View>& where_rules_change() {
 }
 
 const std::vector<View>& behind_others() {
-    static const std::vector<View> views{View::page, View::ignored, View::baselines, View::notes, View::help};
+    static const std::vector<View> views{View::page,      View::findings, View::threads, View::ignored,
+                                         View::baselines, View::notes,    View::help};
     return views;
 }
 
@@ -41,7 +42,27 @@ std::span<const Binding> bindings() {
         {Command::page_down, {kPageDown}, "page down", "one screen down", "", everywhere()},
         {Command::first, {kHome, 'g'}, "home g", "first line", "", everywhere()},
         {Command::last, {kEnd, 'G'}, "end G", "last line", "", everywhere()},
+        {Command::quit, {'q'}, "q", "quit", "quit", {View::ranking}},
         {Command::open, {kEnter}, "enter", "open the page of the function", "page", {View::ranking}},
+        {Command::findings,
+         {'F'},
+         "F",
+         "show the findings, and who waits for whom",
+         "findings",
+         {View::ranking, View::threads}},
+        {Command::threads,
+         {'T'},
+         "T",
+         "show what each thread did with its life",
+         "threads",
+         {View::ranking, View::findings}},
+        {Command::filter,
+         {'/'},
+         "/",
+         "show only functions whose names contain this",
+         "find",
+         {View::ranking}},
+        {Command::sort, {'s'}, "s", "sort by rank, lost time, calls or name", "sort", {View::ranking}},
         {Command::toggle,
          {' ', kEnter},
          "space enter",
@@ -99,12 +120,9 @@ std::span<const Binding> bindings() {
          where_scores_are()},
         {Command::undo, {'u'}, "u", "undo the last change", "undo", where_rules_change()},
         {Command::save, {'w'}, "w", "write the rules file", "save", where_rules_change()},
-        {Command::filter, {'/'}, "/", "show only functions whose names contain this", "", {View::ranking}},
-        {Command::sort, {'s'}, "s", "sort by rank, lost time, calls or name", "", {View::ranking}},
         {Command::ignored, {'I'}, "I", "list the ignored functions", "", {View::ranking, View::page}},
         {Command::notes, {'n'}, "n", "show the notes on the recording", "", {View::ranking}},
         {Command::back, {kEscape, 'q'}, "esc q", "back", "back", behind_others()},
-        {Command::quit, {'q'}, "q", "quit", "quit", {View::ranking}},
         {Command::back, {kEscape}, "esc", "show all functions again", "", {View::ranking}},
     };
     return table;

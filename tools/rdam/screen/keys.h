@@ -21,7 +21,8 @@ inline constexpr Key kUp = 0x110000, kDown = 0x110001, kLeft = 0x110002, kRight 
                      kResized = 0x110008, kOther = 0x110009;
 inline constexpr Key kEnter = '\n', kEscape = 0x1b, kBackspace = 0x08, kDelete = 0x7f, kTab = '\t';
 
-enum class View : std::uint8_t { ranking, page, ignored, baselines, notes, help };
+enum class View : std::uint8_t { ranking, page, findings, threads, ignored, baselines, notes, help };
+inline constexpr std::size_t kViews = 8;
 
 enum class Command : std::uint8_t {
     up,
@@ -42,6 +43,8 @@ enum class Command : std::uint8_t {
     baseline,
     threshold,
     ignored,
+    findings,
+    threads,
     notes,
     undo,
     save,

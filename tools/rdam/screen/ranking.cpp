@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
 #include "analyzer/output/notes.h"
+#include "analyzer/output/ranked_rows.h"
+#include "analyzer/output/table.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
@@ -79,13 +83,34 @@ std::string laid_out(const Layout& layout, std::string_view name, const Text& te
     return out;
 }
 
-Line titles(const Layout& layout) {
-    return line(laid_out(layout, "function", [](const Field& field) { return std::string{field.title}; }),
+bool is_sorted_by(Order order, const Field& field) {
+    constexpr std::string_view kKeys[] = {"rdam", "lost_ns", "occurrences"};
+    return order != Order::name && field.key == kKeys[static_cast<int>(order)];
+}
+
+/// The one by which rows are sorted is marked.
+Line titles(const Layout& layout, Order order) {
+    return line(laid_out(layout, order == Order::name ? "function↑" : "function",
+                         [&](const Field& field) {
+                             return std::string{field.title} + (is_sorted_by(order, field) ? "↓" : "");
+                         }),
                 Look::strong);
 }
 
-Line row_line(const Row& row, const Layout& layout, double threshold) {
-    const std::string name = function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
+/// Names of at most `width` columns that can be told apart.
+std::vector<std::string> names_of(const std::vector<std::reference_wrapper<const Row>>& rows,
+                                  std::size_t width) {
+    std::vector<std::string> names;
+    for (const Row& row : rows)
+        names.push_back(function_name(row));
+    std::vector<std::string> shown = output::shortened_apart(names, width);
+    const auto fits = [&](const std::string& name) { return columns(name) <= width; };
+    // Those that would be the same may take twice the room.
+    return std::ranges::all_of(shown, fits) ? shown : output::shortened_apart(std::move(names), width / 2);
+}
+
+Line row_line(const Row& row, std::string name, const Layout& layout, double threshold) {
+    if (!row.by_design.empty()) name += ", " + row.by_design;
     const bool ranked = score::standing(row) == score::Standing::ranked;
     return line(laid_out(layout, name, [&](const Field& field) { return text_of(field, row); }),
                 ranked ? look_of_score(row.rdam, threshold) : Look::faint);
@@ -143,10 +168,21 @@ Content ranking_content(const Facts& facts, Order order, const std::string& filt
     Content content{.head = {line(command.empty() ? "(unknown program)" : command, Look::strong),
                              settings_line(facts), run_line(facts.report)}};
     const Layout layout = layout_for(width > kCursorWidth ? width - kCursorWidth : 0);
-    content.columns = titles(layout);
-    for (const Row* row : ranked(facts.report, order, filter)) {
+    content.columns = titles(layout, order);
+    std::vector<std::reference_wrapper<const Row>> rows;
+    for (const Row* row : ranked(facts.report, order, filter))
+        rows.emplace_back(*row);
+    std::vector<std::string> names = names_of(rows, layout.name);
+    score::Standing group = score::Standing::ranked;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Row& row = rows[i];
+        const score::Standing standing = score::standing(row);
+        const char* const title =
+            order != Order::score || standing == group ? nullptr : output::heading(rows, i);
+        if (title != nullptr) content.lines.push_back(line(title, Look::faint));
+        group = standing;
         content.choices.push_back(content.lines.size());
-        content.lines.push_back(row_line(*row, layout, facts.settings.threshold));
+        content.lines.push_back(row_line(row, std::move(names[i]), layout, facts.settings.threshold));
     }
     if (content.lines.empty())
         content.lines.push_back(line(facts.report.functions.empty()
@@ -155,6 +191,17 @@ Content ranking_content(const Facts& facts, Order order, const std::string& filt
     if (order != Order::score) content.head[2].push_back({", " + in_words(order)});
     if (!facts.rules.empty()) content.head[2].push_back({", rules: " + printable(facts.rules)});
     if (!filter.empty()) content.head[2].push_back({", with " + printable(filter), Look::notable});
+    constexpr std::size_t kMostLines = 2;
+    for (const std::string& finding : facts.findings) {
+        std::vector<std::string> lines = wrapped(printable(finding), width);
+        const bool more = lines.size() > kMostLines;
+        if (more) lines.resize(kMostLines);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            content.head.push_back(line(lines[i] + (more && i + 1 == kMostLines ? " …" : ""), Look::notable));
+    }
+    if (const std::string states = output::thread_states(facts.report); !states.empty())
+        for (std::string& part : wrapped(states, width))
+            content.head.push_back(line(std::move(part)));
     return content;
 }
 

@@ -27,7 +27,8 @@ struct Facts {
     const score::Settings& settings;
     std::size_t ignored = 0;  ///< functions
     std::size_t notes = 0;
-    std::string rules = {};  ///< the file that is in force; empty: none
+    std::string rules = {};                  ///< the file that is in force; empty: none
+    std::vector<std::string> findings = {};  ///< in few words each, or the verdict
 };
 
 /// The line that says with which settings the scores were made.

@@ -37,6 +37,7 @@ struct Scored {
     score::ThreadList regrouped;  ///< empty: those that were kept are as they should be
     std::unique_ptr<score::Scores> scores;
     score::Report report;
+    std::optional<hints::Analysis> analysis = {};
 };
 
 std::unique_ptr<Scored> score_threads(std::shared_ptr<const Kept> kept, score::ResolvedSettings settings) {
@@ -178,6 +179,19 @@ const score::Report& Session::report() const {
 }
 const score::Settings& Session::settings() const {
     return model_->settings;
+}
+
+const hints::Analysis& Session::analysis() {
+    Scored& scored = *model_->scored;
+    if (!scored.analysis)
+        scored.analysis =
+            hints::explain(info(), score::leave_out(scored.kept->trace, scored.scores->report(0)),
+                           output::variable_names(info()));
+    return *scored.analysis;
+}
+const hints::Analysis* Session::known_analysis() const {
+    const auto& known = model_->scored->analysis;
+    return known ? &*known : nullptr;
 }
 
 std::vector<std::uint32_t> Session::ignored() const {

@@ -66,6 +66,11 @@ class Session : private Unmovable {
     /// With the present settings. Rows have no samples, and there are no hints: page() has them.
     const score::Report& report() const;
     const score::Settings& settings() const;
+    /// With the present settings: what explains the scores, and who waits for whom. Takes as long as all pages together
+    /// the first time after a change.
+    const hints::Analysis& analysis();
+    /// The same, if it has been asked for since the last change; null: it has not.
+    const hints::Analysis* known_analysis() const;
     /// Functions that are ignored, in the order of the trace.
     std::vector<std::uint32_t> ignored() const;
 

@@ -54,6 +54,8 @@ const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + fixed(row.rda
 const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.rdam_low, 3)}–${fixed(row.rdam_high, 3)}`);
 
 const FIGURES = {score: (value) => fixed(value, 3), share: percentText, count: countText, time: timeText};
+/** Columns of other units are of numbers. */
+const isText = ({unit}) => unit === 'name' || unit === 'text';
 /** What a row says in one of page.data.columns. */
 function cellText(row, {key, unit}) {
   if (row.cells && row.cells[key] !== undefined) return row.cells[key];
@@ -93,18 +95,17 @@ function inkOn(colour) {
   return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? '#000000' : '#ffffff';
 }
 
-/** The colours of cividis, dark to bright: steps that are told apart without hue. */
-const CIVIDIS = [[0, 32, 76], [33, 62, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
 /**
- * Where the scale begins: the least loss stands out from an empty cell (contrast 1.5; more would leave no colours to tell losses apart). Much is
- * dark on a light page, and bright on a dark one.
+ * From the least loss to the largest, in steps that are told apart without hue: pale blue to dark on a light page, the colours of cividis on a dark
+ * one. The least loss is pale, and stands out from an empty cell (contrast 1.5; more would leave no colours to tell losses apart).
  */
-const LEAST_HEAT = 0.2;
+const HEAT_ON_LIGHT = [[182, 202, 224], [146, 174, 206], [110, 143, 184], [77, 111, 158], [49, 78, 131], [25, 50, 103], [0, 32, 76]];
+const HEAT_ON_DARK = [[42, 68, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
 function heatColour(share, dark) {
-  const strength = LEAST_HEAT + (1 - LEAST_HEAT) * share;
-  const at = (dark ? strength : 1 - strength) * (CIVIDIS.length - 1);
-  const low = Math.min(Math.floor(at), CIVIDIS.length - 2);
-  const mix = CIVIDIS[low].map((from, i) => Math.round(from + (CIVIDIS[low + 1][i] - from) * (at - low)));
+  const steps = dark ? HEAT_ON_DARK : HEAT_ON_LIGHT;
+  const at = Math.max(0, Math.min(share, 1)) * (steps.length - 1);
+  const low = Math.min(Math.floor(at), steps.length - 2);
+  const mix = steps[low].map((from, i) => Math.round(from + (steps[low + 1][i] - from) * (at - low)));
   return `rgb(${mix.join(',')})`;
 }
 

@@ -17,7 +17,7 @@ function stackList({stacks, stacks_in_all: all}) {
 
 /** Rows in the columns of one of page.data.columns, names first. */
 function fieldTable(label, fields, rows) {
-  return tableOf(label, fields.map(({title, unit}) => ({title, n: unit !== 'name'})),
+  return tableOf(label, fields.map((field) => ({title: field.title, n: !isText(field)})),
     rows.map((row) => fields.map((field) => (field.unit === 'name' ? row.name : cellText(row, field)))));
 }
 

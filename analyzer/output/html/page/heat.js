@@ -1,13 +1,48 @@
 /** The place of functions that wait by design and have none of their own; -1 is that of others. */
 const OTHERS_BY_DESIGN = -2;
 
-/** Lost time by row and bin, of the functions whose places `wants`. */
+/**
+ * Lost time by row and bin, of the functions whose places `wants`. Of a function that is sampled in windows, the calls in a window stand for others,
+ * too, which were made at other times: what it lost is divided among the bins as a rate by the time that the windows cover.
+ */
 function heatMatrix(heat, wants) {
   const matrix = new Float64Array(heat.rows.length * heat.bins);
+  const covers = heat.covers || {};
+  const means = new Map(Object.entries(covers).map(([place, parts]) => [Number(place), parts.reduce((a, b) => a + b, 0) / parts.length]));
   for (const [row, bin, place, lost] of heat.cells) {
-    if (wants(place)) matrix[row * heat.bins + bin] += lost;
+    if (!wants(place)) continue;
+    const mean = means.has(place) ? means.get(place) : 1;
+    const part = means.has(place) ? covers[place][bin] : 1;
+    // Outside of windows there are calls that began in one and stand there for no others.
+    matrix[row * heat.bins + bin] += lost * (part > 0 ? Math.min(1, mean / part) : mean);
   }
   return matrix;
+}
+
+/** Of each bin, whether a function that is wanted and lost time was not sampled there. */
+function notSampled(heat, wants) {
+  const lossy = new Set(heat.cells.filter(([, , , lost]) => lost > 0).map(([, , place]) => place));
+  const parts = Object.entries(heat.covers || {}).filter(([place]) => wants(Number(place)) && lossy.has(Number(place))).map(([, each]) => each);
+  return Array.from({length: heat.bins}, (_, bin) => parts.some((each) => !(each[bin] > 0)));
+}
+
+/** Diagonal lines, in which nothing is known. */
+function hatch(context, x, y, width, height) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.strokeStyle = styleOf('--faint');
+  context.globalAlpha = 0.5;
+  context.lineWidth = 1;
+  context.beginPath();
+  // In step with those of the neighbours.
+  for (let at = Math.floor((x - height) / 6) * 6; at < x + width; at += 6) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+  context.restore();
 }
 
 /** Of functions that wait by design. */
@@ -22,6 +57,16 @@ function highestOf(heat, matrix) {
   matrix.forEach((lost, i) => { most = Math.max(most, lost / meanOf(heat, Math.floor(i / heat.bins))); });
   return most;
 }
+/** Without the rows in which nothing was lost, whose names become `idle`. */
+function withoutIdleRows(heat) {
+  const lossy = new Set(heat.cells.filter(([, , , lost]) => lost > 0).map(([row]) => row));
+  const kept = heat.rows.map((_, row) => row).filter((row) => lossy.has(row));
+  if (kept.length === 0) return {...heat, idle: []};
+  const places = new Map(kept.map((row, i) => [row, i]));
+  return {...heat, rows: kept.map((row) => heat.rows[row]), idle: heat.rows.filter((_, row) => !lossy.has(row)),
+    cells: heat.cells.filter(([row]) => lossy.has(row)).map(([row, ...rest]) => [places.get(row), ...rest]), others: lossy.has(heat.rows.length - 1) ? heat.others : 0};
+}
+
 /** The largest part of a bin's time that was lost in it, without what waits by design. */
 function largestShare(run) {
   const byDesign = placesByDesign(run);
@@ -33,7 +78,7 @@ function largestShare(run) {
  * run's largest (for the functions that are shown at first).
  */
 function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
-  const {heat} = run;
+  const heat = withoutIdleRows(run.heat);
   const kind = run.rowsAre || 'thread';
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
@@ -42,6 +87,7 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   const waits = heat.cells.some(([, , place]) => byDesign.has(place));
   const choices = {helped: (place) => !byDesign.has(place), all: () => true};
   let matrix = heatMatrix(heat, choices.helped);
+  let unknown = notSampled(heat, choices.helped);
   /** What decides the colour: of threads that have a row together, the mean. */
   const shade = (row, bin) => matrix[row * heat.bins + bin] / meanOf(heat, row);
   let most = given === null ? highestOf(heat, matrix) : given * heat.bin;
@@ -59,6 +105,7 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
       context.fillRect(gutter, row * rowHeight, wide - gutter, rowHeight - 1);
       for (let bin = 0; bin < heat.bins; bin += 1) {
         const lost = shade(row, bin);
+        if (!(lost > 0) && unknown[bin]) hatch(context, gutter + bin * cell, row * rowHeight, cell + 0.4, rowHeight - 1);
         if (!(lost > 0)) continue;
         context.fillStyle = heatColour(Math.sqrt(lost / most), dark);
         context.fillRect(gutter + bin * cell, row * rowHeight, cell + 0.4, rowHeight - 1);
@@ -74,7 +121,7 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   });
   const told = h('p', {class: 'faint', 'aria-live': 'polite'});
   const say = (row, bin) => `${heat.rows[row]}${heat.others > 0 && row === heat.rows.length - 1 ? ' on average' : ''}, ${momentText(heat.begin + bin * heat.bin, heat.bin)} to ${momentText(heat.begin + (bin + 1) * heat.bin, heat.bin)}: ` +
-    `lost ${timeText(shade(row, bin))}, ${percentText(shade(row, bin) / heat.bin)} of that time`;
+    `lost ${timeText(shade(row, bin))}, ${percentText(shade(row, bin) / heat.bin)} of that time${unknown[bin] ? '; not all that is shown was sampled then' : ''}`;
   const cellAt = (x, y) => {
     const row = Math.floor(y / rowHeight);
     const bin = Math.floor((x - gutter) / width(canvas) * heat.bins);
@@ -107,7 +154,9 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   canvas.addEventListener('blur', () => { focus.on = false; paint(); });
   const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
   const choice = h('select', {'aria-label': 'Function', onchange: () => {
-    matrix = heatMatrix(heat, choices[choice.value] || ((place) => place === Number(choice.value)));
+    const wants = choices[choice.value] || ((place) => place === Number(choice.value));
+    matrix = heatMatrix(heat, wants);
+    unknown = notSampled(heat, wants);
     most = given !== null && choice.value === 'helped' ? given * heat.bin : highestOf(heat, matrix);
     describe();
     paint();
@@ -130,7 +179,8 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   const leads = goTo ? 'A click on a cell shows the single calls nearest to it, further below; with the keyboard, arrows move from cell to cell, and Enter is a click.'
     : 'With the keyboard, arrows move from cell to cell.';
   return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
-    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${leads}`}),
+    h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${heat.covers ? 'Of functions that are sampled in windows of time, the colour is a rate by the time that the windows cover; where they cover nothing, it is hatched. ' : ''}${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
-    canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
+    canvas, told, heat.idle.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(heat.idle.length)} ${kind === 'thread' ? 'threads' : 'processes'} that lost nothing ${heat.idle.length === 1 ? 'has' : 'have'} no row`}), h('p', {class: 'faint', text: heat.idle.join(', ')})) : null,
+    heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
 }

@@ -1,16 +1,18 @@
 const ICICLE_WEIGHTS = {lost: ['lost time', timeText], time: ['time', timeText], calls: ['calls', countText]};
 
-/** Children and sums over subtrees, for each weight. */
-function icicleTree(data) {
+/** Children and sums over subtrees, for each weight; of lost time without that of the functions in `left`. */
+function icicleTree(data, left) {
   const count = data.parent.length;
   const children = Array.from({length: count}, () => []);
-  const sums = {};
-  for (const weight of Object.keys(ICICLE_WEIGHTS)) sums[weight] = Float64Array.from(data[weight]);
+  const own = {};
+  for (const weight of Object.keys(ICICLE_WEIGHTS)) own[weight] = Float64Array.from(data[weight]);
+  own.lost.forEach((_, i) => { if (left.has(data.names[data.name[i]])) own.lost[i] = 0; });
+  const sums = Object.fromEntries(Object.entries(own).map(([weight, values]) => [weight, values.slice()]));
   for (let i = count - 1; i > 0; i -= 1) {
     children[data.parent[i]].push(i);
     for (const weight of Object.keys(sums)) sums[weight][data.parent[i]] += sums[weight][i];
   }
-  return {data, children, sums};
+  return {data, children, own, sums};
 }
 
 /** The rectangles that are wide enough to be seen: [node, x, width, depth]. */
@@ -33,8 +35,11 @@ function icicleBoxes(tree, state, width) {
   return boxes;
 }
 
-function icicleSection(data, id = 'icicle') {
-  const tree = icicleTree(data);
+function icicleSection(run, id = 'icicle') {
+  const data = run.icicle;
+  const byDesign = new Set(run.functions.filter((row) => row.standing === 'by_design').map((row) => row.name));
+  const waits = data.name.some((name, i) => byDesign.has(data.names[name]) && data.lost[i] > 0);
+  let tree = icicleTree(data, byDesign);
   const state = {weight: 'lost', node: 0, focus: 0};
   if (!(tree.sums.lost[0] > 0)) state.weight = 'time';
   const rowHeight = 22;
@@ -45,7 +50,7 @@ function icicleSection(data, id = 'icicle') {
     const sums = tree.sums[state.weight];
     if (node === 0) return `${nameOf(node)}\n${title}: ${text(sums[node])}`;
     const lost = `lost ${timeText(tree.sums.lost[node])} of ${timeText(tree.sums.time[node])}`;
-    return `${nameOf(node)}\n${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of all; outside of the boxes below it ${text(data[state.weight][node])}\n` +
+    return `${nameOf(node)}\n${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of all; outside of the boxes below it ${text(tree.own[state.weight][node])}\n` +
       `${lost}, ${countText(data.calls[node])} calls`;
   };
   const {canvas, paint} = ownCanvas('Flame graph of where the time went', 200, (context, width, height) => {
@@ -64,6 +69,10 @@ function icicleSection(data, id = 'icicle') {
     state.weight = weight;
     show(state.node);
   }}));
+  const withWaits = waits ? h('input', {type: 'checkbox', onchange: () => {
+    tree = icicleTree(data, withWaits.checked ? new Set() : byDesign);
+    show(state.node);
+  }}) : null;
   function ancestors(node) {
     const path = [node];
     while (path[0] !== 0) path.unshift(data.parent[path[0]]);
@@ -103,7 +112,7 @@ function icicleSection(data, id = 'icicle') {
   if (data.approximate > 0) rest.push('The loss on each of several paths of the same sequence is approximate.');
   return h('section', {id, class: 'icicle'}, h('h2', {text: 'Where the time went'}),
     h('p', {text: 'Each box is a call path; its width is its share, with all boxes below it, of what the buttons choose: lost time, time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
-    h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons), crumbs, canvas, told,
+    h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons, waits ? h('label', {}, withWaits, ' with what was lost in waits by design') : null), crumbs, canvas, told,
     rest.length > 0 ? h('p', {class: 'faint', text: rest.join(' ')}) : null);
 }
 

@@ -1,16 +1,16 @@
-/** The few losses to know of first, or why there are none; a finding is a link to its function's page. */
+/** The few losses to know of first, or why there are none; a finding is a link to its function's page. `number`: of the run; none: of all processes. */
 function findings(run, number) {
   if (!run.findings || run.findings.length === 0) return run.verdict ? h('p', {class: 'findings', text: run.verdict}) : null;
-  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank}) => {
-    const row = run.functions.find((each) => each.rank === rank);
-    return h('li', {}, row && row.details ? h('a', {href: `#run-${number}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
+  return h('ol', {class: 'findings'}, ...run.findings.map(({title, lines, rank, run: of = number}) => {
+    const row = of === undefined ? null : page.data.runs[of].functions.find((each) => each.rank === rank);
+    return h('li', {}, row && row.details ? h('a', {href: `#run-${of}-function-${rank}`, text: title}) : h('b', {text: title}), h('ul', {}, ...lines.map((text) => h('li', {text}))));
   }));
 }
 
 const notesList = (notes) => (notes.length > 0 ? h('ul', {class: 'notes'}, ...notes.map((text) => h('li', {text}))) : null);
 
 /** Of a run with findings: what threads did; the rest of what is known of the recording is folded. */
-const SHOWN_FACTS = ['Duration', 'Threads', 'Running', 'Waiting'];
+const SHOWN_FACTS = ['Processes', 'Duration', 'Lives', 'Threads', 'Running', 'Waiting'];
 const factList = (facts) => h('dl', {}, ...facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})]));
 
 function header(run, number) {
@@ -24,9 +24,20 @@ function header(run, number) {
     ...(found ? [h('details', {class: 'about'}, h('summary', {text: `About the recording${notes.length > 0 ? `, and ${notes.length} note${notes.length === 1 ? '' : 's'}` : ''}`}), ...rest)] : rest));
 }
 
+const FIRST_THREADS = 4;
+/** What threads did with their lives: those to look at first, and the others folded. Null: it is not known. */
+function livesSection({lives}) {
+  if (!lives || !lives.known) return null;
+  const table = (rows) => fieldTable('Threads', lives.columns, rows);
+  const rest = lives.rows.slice(FIRST_THREADS);
+  const folded = rest.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(rest.length + lives.left_out)} more threads`}), table(rest),
+    lives.left_out > 0 ? h('p', {class: 'faint', text: `${countText(lives.left_out)} more threads are not on this page.`}) : null) : null;
+  return h('section', {class: 'lives'}, h('h2', {text: 'Threads'}), table(lives.rows.slice(0, FIRST_THREADS)), folded);
+}
+
 function runPage(run, number) {
   const calls = run.timelines.length > 0 ? timelinesSection(run, number) : null;
-  return h('div', {}, header(run, number), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run.icicle) : null,
+  return h('div', {}, header(run, number), livesSection(run), ranking(run, number), run.heat && run.heat.cells.length > 0 ? heatSection(run, calls && calls.goTo) : null, run.icicle ? icicleSection(run) : null,
     calls ? calls.node : run.functions.length > 0 ? noTimelines(run) : null);
 }
 
@@ -83,9 +94,9 @@ function comeBack(number, rank) {
 }
 
 function navigation(data, at) {
-  const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${nameOfRun(data, i)}` : run.title}));
+  const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${data.diff ? ['before', 'after'][i] : i + 1}: ${nameOfRun(data, i)}` : run.title}));
   if (data.processes) links.unshift(h('a', {href: '#all', 'aria-current': at.run === null ? 'page' : null, text: 'all processes'}));
-  if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'difference'}));
+  if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'before and after'}));
   return h('div', {class: 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
 }
 

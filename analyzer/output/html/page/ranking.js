@@ -1,6 +1,6 @@
 /** Those of a table of functions: with the rank, and a bar beside the score. */
 function rankingColumns(fields) {
-  const [score, ...others] = fields.map((field) => ({...field, n: field.unit !== 'name'}));
+  const [score, ...others] = fields.map((field) => ({...field, n: !isText(field)}));
   return [{title: 'rank', key: 'rank', unit: 'count', n: true}, score, {title: '', key: null}, ...others];
 }
 /** Null: there are none. */
@@ -58,9 +58,12 @@ function withoutPage(run) {
   return `Only ${countText(detailed)} of these functions have a page of their own (a link): the first of the ranking, those that score at least ${run.threshold.toFixed(2)} (--threshold), and those that lost most, as far as there is room.`;
 }
 
+/** So many functions that lost next to nothing are not folded. */
+const FEW_ROWS = 3;
+
 function ranking(run, number) {
   if (run.functions.length === 0) return h('section', {}, h('h2', {text: 'Functions'}), h('p', {text: 'No calls to wrapped functions were recorded.'}));
-  if (!rankingStates.has(number)) rankingStates.set(number, {key: 'rank', down: false, find: ''});
+  if (!rankingStates.has(number)) rankingStates.set(number, {key: 'rank', down: false, find: '', unfolded: false});
   const state = rankingStates.get(number);
   const body = h('tbody');
   const said = h('p', {class: 'faint', 'aria-live': 'polite'});
@@ -76,11 +79,16 @@ function ranking(run, number) {
     const rows = sortedRows(run.functions.filter((row) => row.name.toLowerCase().includes(wanted)), state.key, state.down);
     const shown = [];
     let part = 'ranked';
+    const ranked = state.key === 'rank' && !state.down;
+    const little = rows.filter((row) => row.standing === 'little').length;
+    const folded = ranked && wanted === '' && !state.unfolded && little > FEW_ROWS && little < rows.length;
     rows.forEach((row) => {
-      if (state.key === 'rank' && !state.down && row.standing !== part) {
+      if (ranked && row.standing !== part) {
         part = row.standing;
-        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: columns.length, text: run.standings[part] || ''})));
+        const more = folded && part === 'little' ? h('button', {type: 'button', text: `show ${countText(little)} functions`, onclick: () => { state.unfolded = true; fill(); }}) : null;
+        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: columns.length}, run.standings[part] || '', more ? ' ' : null, more)));
       }
+      if (folded && row.standing === 'little') return;
       shown.push(rankingRow(row, columns, `#run-${number}-function-${row.rank}`));
     });
     body.replaceChildren(...shown);
@@ -97,7 +105,7 @@ function ranking(run, number) {
     fill();
   }});
   return h('section', {}, h('h2', {text: 'Functions'}),
-    h('p', {text: `score: ${run.score}; the line on the bar is its 95 % interval, by whose lower end functions are ranked.`}),
+    h('p', {text: `score: ${run.score}; the line on the bar is its 95 % interval, by whose lower end functions are ranked, or by a tenth of the score if that is more.`}),
     h('div', {class: 'tools'}, search, said),
     scrollBox('Functions', h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
     marksText(run.functions) ? h('p', {class: 'faint marks', text: marksText(run.functions)}) : null,

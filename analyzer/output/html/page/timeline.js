@@ -20,7 +20,7 @@ function drawLane(context, {data, lane, place, x, view, wide}) {
   context.fillText(fitted(context, lane.thread, NAME_WIDTH - 8), 0, place.top + LANE_ROW / 2);
   context.save();
   context.beginPath();
-  context.rect(NAME_WIDTH, place.top, wide - NAME_WIDTH, place.height);
+  context.rect(NAME_WIDTH, place.top, wide - NAME_WIDTH, place.height + 2);
   context.clip();
   context.fillStyle = styleOf('--paper');
   context.fillRect(NAME_WIDTH, place.top, wide - NAME_WIDTH, place.height);
@@ -41,20 +41,49 @@ function drawLane(context, {data, lane, place, x, view, wide}) {
     context.fillStyle = preempted ? '#d55e00' : '#777777';
     context.fillRect(Math.max(x(begin), NAME_WIDTH), place.top + place.height - OFF_HEIGHT + 1, Math.max(x(end) - x(begin), 0.8), OFF_HEIGHT - 1);
   }
+  context.fillStyle = styleOf('--accent');
+  for (const [begin, end] of lane.waits) context.fillRect(Math.max(x(begin), NAME_WIDTH), place.top + place.height, Math.max(x(end) - Math.max(x(begin), NAME_WIDTH), 0.8), 2);
   context.restore();
+}
+
+/** Edges narrower than this many pixels are not drawn. */
+const LEAST_WAIT = 6;
+/** From who is waited for to who waits, at the end of each wait. */
+function drawWaits(context, {data, places, x, wide}) {
+  context.strokeStyle = styleOf('--accent');
+  context.fillStyle = styleOf('--accent');
+  context.lineWidth = 1.5;
+  data.lanes.forEach((lane, i) => lane.waits.forEach(([begin, end, other]) => {
+    const at = x(end);
+    if (other < 0 || other === i || at < NAME_WIDTH || at > wide || at - x(begin) < LEAST_WAIT) return;
+    const down = other < i;
+    const from = down ? places[other].top + places[other].height : places[other].top;
+    const to = down ? places[i].top : places[i].top + places[i].height + 2;
+    context.beginPath();
+    context.moveTo(at, from);
+    context.lineTo(at, to);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(at, to);
+    context.lineTo(at - 3, to + (down ? -6 : 6));
+    context.lineTo(at + 3, to + (down ? -6 : 6));
+    context.fill();
+  }));
 }
 
 /** What is at a place, in words. */
 function sayOfLane({data, lane, time, depth}) {
+  const wait = lane.waits.find(([begin, end]) => begin <= time && time <= end);
+  const waiting = wait ? `\n${data.names[wait[3]]}: ${timeText(wait[1] - wait[0])}` : '';
   const slice = lane.slices.find(([begin, end, , level]) => level === depth && begin <= time && time <= end);
   if (slice) {
     const [begin, end, name, , calls, flags] = slice;
     const many = calls > 1 ? `${countText(calls)} short calls, mostly ` : '';
-    return `${lane.thread}\n${many}${data.names[name]}: ${timeText(end - begin)}${flags & 2 ? ', not seen to end' : ''}${flags & 1 ? '\nthe call that this is about' : ''}`;
+    return `${lane.thread}\n${many}${data.names[name]}: ${timeText(end - begin)}${flags & 2 ? ', not seen to end' : ''}${flags & 1 ? `\nthe call that this is about: lost ${timeText(data.lost)}` : ''}${waiting}`;
   }
   const off = lane.off.find(([begin, end]) => begin <= time && time <= end);
-  if (off) return `${lane.thread}\noff the processor for ${timeText(off[1] - off[0])}: ${off[2] ? 'another thread had it' : 'it waited'}`;
-  return null;
+  if (off) return `${lane.thread}\noff the processor for ${timeText(off[1] - off[0])}: ${off[2] ? 'another thread had it' : 'it waited'}${waiting}`;
+  return wait ? `${lane.thread}${waiting}` : null;
 }
 
 /** What a thread was inside of in the part that is shown, the longest first, and how long it was off the processor. */
@@ -65,6 +94,8 @@ function sayOfThread({data, lane, view}) {
   const off = [0, 1].map((preempted) => lane.off.filter((each) => each[2] === preempted).reduce((sum, each) => sum + Math.max(shown(each), 0), 0));
   if (off[0] > 0) told.push(`it waited for ${timeText(off[0])}`);
   if (off[1] > 0) told.push(`another thread had its processor for ${timeText(off[1])}`);
+  const wait = lane.waits.filter((each) => shown(each) > 0).sort((a, b) => shown(b) - shown(a))[0];
+  if (wait) told.push(`${data.names[wait[3]]} for ${timeText(shown(wait))}`);
   return `${lane.thread}: ${told.join(', ') || 'no calls'}`;
 }
 
@@ -74,6 +105,7 @@ function drawWindow(context, {data, places, view, chosen, wide, height}) {
   context.fillStyle = styleOf('--line');
   context.fillRect(Math.max(x(data.call[0]), NAME_WIDTH), 0, Math.max(0, Math.min(x(data.call[1]), wide) - Math.max(x(data.call[0]), NAME_WIDTH)), height - 20);
   data.lanes.forEach((lane, i) => drawLane(context, {data, lane, place: places[i], x, view, wide}));
+  drawWaits(context, {data, places, x, wide});
   if (chosen >= 0) outline(context, 2, places[chosen].top + 1, wide - 4, places[chosen].height);
   timeAxis(context, {view: {begin: data.begin + view.begin, end: data.begin + view.end}, left: NAME_WIDTH, wide, y: height - 9});
 }
@@ -85,7 +117,7 @@ function sayOfWindow(data) {
   const sum = (key) => data.lanes.reduce((all, lane) => all + (lane[key] || 0), 0);
   if (sum('left_out') > 0) told.push(`There was no room for ${countText(sum('left_out'))} of the shortest boxes, which look as if the thread had been outside of calls.`);
   if (sum('off_left_out') > 0) told.push(`There was no room for ${countText(sum('off_left_out'))} of the shortest times off the processor, which look as if the thread had been on one.`);
-  if (data.left_out > 0) told.push(`${countText(data.left_out)} more threads were inside calls meanwhile.`);
+  if (data.left_out > 0) told.push(`${countText(data.left_out)} more threads ran or were inside calls meanwhile.`);
   return told.join(' ');
 }
 
@@ -201,7 +233,8 @@ function timeline(run, course, state, changed) {
     if (near >= 0 && px(run.timelines[near]) <= 8) show(near);
   });
   canvas.addEventListener('keydown', (event) => {
-    const moves = {'+': () => change(0.7, target()), '=': () => change(0.7, target()), '-': () => change(1 / 0.7, middle()),
+    const moves = {w: () => change(0.7, target()), s: () => change(1 / 0.7, middle()), a: () => change(1, middle(), -0.2), d: () => change(1, middle(), 0.2),
+      '+': () => change(0.7, target()), '=': () => change(0.7, target()), '-': () => change(1 / 0.7, middle()),
       ArrowLeft: () => change(1, middle(), -0.2), ArrowRight: () => change(1, middle(), 0.2),
       ArrowUp: () => choose(-1), ArrowDown: () => choose(1), Home: whole,
       Enter: () => { const near = windowNear(target()); if (!open() && near >= 0) show(near); }};
@@ -254,7 +287,7 @@ function timelinesSection(run, number) {
   lanes.show(0);
   const node = h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
     h('p', {text: `The strip is the whole run: bars are the time lost in each part, triangles the ${run.timelines.length === 1 ? 'window' : `${run.timelines.length} windows`} around the largest losses, for which the page shows the single calls of every thread. For the rest of the run it has only sums by part of the run. Click a triangle, or choose one with left, right and Enter.`}),
-    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − zoom, left and right move, up and down describe what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
+    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor; blue, it is known for whom it waited, and an arrow at the end comes from that thread. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − (or w and s) zoom, left and right (or a and d) move, up and down describe what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
     strip.node, h('div', {class: 'tools'}, h('label', {}, 'Window ', choice)), found, lanes.node);
   /** As far as possible one with a lane of the thread. */
   function goTo(begin, end, thread) {
