@@ -240,7 +240,7 @@ struct SwitchInfo {
     /// Where some are missing: begin and end of each such time, ticks, rising, at most 2 × kMostMissing.
     std::vector<std::uint64_t> missing = {};
     static constexpr std::size_t kMostMissing = 64;
-    bool marked = false;      ///< OffCpu::by_program is known: those of threads have been divided among rows
+    bool marked = false;  ///< OffCpu::by_program is known: those of threads have been divided among rows
 };
 
 /// What is known of the instructions that calls execute (Event::instructions). Threads, and calls, may be
