@@ -95,6 +95,7 @@ std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time
     struct Open {
         std::uint64_t begin = 0;
         bool alone = false;
+        bool doubtful = false;  ///< another thread may have given it back
     };
     std::vector<Hold> holds;
     std::map<std::size_t, std::vector<Open>> open;  // by thread
@@ -126,6 +127,12 @@ std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time
                         not_known(take.begin, change.time);
             takers.clear();
         }
+        // What is given back without having been taken may be what another thread has taken.
+        if (!change.taken && (takes.empty() || takes.back().doubtful))
+            for (const std::size_t other : takers)
+                if (other != change.thread)
+                    for (Open& take : open[other])
+                        take.doubtful = true;
         if (change.taken) {
             takes.push_back({change.time, change.alone});
             takers.insert(change.thread);
@@ -133,7 +140,9 @@ std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time
             const auto last = before.find(change.thread);
             not_known(last != before.end() ? last->second : 0, change.time);
         } else {
-            if (takes.back().begin < change.time)
+            if (takes.back().doubtful)
+                not_known(takes.back().begin, change.time);
+            else if (takes.back().begin < change.time)
                 holds.push_back({{takes.back().begin, change.time}, change.thread});
             takes.pop_back();
         }

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -97,21 +96,23 @@ bool may_sleep(const ObjectFile& file, std::uint64_t address, int steps) {
            });
 }
 
-/// Where a function can get to once it has run an atomic instruction.
-class BehindAtomics {
+/// Where a function can get to.
+class Reach {
   public:
-    explicit BehindAtomics(std::span<const std::uint8_t> body) : body_{body}, seen_(body.size()) {
-        for (std::uint32_t offset = 0; offset < body.size();) {
-            const auto decoded = relocation::decode_at(body, offset);
+    explicit Reach(std::span<const std::uint8_t> body) : body_{body}, seen_(body.size()) {}
+
+    bool has(std::uint32_t offset) const { return seen_[offset]; }
+
+    /// Once it has run an atomic instruction.
+    void follow_atomics() {
+        for (std::uint32_t offset = 0; offset < body_.size();) {
+            const auto decoded = relocation::decode_at(body_, offset);
             if (!decoded.instruction) return;
             offset = decoded.instruction->end();
             if (decoded.instruction->is_atomic()) follow(offset);
         }
     }
 
-    bool has(std::uint32_t offset) const { return seen_[offset]; }
-
-  private:
     void follow(std::uint32_t from) {
         std::vector<std::uint32_t> ways{from};
         while (!ways.empty()) {
@@ -134,6 +135,7 @@ class BehindAtomics {
         }
     }
 
+  private:
     std::span<const std::uint8_t> body_;
     std::vector<bool> seen_;
 };
@@ -143,7 +145,8 @@ class BehindAtomics {
 std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function) {
     if (function.size() > kLargest) return {};
     const auto body = file.code(function.begin, function.size());
-    const BehindAtomics behind{body};
+    Reach behind{body};
+    behind.follow_atomics();
     std::map<std::uint64_t, bool> sleeps;  // by target
     std::vector<WaitSite> sites;
     for (std::uint32_t offset = 0; offset < body.size();) {
@@ -174,53 +177,11 @@ bool reads_first_argument(const ObjectFile& file, std::uint64_t address) {
            from.mem.disp.value == 0;
 }
 
-bool passes_first_argument(const ObjectFile& file, const CodeRange& function, const WaitSite& site) {
-    const auto body = file.code(function.begin, function.size());
-    const auto whole = [](const ZydisDecodedOperand& operand) {
-        return operand.type == ZYDIS_OPERAND_TYPE_REGISTER
-                   ? ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value)
-                   : ZYDIS_REGISTER_NONE;
-    };
-    std::set<std::uint64_t> targets;  // of jumps
-    ZydisRegister kept = ZYDIS_REGISTER_NONE;
-    bool is_first = true;  // rdi has the argument
-    bool at_site = false;
-    for (const bool jumps : {true, false}) {
-        for (std::uint32_t offset = 0; offset < body.size();) {
-            const auto decoded = relocation::decode_at(body, offset);
-            relocation::WithOperands with;
-            if (!decoded.instruction || !with.decode(body.subspan(offset))) return false;
-            const relocation::Instruction& instruction = *decoded.instruction;
-            if (jumps) {
-                if (const auto target = instruction.branch_target()) targets.insert(*target);
-                offset = instruction.end();
-                continue;
-            }
-            if (targets.contains(offset)) is_first = false;
-            if (function.begin + offset == site.address) at_site = is_first;
-            const bool moves = with.instruction.mnemonic == ZYDIS_MNEMONIC_MOV;
-            const ZydisRegister from = moves ? whole(with.operands[1]) : ZYDIS_REGISTER_NONE;
-            const bool is_whole = moves && with.instruction.operand_width == 64;
-            for (const ZydisDecodedOperand& operand :
-                 std::span{with.operands}.first(with.instruction.operand_count)) {
-                if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) continue;
-                const ZydisRegister to = whole(operand);
-                if (to == ZYDIS_REGISTER_RDI)
-                    is_first = is_whole && from == kept && kept != ZYDIS_REGISTER_NONE;
-                else if (kept == ZYDIS_REGISTER_NONE && is_whole && from == ZYDIS_REGISTER_RDI && is_first &&
-                         to != ZYDIS_REGISTER_NONE)
-                    kept = to;
-                else if (to != ZYDIS_REGISTER_NONE && to == kept &&
-                         with.instruction.mnemonic != ZYDIS_MNEMONIC_POP)
-                    return false;
-            }
-            if (!instruction.falls_through() || instruction.flow == relocation::Flow::call ||
-                instruction.flow == relocation::Flow::indirect_call)
-                is_first = false;
-            offset = instruction.end();
-        }
-    }
-    return at_site;
+bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site) {
+    Reach behind{file.code(function.begin, function.size())};
+    const auto offset = static_cast<std::uint32_t>(site.address - function.begin);
+    behind.follow(offset + plan::kPatchSize);
+    return behind.has(offset);
 }
 
 std::vector<WaitSite> wait_sites_behind_jump(const ObjectFile& file, const CodeRange& function) {

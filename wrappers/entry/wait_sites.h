@@ -27,9 +27,8 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
 /// word that is waited for, as glibc's __lll_lock_wait does.
 bool reads_first_argument(const ObjectFile& file, std::uint64_t address);
 
-/// Whether what the site leads to gets the first argument of `function`, which the site is in, as its own first one: it is
-/// kept in a register that nothing else is written to, and passed on from there.
-bool passes_first_argument(const ObjectFile& file, const CodeRange& function, const WaitSite& site);
+/// Whether `function`, which the site is in, may come back to it: what it waits for may not have happened yet.
+bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site);
 
 /// Likewise; if `function` has none, those of an internal function that it jumps to. Where pthread_mutex_unlock leaves its
 /// fast path to wake a thread that waits, behind the atomic instruction that gives back what was taken: it only jumps to

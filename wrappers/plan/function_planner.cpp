@@ -370,14 +370,6 @@ bool is_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
                        {"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock"});
 }
 
-/// Those with a time, which jump to what they have in common.
-bool is_timed_mutex_lock(const ObjectFile& file, const FunctionPlan& function) {
-    return is_of_glibc(
-        file, function,
-        {"pthread_mutex_timedlock", "__pthread_mutex_timedlock", "___pthread_mutex_timedlock",
-         "pthread_mutex_clocklock", "__pthread_mutex_clocklock", "___pthread_mutex_clocklock"});
-}
-
 bool is_join(const ObjectFile& file, const FunctionPlan& function) {
     return is_of_glibc(file, function,
                        {"pthread_join", "__pthread_join", "___pthread_join", "pthread_timedjoin_np",
@@ -458,11 +450,13 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
         plan.wait_of = function.address;
     };
     std::vector<FunctionPlan> waits;
-    const bool joins = is_join(file, function), is_timed = is_timed_mutex_lock(file, function);
+    const bool joins = is_join(file, function);
     const CodeRange body{function.address, function.address + function.size};
-    for (const WaitSite& site :
-         joins || is_timed ? wait_sites_behind_jump(file, body) : wait_sites(file, body)) {
+    for (const WaitSite& site : joins ? wait_sites_behind_jump(file, body) : wait_sites(file, body)) {
         if (site.address - function.address < function.prologue.original.size() || !fits(site)) continue;
+        const auto around = file.frames().find(site.address);
+        // Who has joined frees the thread's memory, which has a lock: that wait is no join.
+        if (joins && (!around || !is_in_loop(file, {around->begin, around->end}, site))) continue;
         FunctionPlan wait = plan_site(file, site);
         // What all joins have in common is behind pthread_join, and before others.
         const bool behind = site.address > function.address;
@@ -470,9 +464,6 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
              fmt::format("{}{}{:#x}", function.linkage_name, behind ? '+' : '-',
                          behind ? site.address - function.address : function.address - site.address));
         if (joins) record_joined(wait);
-        if (const auto around = file.extent(site.address);
-            is_timed && around && passes_first_argument(file, *around, site))
-            record_owner(wait);
         // It gets the mutex's address, where glibc's mutex begins with the word that is waited for
         // (nptl/pthread_mutex_lock.c: __lll_lock_wait gets &mutex->__data.__lock).
         if (is_mutex_lock(file, function) && reads_first_argument(file, site.target)) record_owner(wait);

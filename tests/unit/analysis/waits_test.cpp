@@ -237,10 +237,10 @@ TEST_CASE("what a call returned is kept where that says whether it took a lock",
     }
     thread.enter(kBegin + 50'000, kA).unwind(kBegin + 50'010, kA);
     wanted.push_back(Returned::not_known);
-    const score::Report report = analyze(recording, {}, 1000, 100);
-    REQUIRE(report.timeline.size() == 2);
+    const score::ResolvedSettings settings = score::with_samples(recording.info, resolved(recording));
+    const score::AnalyzedTrace trace = read(recording, settings);
     std::vector<Returned> found;
-    for (const score::TimedCall& call : report.timeline[1].calls)
+    for (const samples::WindowCall& call : trace.threads[1]->windows.calls())
         found.push_back(call.returned);
     CHECK(found == wanted);
 }

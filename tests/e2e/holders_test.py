@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Who waits for whom, for how long: the graph says what programs have measured themselves, and names nobody else."""
+
+import unittest
+from collections import Counter
+
+from harness import PROGRAMS, Case
+
+PROGRAM = PROGRAMS / "holders"
+MUTEX = "pthread_mutex_lock"
+# What is recorded; and of the edges that must be there: who waits for whom, for which variable, and what the owner is inside.
+PLANTED = {
+    "convoy": (f"sort_table,{MUTEX}", [("adder", "adder", "outer", "sort_table")]),
+    "inversion": (f"sort_table,{MUTEX}", [("urgent", "low", "outer", "sort_table")]),
+    "disk": (f"ask_disk,read,{MUTEX}", [("reader", "keeper", "outer", "read")]),
+    "producers": ("consume_item,pthread_cond_wait", [("producer", "consumer", "not_full", "consume_item")]),
+    "pool": ("run_job,sem_wait", [("asker", "server", None, "run_job")]),
+    "handover": (f"flush_cache,{MUTEX}", []),
+    "recursive": (f"flush_cache,{MUTEX}", [("reader", "keeper", "twice", "flush_cache")]),
+    # The slow path of robust mutexes is not recorded: nothing is said.
+    "robust": (f"flush_cache,{MUTEX}", []),
+    "orders": (f"use_both,{MUTEX}", [("third", "second", "inner", "use_both"), ("third", "first", "inner", "use_both")]),
+    # Who tries is recorded though nobody lists it.
+    "tried": ("flush_cache,pthread_rwlock_rdlock", [("reader", "writer", "table", "flush_cache")]),
+    "timed": ("flush_cache,pthread_rwlock_timedrdlock,pthread_rwlock_wrlock,pthread_cond_timedwait",
+              [("reader", "writer", "table", "flush_cache"), ("hearer", "teller", "news", None)]),
+    "giving_up": (f"flush_cache,pthread_mutex_timedlock,{MUTEX}",
+                  [("reader", "keeper", "outer", "flush_cache")]),
+    "join": ("compute_long,pthread_join", [("parent", "child", None, "compute_long")]),
+}
+# Of what is not known for whom, or not all of it.
+UNKNOWN = {("handover", ("reader", "taker")), ("robust", ("reader", "keeper")), ("giving_up", ("patient", "keeper"))}
+TOLERANCE = 0.05  # of the waiter's life
+
+
+class Holders(Case):
+    def record(self, what: str, functions: str, **env) -> Counter:
+        """For how many milliseconds threads of one name waited for those of another one."""
+        done = self.rdam("record", "--no-children", "-o", "trace.bin", "-f", functions, "--", PROGRAM, what, "700", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        truth = Counter()
+        for line in done.stdout.decode().splitlines():
+            waiter, owner, milliseconds = line.split()
+            truth[waiter, owner] += float(milliseconds)
+        return truth
+
+    def check(self, what: str, wanted: list[tuple], truth: Counter):
+        report = self.analyze()
+        names = {row["tid"]: row["name"] for row in report["threads"]}
+        lives = {row["tid"]: row["duration_ns"] / 1e6 for row in report["threads"]}
+        waits = report.get("waits", {"edges": [], "known": 1, "woken": 0})
+        found, all_lives = Counter(), Counter()
+        edges: dict[tuple, dict] = {}
+        for tid, name in names.items():
+            all_lives[name] += lives[tid]
+        for edge in waits["edges"]:
+            (waiter,), (owner,) = ({names[tid] for tid in edge[who]} for who in ("waiters", "owners"))
+            found[waiter, owner] += edge["share"] * sum(lives[tid] for tid in edge["waiters"])
+            edges.setdefault((waiter, owner), edge)  # the largest
+        said = (what, found, truth, waits)
+        for pair, milliseconds in found.items():
+            if pair[0] == "holders":  # the main thread, which joins all others
+                continue
+            # Nobody is named who was not waited for, nor for longer, but for the moments between a lock and its measurement.
+            self.assertLessEqual(milliseconds, truth[pair] * 1.02 + (TOLERANCE if truth[pair] > 0 else 0.005) * all_lives[pair[0]], said)
+        for pair, milliseconds in truth.items():
+            if (what, pair) in UNKNOWN or pair[1] == "-":
+                continue
+            # Who has been woken on a busy machine comes to run late.
+            self.assertGreaterEqual(found[pair], 0.98 * milliseconds - (TOLERANCE + waits["woken"]) * all_lives[pair[0]], said)
+        for waiter, owner, variable, inside in wanted:
+            self.assertIn((waiter, owner), edges, said)
+            edge = edges[waiter, owner]
+            if variable is not None:
+                self.assertEqual(edge.get("variable"), variable, said)
+            self.assertEqual(edge.get("inside"), inside, said)
+        if what not in {name for name, _ in UNKNOWN}:
+            nobody = sum(milliseconds for (_, owner), milliseconds in truth.items() if owner == "-")
+            unknown = nobody / sum(truth.values()) * (1 - waits["woken"])
+            # While a lock changes hands, it has no owner: more often where there are more threads than processors.
+            self.assertAlmostEqual(1 - waits["known"] - waits["woken"], unknown, delta=2 * TOLERANCE + waits["woken"] / 2, msg=said)
+
+    def test_planted(self):
+        for what, (functions, wanted) in PLANTED.items():
+            with self.subTest(what=what):
+                truth = self.record(what, functions, RDAM_MAX_OVERHEAD="5%")
+                self.check(what, wanted, truth)
+
+
+if __name__ == "__main__":
+    unittest.main()
