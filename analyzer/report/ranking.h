@@ -24,6 +24,9 @@ inline constexpr double kLeastLoss = 0.5;
 /// Scores below this are written as 0.000.
 inline constexpr double kLeastScore = 0.0005;
 
+/// What may have scored as much has perhaps lost something.
+inline constexpr double kMayBeSome = 0.01;
+
 // `Row`: a FunctionRow, or the function in several processes.
 
 /// The score, but for samples, whose scores are lower bounds: at least what all threads lost on average.
@@ -41,7 +44,8 @@ bool says_something(const Row& row) {
 template <typename Row>
 Standing standing(const Row& row) {
     if (!row.by_design.empty()) return Standing::by_design;
-    if (!row.unknown() && likely_score(row) < kLeastScore) return Standing::little;
+    if (!row.unknown() && likely_score(row) < kLeastScore && row.rdam_high < kMayBeSome)
+        return Standing::little;
     return says_something(row) ? Standing::ranked : Standing::at_floor;
 }
 
