@@ -155,15 +155,15 @@ Waits Waits::within(const KeptTime& time) const {
 std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report& report) {
     constexpr std::size_t kMostParts = std::size_t{1} << 20;
     const Interval run = span(report);
-    const samples::Windows& kept = report.wait_windows ? *report.wait_windows : report.windows;
-    auto time = KeptTime::of(kept, run);
+    const samples::Windows& all = report.wait_windows ? *report.wait_windows : report.windows;
+    auto time = KeptTime::of(all, run);
     if (!time) return std::nullopt;
     const LockOwners owners{info, report, *time};
     // Each wait has as many parts as its object had owners meanwhile: fewer windows, if that is too much.
-    samples::Windows windows = kept;
+    samples::Windows windows = all;
     for (std::size_t parts = owners.parts(); parts > kMostParts; parts /= 2)
         windows.limit /= 2;
-    if (windows.limit != kept.limit) time = KeptTime::of(windows, run);
+    if (windows.limit != all.limit) time = KeptTime::of(windows, run);
     if (!time) return std::nullopt;
 
     Waits waits;
