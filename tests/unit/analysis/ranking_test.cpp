@@ -101,7 +101,7 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
     struct Row {
         std::string name, by_design;
         double rdam, rdam_low, floor;
-        double lost_ns = 1000, rdam_all = 0;
+        double lost_ns = 1000, rdam_all = 0, rdam_high = rdam;
         std::size_t rank = 0;
         bool unseen = false;
 

@@ -221,7 +221,8 @@ TEST_CASE("what a call returned is kept where that says whether it took a lock",
     trace::FunctionInfo& tries = recording.info.functions[kA];
     tries.name = tries.linkage_name = "pthread_rwlock_trywrlock";
     tries.leave_words = 1;
-    tries.result = {{.name = "", .kind = static_cast<std::uint8_t>(ValueKind::signed_integer), .size = 4}};
+    tries.result = {
+        {.name = "", .kind = static_cast<std::uint8_t>(ValueKind::signed_integer), .size = 4, .type = {}}};
     trace::FunctionInfo& waits = recording.info.functions[kB];
     waits.name = waits.linkage_name = "pthread_rwlock_rdlock";
     waits.waits = true;
@@ -240,7 +241,7 @@ TEST_CASE("what a call returned is kept where that says whether it took a lock",
     const score::ResolvedSettings settings = score::with_samples(recording.info, resolved(recording));
     const score::AnalyzedTrace trace = read(recording, settings);
     std::vector<Returned> found;
-    for (const samples::WindowCall& call : trace.threads[1]->windows.calls())
+    for (const samples::WindowCall& call : trace.threads[1]->windows.all().calls())
         found.push_back(call.returned);
     CHECK(found == wanted);
 }
