@@ -90,7 +90,7 @@ std::string waits_text(const LossPart& loss, const std::vector<std::string>& ask
 /// Of a function that may wait: the parts of its loss off the processors, if it waited little. Nothing: more, or not known.
 std::optional<OffShare> little_waiting(const LossPart& loss) {
     constexpr double kLittle = 0.1;
-    if (loss.function.busy_waits || loss.row.waited_ns >= kLittle * loss.row.lost_ns) return std::nullopt;
+    if (loss.function.busy_waits || loss.row.waited_ns > kLittle * loss.row.lost_ns) return std::nullopt;
     const auto off = off_share(loss);
     if (!off || off->blocked >= kLittle) return std::nullopt;
     return off;

@@ -188,7 +188,7 @@ hints::Analysis full_analysis() {
                                    {.rules = {.split_by_context = {"worker"}}, .patterns = true, .bars = 10});
     report.process.nodes = {{0, {0, 1}}, {3, {2}}};
     report.process.recorder = "EZTrace 2.0";
-    report.switches = {.state = trace::SwitchInfo::State::stopped, .reason = "too many"};
+    report.switches = {.state = trace::SwitchInfo::State::stopped, .reason = "too many", .missing = {1, 2}};
     report.counters = {.state = trace::CounterInfo::State::counted, .reason = "none"};
     report.agent.told = true;
     report.comparison.rules_file = "rdam.toml";

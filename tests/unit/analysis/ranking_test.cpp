@@ -130,7 +130,7 @@ TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
     for (const bool unseen : {false, true}) {
         // An estimate that may be nothing, and no estimate.
         std::vector<Row> known = rows;
-        rows.push_back({"sampled", "", 0, 0, 0.03, unseen ? 0 : 7e8, unseen ? 0 : 0.1, 0, unseen});
+        rows.push_back({"sampled", "", 0, 0, 0.03, unseen ? 0 : 7e8, unseen ? 0 : 0.1, 0, 0, unseen});
         CHECK(shown() ==
               "title|lock| waiting by design:|join| no more than constant work would score, or "
               "unknown:|sampled| nothing lost:|idle|");
