@@ -14,17 +14,19 @@ class Forest {
   public:
     explicit Forest(std::size_t threads) : nodes_(threads) {}
 
-    void begin(std::size_t thread, std::size_t owner, std::uint64_t now) {
+    /// `counts`: it is no join, whose own time is told of no end.
+    void begin(std::size_t thread, std::size_t owner, bool counts, std::uint64_t now) {
         Node& node = nodes_[thread];
         tell(thread, now);
         node.wanted = owner;
+        node.own = counts ? 1 : 0;
         const std::size_t last = end_of(owner);
         node.in_circle = last == thread;
         if (node.in_circle) return;
         tell(last, now);
         node.owner = owner;
-        ++nodes_[owner].direct;
-        add(owner, node.waiters + 1);
+        nodes_[owner].direct += node.own;
+        add(owner, node.waiters + node.own);
     }
 
     void end(std::size_t thread, std::uint64_t now) {
@@ -33,10 +35,10 @@ class Forest {
         if (std::exchange(node.in_circle, false)) return;
         const std::size_t owner = std::exchange(node.owner, kNobody), last = end_of(owner);
         tell(last, now);
-        --nodes_[owner].direct;
-        add(owner, 0 - (node.waiters + 1));
+        nodes_[owner].direct -= node.own;
+        add(owner, 0 - (node.waiters + node.own));
         // The circle that it was in is none any more.
-        if (nodes_[last].in_circle) begin(last, nodes_[last].wanted, now);
+        if (nodes_[last].in_circle) begin(last, nodes_[last].wanted, nodes_[last].own > 0, now);
     }
 
     Chains result() && {
@@ -54,6 +56,7 @@ class Forest {
         std::size_t owner = kNobody;   ///< no part of a circle
         std::size_t wanted = kNobody;  ///< while it waits: the one that it waits for
         std::size_t waiters = 0;       ///< directly and through others
+        std::size_t own = 0;           ///< 1: its own wait counts
         std::size_t direct = 0;
         std::uint64_t since = 0;  ///< while it is at the end of a chain: up to then all is told
         bool in_circle = false;   ///< it waits for one that waits for it
@@ -78,7 +81,7 @@ class Forest {
         const Interval time{std::exchange(node.since, now), now};
         if (time.begin >= time.end || node.owner != kNobody) return;
         if (node.in_circle) {
-            chains_.circular += time.ticks() * static_cast<double>(node.waiters + 1);
+            chains_.circular += time.ticks() * static_cast<double>(node.waiters + node.own);
             return;
         }
         if (node.waiters == 0) return;
@@ -98,6 +101,7 @@ class Forest {
 struct Change {
     std::uint64_t time;
     bool begins;  // at one moment, what ends ends first
+    bool counts;
     std::size_t thread, owner;
 };
 
@@ -106,11 +110,12 @@ std::vector<Change> changes_of(const Waits& waits, std::size_t threads) {
     for (std::size_t t = 0; t < threads; ++t)
         for (const Held::By by : Held::kBys)
             for (const Held& part : waits.of_thread(t, by)) {
-                if (by == Held::By::end || !part.is_owned() || part.owner == t ||
+                if (!part.is_owned() || part.owner == t ||
                     part.time.begin >= part.time.end)
                     continue;
-                changes.push_back({part.time.begin, true, t, part.owner});
-                changes.push_back({part.time.end, false, t, part.owner});
+                const bool counts = by != Held::By::end;
+                changes.push_back({part.time.begin, true, counts, t, part.owner});
+                changes.push_back({part.time.end, false, counts, t, part.owner});
             }
     std::ranges::sort(changes, {}, [](const Change& each) { return std::tuple{each.time, each.begins}; });
     return changes;
@@ -122,7 +127,7 @@ Chains follow_waits(const Waits& waits, std::size_t threads) {
     Forest forest{threads};
     for (const Change& each : changes_of(waits, threads)) {
         if (each.begins)
-            forest.begin(each.thread, each.owner, each.time);
+            forest.begin(each.thread, each.owner, each.counts, each.time);
         else
             forest.end(each.thread, each.time);
     }

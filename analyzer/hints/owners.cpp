@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
@@ -169,6 +170,7 @@ class Graph {
         graph.joins_alone = all_ <= 0;
         graph.known = all_ > 0 ? known_ / all_ : 1;
         graph.woken = all_ > 0 ? woken_ / all_ : 0;
+        graph.of_lives = all_ / std::max(std::accumulate(lives_.begin(), lives_.end(), 0.0), 1.0);
         if (blocked_ > 0 && report_.switches.lost == 0)
             graph.of_blocked = std::min(all_blocked_ / blocked_, 1.0);
         std::vector<std::pair<double, const std::pair<const Key, Edge>*>> largest;

@@ -36,6 +36,7 @@ class OwnerTimes {
     std::size_t owners() const { return parts_of_.size(); }
     /// The thread of nearly all of known(), as an index into Report::threads.
     std::optional<std::size_t> owner() const;
+    double known_for(std::size_t owner) const { return ticks_of_owner_.at(owner); }  ///< a part of known()
     /// As Held::kind.
     std::string_view kind() const { return kind_; }
     /// `the mutex cache_lock`, `the mutex 0x5000`, `a mutex`: what nearly all waited for.

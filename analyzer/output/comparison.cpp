@@ -164,34 +164,10 @@ std::string verdict_in_words(const score::DiffRow& row) {
     return verdict_word(row) + sampled_text(row) + calls_text(row);
 }
 
-std::vector<std::string> run_changes(const score::Report& before, const score::Report& after,
-                                     std::span<const score::DiffRow> rows) {
-    constexpr double kSecond = 1e9;
-    std::vector<std::string> lines;
-    if (!(before.duration_ns > 0) || !(after.duration_ns > 0)) return lines;
-    lines.push_back(fmt::format("The run took {} before and {} after: {} as long.",
-                                human_time(before.duration_ns), human_time(after.duration_ns),
-                                factor_text(after.duration_ns / before.duration_ns)));
-    double calls_before = 0, calls_after = 0;
-    bool estimated = false;
-    for (const score::DiffRow& row : rows) {
-        if (!score::factor_of_calls(row)) continue;
-        calls_before += static_cast<double>(row.a->occurrences);
-        calls_after += static_cast<double>(row.b->occurrences);
-        estimated = estimated || row.a->estimates_occurrences() || row.b->estimates_occurrences();
-    }
-    if (!(calls_before > 0)) return lines;
-    const double rate_before = calls_before * kSecond / before.duration_ns;
-    const double rate_after = calls_after * kSecond / after.duration_ns;
-    const auto count = [&](double calls) {
-        return (estimated ? "~" : "") + grouped(static_cast<std::uint64_t>(std::round(calls)));
-    };
-    lines.push_back(fmt::format(
-        "The functions that were called in both were called {} times before and {} times after, {} "
-        "and {} times in a second: {} the throughput.",
-        count(calls_before), count(calls_after), count(rate_before), count(rate_after),
-        factor_text(rate_after / rate_before)));
-    return lines;
+std::string run_change(const score::Report& before, const score::Report& after) {
+    if (!(before.duration_ns > 0) || !(after.duration_ns > 0)) return {};
+    return fmt::format("The run took {} before and {} after: {} as long.", human_time(before.duration_ns),
+                       human_time(after.duration_ns), factor_text(after.duration_ns / before.duration_ns));
 }
 
 }  // namespace rdam::output

@@ -50,8 +50,7 @@ inline constexpr const char* kAfter = "after";
 /// What came of a function, in words: `worse`, `only after`, `~ same, after is sampled, 0.0054 × the calls`.
 std::string verdict_in_words(const score::DiffRow& row);
 
-/// How long both took and how many calls they made in a second, as sentences. `rows`: all of the comparison.
-std::vector<std::string> run_changes(const score::Report& before, const score::Report& after,
-                                     std::span<const score::DiffRow> rows);
+/// How long both took, as a sentence; empty: it is not known.
+std::string run_change(const score::Report& before, const score::Report& after);
 
 }  // namespace rdam::output

@@ -38,7 +38,7 @@ class DiffWriter {
     std::string write() {
         side(kBefore, diff_.a);
         side(kAfter, diff_.b);
-        for (const std::string& text : run_changes(diff_.a.report, diff_.b.report, diff_.rows))
+        if (const std::string text = run_change(diff_.a.report, diff_.b.report); !text.empty())
             for (const std::string& part : paragraph(text, options_.width))
                 line(style_.bold(part));
         notes_on(kBefore, diff_.a);

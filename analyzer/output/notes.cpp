@@ -337,13 +337,13 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     for (const hints::WaitEdge& edge : graph.edges)
         if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
             lines.push_back(edge_line(edge, graph.at_least() && edge.reason != hints::WaitEdge::For::end));
-    if (lines.empty() || graph.joins_alone) return lines;
+    if (graph.joins_alone || (lines.empty() && graph.of_lives < kMinShare)) return lines;
     for (const hints::WaitEnd& end : graph.ends)
         if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
     if (graph.preempted * graph.known >= kMinShare)
         lines.push_back(
-            fmt::format("for {} of the time waited, the thread at the end of the chain could run and has no "
-                        "processor: with fewer threads, or more processors, nobody would wait for that",
+            fmt::format("for {} of the time waited, the thread at the end of the chain could run, and something "
+                        "else has its processor",
                         percent(graph.preempted * graph.known)));
     const std::string woken =
         graph.woken >= kMinShare
@@ -355,8 +355,9 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
                                        percent(*graph.of_blocked))
                          : std::string{};
     lines.push_back(fmt::format(
-        "for {} of the time waited for locks, at barriers and for signals it is known for whom{}{}",
-        percent(graph.known), woken, blocked));
+        "recorded waits for locks, at barriers and for signals are {} of all threads' lives: for {} of that it is known for "
+        "whom{}{}",
+        percent(graph.of_lives), percent(graph.known), woken, blocked));
     return lines;
 }
 

@@ -25,8 +25,8 @@ Json diff_side(const score::FunctionRow* row) {
     return row_json(*row);
 }
 
-std::vector<std::string> changes_of(const PageInput& input) {
-    return run_changes(input.runs[0].analysis.report, input.runs[1].analysis.report, input.diff);
+std::string change_of(const PageInput& input) {
+    return run_change(input.runs[0].analysis.report, input.runs[1].analysis.report);
 }
 
 Json diff_rows(const PageInput& input, const PageLimits& limits) {
@@ -220,7 +220,7 @@ std::string hints_html(const PageRun& run, const PageLimits& limits) {
 
 std::string diff_html(const PageInput& input, const PageLimits& limits) {
     std::string out = "<h2>Before and after</h2>\n";
-    for (const std::string& line : changes_of(input))
+    if (const std::string line = change_of(input); !line.empty())
         out += fmt::format("<p>{}</p>\n", html_text(line));
     out += "<table>\n<thead><tr><th>function</th><th>verdict</th>";
     for (const Field<score::FunctionRow>& field : compared_fields())
@@ -269,7 +269,7 @@ std::string page(const PageInput& input, const PageLimits& limits) {
         data["runs"].push_back(run_json(run, limits));
     if (!input.diff.empty()) {
         data["diff"] = diff_rows(input, limits);
-        data["diff_changes"] = changes_of(input);
+        data["diff_change"] = change_of(input);
         data["diff_left_out"] = input.diff.size() - data["diff"].size();
     }
     if (input.processes != nullptr) data["processes"] = processes_json(*input.processes, limits);

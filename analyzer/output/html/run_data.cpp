@@ -294,6 +294,7 @@ class WaitsIn {
         if (held.by == hints::Held::By::arrival)
             return fmt::format("waits in {} for {}, which comes last", function_name(run_, held.function),
                                owner);
+        if (held.by == hints::Held::By::end) return fmt::format("waits until {} ends", owner);
         const std::string variable = held.object != 0 ? variable_at(held.object) : std::string{};
         const std::string object =
             held.object == 0 ? fmt::format("a {}", held.kind)

@@ -561,8 +561,11 @@ static void set_up(const char* what) {
         if (pipe(asked) != 0 || pipe(answered) != 0) abort();
         if (fork() == 0) {
             close(asked[1]);
+            close(answered[0]);
             run_disk();
         }
+        close(asked[0]);
+        close(answered[1]);
     }
     if (strcmp(what, "inversion") == 0) {
         cpu_set_t all, one;

@@ -187,7 +187,7 @@ TEST_CASE("a finding of several processes is told once, of the process that lost
     CHECK(nlohmann::json::parse(calm.json()).contains("verdict"));
 }
 
-TEST_CASE("before and after: how long, how many calls a second, and a change of counts is not the same",
+TEST_CASE("before and after: how long, and a change of counts is not the same",
           "[processes]") {
     score::Report before = report_with({function("f", 0.3, 0.25, 0.35), function("g", 0.1, 0.1, 0.1)});
     score::Report after = report_with({function("f", 0.32, 0.28, 0.36), function("g", 0.1, 0.1, 0.1)});
@@ -199,8 +199,6 @@ TEST_CASE("before and after: how long, how many calls a second, and a change of 
     const std::string text = output::diff_text(diff, {});
     CHECK_THAT(text, Catch::Contains("before: old.bin: ") && Catch::Contains("after: new.bin: ") &&
                          Catch::Contains("The run took 1.00 ms before and 500 µs after: 0.50 × as long.\n") &&
-                         Catch::Contains("called 162,668 times before and 1,875 times after, 162,668,000 and "
-                                         "3,750,000 times in a second: 0.0231 × the throughput.\n") &&
                          Catch::Contains("~ same, 0.0054 × the calls  app:f "));
     CHECK(text.find("The run took") < text.find("change "));
     const auto json = nlohmann::json::parse(output::diff_json(diff, 0))["diff"][0];

@@ -94,9 +94,9 @@ void OffCpuLog::note_loss(const SwitchRecord& record, std::uint64_t ticks) {
         if (missing_.size() == 2 * trace::SwitchInfo::kMostMissing)
             missing_.pop_back();
         else
-            missing_.push_back(ticks);
+            missing_.push_back(missing_.empty() ? ticks : std::max(ticks, missing_.back()));
     }
-    if (was_silent && silent_.empty()) missing_.push_back(ticks);
+    if (was_silent && silent_.empty()) missing_.push_back(std::max(ticks, missing_.back()));
     forget_open();
 }
 

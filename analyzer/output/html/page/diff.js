@@ -25,7 +25,7 @@ function diffSection(data) {
     row.recorded_in_both && row.scored ? changeCell(row) : '-', row.words, ...compared.map((field) => pair(row, (side) => cellText(side, field)))]);
   const marked = marksText(data.diff.flatMap((row) => [row.a, row.b]).filter((side) => side));
   return h('section', {id: 'diff'}, h('h1', {text: data.runs[0].title === data.runs[1].title ? `Before and after: ${data.runs[0].title}` : 'Before and after'}),
-    ...data.diff_changes.map((text) => h('p', {}, h('b', {text}))),
+    data.diff_change ? h('p', {}, h('b', {text: data.diff_change})) : null,
     h('p', {text: `Before: ${a}. After: ${b}. Of two bars or figures, the upper one is before, the lower one after.`}),
     h('p', {text: 'better, worse: the 95 % intervals of the scores do not overlap; ~ same: they do. × the calls: so many times as many as before. lost: the share of all threads’ lives that was lost in the function.'}),
     tableOf('Difference', [{title: 'function'}, {title: 'score', n: true}, {title: ''}, {title: '95 %', n: true}, {title: 'change', n: true}, {title: 'verdict'},

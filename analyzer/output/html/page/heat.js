@@ -14,7 +14,9 @@ function heatMatrix(heat, wants) {
     const mean = means.has(place) ? means.get(place) : 1;
     const part = means.has(place) ? covers[place][bin] : 1;
     // Outside of windows there are calls that began in one and stand there for no others.
-    matrix[row * heat.bins + bin] += lost * (part > 0 ? Math.min(1, mean / part) : mean);
+    const rate = lost * (part > 0 ? Math.min(1, mean / part) : mean);
+    // A few calls of a window may stand for more than there was time for.
+    matrix[row * heat.bins + bin] += means.has(place) ? Math.min(rate, heat.bin * meanOf(heat, row)) : rate;
   }
   return matrix;
 }
