@@ -187,8 +187,7 @@ TEST_CASE("a finding of several processes is told once, of the process that lost
     CHECK(nlohmann::json::parse(calm.json()).contains("verdict"));
 }
 
-TEST_CASE("before and after: how long, and a change of counts is not the same",
-          "[processes]") {
+TEST_CASE("before and after: how long, and a change of counts is not the same", "[processes]") {
     score::Report before = report_with({function("f", 0.3, 0.25, 0.35), function("g", 0.1, 0.1, 0.1)});
     score::Report after = report_with({function("f", 0.32, 0.28, 0.36), function("g", 0.1, 0.1, 0.1)});
     before.functions[0].occurrences = 161'668;
