@@ -228,7 +228,7 @@ class Difference(Several):
         better = self.difference("contended.bin", "alone.bin")["take_turn"]
         self.assertEqual((better["verdict"], better["change"]), ("better", -worse["change"]))
         rows = self.rdam("analyze", "--diff", "alone.bin", "contended.bin").stdout.decode()
-        self.assertRegex(rows, r"\+0\.\d+ +\+0\.\d+ to \+0\.\d+ +worse +known_loss:take_turn ")
+        self.assertRegex(rows, r"\+0\.\d+ +\+0\.\d+ to \+0\.\d+ +worse, 3\.00 × the calls +known_loss:take_turn ")
 
     def test_usage(self):
         for arguments in (("--diff",), ("--diff", "a.bin"), ("--diff", "a.bin", "b.bin", "c.bin"), ("--since", "2x"),
