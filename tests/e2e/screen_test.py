@@ -153,7 +153,7 @@ class Feedback(OnScreen):
         screen.press(ENTER, "depots:drive", without=["depots:deliver "])  # of the ranking: the finding stays
         screen.press(ESCAPE, "depots:deliver ")
         screen.press("sss", "sorted by name")
-        screen.press("?", "Keys", "undo the last change")
+        screen.press("?", "Keys")
         screen.press("?", "depots:deliver")
         self.leave(screen)
 

@@ -29,6 +29,7 @@ TEST_CASE("Of a function that waits it is known that it does") {
     for (std::size_t i = 0; i < kCalls; ++i)
         made.call(made.waiting());
     made.info.functions[0].waits = true;
+    made.report.switches.state = trace::SwitchInfo::State::off;
     REQUIRE(made.kinds() == Kinds{"waits"});
     CHECK_THAT(made.found.hints[0].text, !Catch::Contains("spins"));
     made.info.functions[0].busy_waits = true;
