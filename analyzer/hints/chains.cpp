@@ -110,9 +110,7 @@ std::vector<Change> changes_of(const Waits& waits, std::size_t threads) {
     for (std::size_t t = 0; t < threads; ++t)
         for (const Held::By by : Held::kBys)
             for (const Held& part : waits.of_thread(t, by)) {
-                if (!part.is_owned() || part.owner == t ||
-                    part.time.begin >= part.time.end)
-                    continue;
+                if (!part.is_owned() || part.owner == t || part.time.begin >= part.time.end) continue;
                 const bool counts = by != Held::By::end;
                 changes.push_back({part.time.begin, true, counts, t, part.owner});
                 changes.push_back({part.time.end, false, counts, t, part.owner});

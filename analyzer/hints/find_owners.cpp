@@ -38,7 +38,8 @@ class WaitSums {
     void tell(Hints& hints) const {
         const auto owner = times_.owner();
         const auto loser = nearly_only(ticks_of_loser_, times_.known() + times_.woken());
-        const double known = share_of(owner ? times_.known_for(*owner) : times_.known()), woken = share_of(times_.woken());
+        const double known = share_of(owner ? times_.known_for(*owner) : times_.known()),
+                     woken = share_of(times_.woken());
         const auto thread = [&](std::size_t number) {
             return described_thread(loss_.report.threads[number]);
         };

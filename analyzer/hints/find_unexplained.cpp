@@ -106,8 +106,8 @@ std::optional<Hint> unexplained(const LossPart& loss, const Hints& hints, bool n
         const CatalogueFunction* const known = known_wait(loss.function);
         const bool only_waits = known == nullptr || (known->by_design.empty() && known->runs.empty());
         if (named && only_waits) return std::nullopt;
-        const bool only_preempted = std::ranges::all_of(
-            hints, [](const Hint& hint) { return hint.kind == HintKind::preempted; });
+        const bool only_preempted =
+            std::ranges::all_of(hints, [](const Hint& hint) { return hint.kind == HintKind::preempted; });
         if (const auto off = only_waits ? little_waiting(loss) : std::nullopt;
             off && only_preempted && !asked.empty())
             return Hint{.kind = HintKind::no_parameter,

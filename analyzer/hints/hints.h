@@ -200,7 +200,7 @@ struct WaitGraph {
     std::vector<WaitEdge> edges = {};
     std::vector<ThreadWait> of_threads = {};  ///< by index into Report::threads; empty: none is recorded
     std::vector<WaitEnd> ends = {};           ///< the largest first: with `circular` all of what is known
-    double of_lives = 0;  ///< all such waits, joins left out, as a share of the lives of all threads
+    double of_lives = 0;   ///< all such waits, joins left out, as a share of the lives of all threads
     double circular = 0;   ///< share of what is known: of threads that wait for one another in a circle
     double preempted = 0;  ///< … in which the thread at the end has no processor because others are to run
     double known = 0;      ///< in this share of them it is known for which thread

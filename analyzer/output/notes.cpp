@@ -341,10 +341,10 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     for (const hints::WaitEnd& end : graph.ends)
         if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
     if (graph.preempted * graph.known >= kMinShare)
-        lines.push_back(
-            fmt::format("for {} of the time waited, the thread at the end of the chain could run, and something "
-                        "else has its processor",
-                        percent(graph.preempted * graph.known)));
+        lines.push_back(fmt::format(
+            "for {} of the time waited, the thread at the end of the chain could run, and something "
+            "else has its processor",
+            percent(graph.preempted * graph.known)));
     const std::string woken =
         graph.woken >= kMinShare
             ? fmt::format(", and for {} the thread had been woken and could not go on yet",
@@ -354,10 +354,11 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
         graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
                                        percent(*graph.of_blocked))
                          : std::string{};
-    lines.push_back(fmt::format(
-        "recorded waits for locks, at barriers and for signals are {} of all threads' lives: for {} of that it is known for "
-        "whom{}{}",
-        percent(graph.of_lives), percent(graph.known), woken, blocked));
+    lines.push_back(
+        fmt::format("recorded waits for locks, at barriers and for signals are {} of all threads' lives: for "
+                    "{} of that it is known for "
+                    "whom{}{}",
+                    percent(graph.of_lives), percent(graph.known), woken, blocked));
     return lines;
 }
 
