@@ -166,9 +166,13 @@ Activities::Activities(const trace::TraceInfo& info, const score::Report& report
     all_waits_ = std::move(*waits);
     samples::Windows windows = report.windows;
     windows.limit = std::min(windows.limit, all_waits_.windows().limit);
-    const auto time = KeptTime::of(windows, Waits::span(report));
-    if (!time) return;
-    waits_ = all_waits_.within(*time);
+    if (windows.limit == all_waits_.windows().limit) {
+        waits_ = all_waits_;
+    } else if (const auto time = KeptTime::of(windows, Waits::span(report)); time) {
+        waits_ = all_waits_.within(*time);
+    } else {
+        return;
+    }
     for (const score::ThreadTimeline& timeline : report.timeline)
         lives_.push_back(kept({timeline.begin, timeline.end}).ticks());
     threads_.reserve(report.timeline.size());

@@ -24,7 +24,8 @@ struct Chains {
     double circular = 0;  ///< ticks waited by threads that wait for one another in a circle, or for these
 };
 
-/// Joins are links of chains, but who joins is not told of as waiting. In the kept times of `waits`, of `threads` threads. O(n (log n + d)) for n waits and chains of d threads.
+/// Joins are links of chains, but who joins is not told of as waiting. In the kept times of `waits`, of `threads` threads.
+/// O(n (log n + d)) for n waits and chains of d threads.
 Chains follow_waits(const Waits& waits, std::size_t threads);
 
 }  // namespace rdam::hints

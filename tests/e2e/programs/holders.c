@@ -31,10 +31,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline))
+#include "pastime.h"
+
 enum { kMostThreads = 6, kMain = kMostThreads, kNobody, kOwners, kMostSpans = 1 << 17 };
 
-static volatile uint64_t sum;
 static atomic_bool over;
 
 struct Worker {
@@ -45,22 +45,6 @@ struct Worker {
 };
 static struct Worker* workers;
 static _Thread_local size_t self;  // index of the worker
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void rest(long microseconds) {
-    const struct timespec time = {0, microseconds * 1000};
-    nanosleep(&time, NULL);
-}
-
-static void compute(unsigned rounds) {
-    for (unsigned i = 0; i < rounds; ++i)
-        sum = sum * 3 + i;
-}
 
 static struct timespec in_a_millisecond(void) {
     struct timespec time;

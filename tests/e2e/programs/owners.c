@@ -28,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pastime.h"
+
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
@@ -38,25 +40,6 @@ static sem_t posted;
 static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spinning;
 static atomic_bool over, ending;
-static volatile uint64_t sum;
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void rest(long microseconds) {
-    const struct timespec time = {0, microseconds * 1000};
-    nanosleep(&time, NULL);
-}
-
-static void compute(unsigned rounds) {
-    for (unsigned i = 0; i < rounds; ++i)
-        sum = sum * 3 + i;
-}
-
-#define NOINLINE __attribute__((noinline))
 
 NOINLINE void lock_timed(pthread_mutex_t* mutex, uint64_t* waited) {
     const uint64_t begin = now();
