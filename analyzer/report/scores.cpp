@@ -64,6 +64,7 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
         run = {std::min(run.begin, life.begin), std::max(run.end, life.end)};
     }
     lives.begin = run.begin;
+    lives.end = std::max(run.begin, run.end);
     lives.run = run.end > run.begin ? static_cast<double>(run.length()) : 0;
     for (const std::uint64_t length : lives.whole) {
         lives.short_lived.push_back(static_cast<double>(length) < kShortLife * lives.run);
@@ -233,9 +234,9 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
         until > begin)
         report.switches_until_ns = static_cast<double>(until - begin) * ns_per_tick;
     const std::vector<std::uint64_t>& missing = report.switches.missing;
-    const auto end = lives.begin + static_cast<std::uint64_t>(lives.run);
     for (std::size_t i = 0; i + 1 < missing.size(); i += 2) {
-        const std::uint64_t from = std::max(missing[i], lives.begin), to = std::min(missing[i + 1], end);
+        const std::uint64_t from = std::max(missing[i], lives.begin);
+        const std::uint64_t to = std::min(missing[i + 1], lives.end);
         if (from < to) report.switches_missing_ns += static_cast<double>(to - from) * ns_per_tick;
     }
     report.start_unix_ns = static_cast<double>(facts.info.clock.start_unix_ns);

@@ -30,9 +30,9 @@ struct Lives {
     std::vector<std::uint64_t> whole;    ///< from the thread's start to its end
     std::vector<std::uint64_t> lengths;  ///< T: without what the recorder took of it
     std::vector<bool> short_lived;
-    std::uint64_t begin = 0;
-    double run = 0;
-    double all = 0;  ///< Σ T
+    std::uint64_t begin = 0, end = 0;  ///< of the run: of the first thread that has one, of the last
+    double run = 0;                    ///< end - begin
+    double all = 0;                    ///< Σ T
 };
 
 /// Not movable: parts refer to each other. May be asked by several threads at once.
