@@ -361,8 +361,10 @@ void begin_own_copies(std::uint32_t chunks) {
         taken.store(0);
     for (auto* const count :
          {&own_copies.fresh_chunks, &own_copies.ring_tail, &own_copies.waiters, &own_copies.out_of_memory,
-          &own_copies.threads_started, &own_copies.threads_ended, &own_copies.opened})
+          &own_copies.threads_started, &own_copies.threads_ended, &own_copies.opened, &own_copies.far_taken})
         count->store(0);
+    for (std::atomic<std::uint32_t>& run : own_copies.far_runs)
+        run.store(0);
     own_copies.ended = 0;
     own_copies.chunks = chunks;
     globals.calls_opened.store(0);

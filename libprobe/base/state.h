@@ -95,6 +95,9 @@ struct Account {
     std::uint64_t since = 0;  ///< up to then its time has been looked at; 0: it has no account
 };
 
+/// Where far counters count of threads that have no memory for them: nobody reads it.
+inline constinit std::uint64_t nobodys_calls[shm::kFarCounters] = {};
+
 /// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
 /// the slow path.
 struct ThreadState {
@@ -140,8 +143,12 @@ struct ThreadState {
     std::uint32_t vfork_filtered = 0;
     char name[16] = {};                        ///< its creator's, where it could not ask for its own
     shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
-    /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
-    alignas(64) std::uint64_t gate_calls[shm::kCallCounters] = {};
+    shm::PublishedCalls* published_far = nullptr;  ///< of its far counters
+    std::uint32_t far_blocks = 0;                  ///< of published_far
+    /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h). The far
+    /// ones are in memory of the thread's own while it is known (call_counts.h).
+    std::uint64_t* far_calls = nobodys_calls;
+    alignas(64) std::uint64_t gate_calls[shm::kNearCounters] = {};
 };
 
 inline constexpr std::uint32_t kSettled = 1;
@@ -206,10 +213,12 @@ struct OwnCopies {
     std::atomic<std::uint32_t> threads_ended;
     /// All chunks are accessible, whether they have memory or not (chunks/sandbox.h).
     std::atomic<std::uint32_t> opened;
-    std::uint64_t ended = 0;                             ///< ticks
-    std::atomic<std::uint8_t> slots[shm::kMaxThreads];   ///< 1: a thread that lives has it
-    std::atomic<ThreadState*> states[shm::kMaxThreads];  ///< of that thread
-    std::atomic<std::uint8_t> places[shm::kMaxChunks];   ///< ChunkPlace
+    std::uint64_t ended = 0;                                ///< ticks
+    std::atomic<std::uint8_t> slots[shm::kMaxThreads];      ///< 1: a thread that lives has it
+    std::atomic<ThreadState*> states[shm::kMaxThreads];     ///< of that thread
+    std::atomic<std::uint32_t> far_runs[shm::kMaxThreads];  ///< by slot: shm::CallRun
+    std::atomic<std::uint32_t> far_taken;                   ///< blocks of these
+    std::atomic<std::uint8_t> places[shm::kMaxChunks];      ///< ChunkPlace
 };
 
 enum ChunkPlace : std::uint8_t {
@@ -234,8 +243,10 @@ struct Globals {
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
     std::uint64_t gates[kMaxGateCopies] = {};
     std::uint32_t gate_copies = 0;
-    /// The function of each counter of calls; a fork child has its parent's code, so it has these.
+    /// The function of each counter of calls, and what function has which, plus one; a fork child has its
+    /// parent's code, so it has these.
     std::uint32_t counted[shm::kCallCounters] = {};
+    std::uint16_t counter_of[shm::kMaxFunctions] = {};
     std::atomic<std::uint32_t> call_counters{0};
     bool patched = false;
     bool counting = false;  ///< the trampolines are those that read the thread's counter

@@ -83,6 +83,18 @@ void write_count(std::uint64_t at, std::uint32_t displacement) {
     copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
 }
 
+void write_far_count(std::uint64_t at, std::uint32_t displacement, std::uint32_t offset) {
+    constexpr std::uint64_t kLoad = 9;
+    std::uint8_t code[kFarCountCode] = {0x41, 0x53,  // push %r11
+                                        0x64, 0x4c, 0x8b, 0x1c, 0x25, 0, 0,
+                                        0,    0,                             // mov %fs:displacement, %r11
+                                        0x49, 0xff, 0x83, 0,    0,    0, 0,  // incq offset(%r11)
+                                        0x41, 0x5b};                         // pop %r11
+    put32(code + kPushCode + 5, displacement);
+    put32(code + kPushCode + kLoad + 3, offset);
+    copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
+}
+
 void forget_parents_gates() {
     // Under a filter nothing is recorded in the child, whatever its gates say.
     for (std::uint32_t i = 0; i < globals.gate_copies; ++i) {

@@ -7,15 +7,20 @@
 
 namespace rdam::probe {
 
-// What runs before every call of a gated function, recorded or not, is `incq %fs:counter` (if the function
-// has a counter, call_counts.h), `cmpb $0, gate(%rip)`, `jne recorded`. It writes no register and no memory
-// but the counter, which one instruction counts up, so no signal comes in between. The flags it changes are
-// dead at a function's entry, and it does not touch the stack.
+// What runs before every call of a gated function, recorded or not, is `incq %fs:counter`, `cmpb $0,
+// gate(%rip)`, `jne recorded`. It writes no register and no memory but the counter, which one instruction
+// counts up, so no signal comes in between. The flags it changes are dead at a function's entry, and it does
+// not touch the stack. A far counter (call_counts.h) is behind a pointer, which needs a register: `push %r11`,
+// `mov %fs:counters, %r11`, `incq counter(%r11)`, `pop %r11`. Below the stack pointer there is nothing of
+// anybody's at a function's entry.
 
 /// Bytes of the code that stands right before a gated function's moved code, and of that which counts, right
 /// before it.
 inline constexpr std::uint32_t kGateCode = 13;
 inline constexpr std::uint32_t kCountCode = 9;
+inline constexpr std::uint32_t kFarCountCode = 20;
+/// Of kFarCountCode, the bytes before and behind which the stack is as the caller left it.
+inline constexpr std::uint32_t kPushCode = 2;
 
 /// All gates of `gates` are open from now on.
 void open_all_gates(void* gates);
@@ -34,6 +39,8 @@ void write_open_gate(std::uint64_t at, std::uint64_t recorded);
 
 /// Writes to `at` what counts a call: `displacement` is the counter's from the thread pointer.
 void write_count(std::uint64_t at, std::uint32_t displacement);
+/// Of a far counter: at `offset` bytes from what the pointer at `displacement` points to.
+void write_far_count(std::uint64_t at, std::uint32_t displacement, std::uint32_t offset);
 
 /// For a fork child, which has inherited its parent's gates. The first function opens them, because nobody
 /// else would, so that the child's next wrapped call is seen. The second replaces the copies by those of the

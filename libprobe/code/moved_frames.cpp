@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint8_t kKind[] = {20, 0,    0,  0, 0,    0,    0, 0, 1,    'z', 'R', 0,
                                   1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0};
 constexpr std::uint32_t kDescriptionSize = 20;
+constexpr std::uint32_t kDescriptions = 3;  ///< of FrameTables
 /// Version 1; a 32-bit relative pointer to descriptions, a 32-bit count, rows of two 32-bit offsets from the
 /// header.
 constexpr std::uint8_t kHeader[] = {1, 0x1b, 3, 0x3b};
@@ -68,6 +69,10 @@ void put_description(std::uint64_t at, std::uint64_t kind, std::uint64_t code, s
     put(at + 16, 0);
 }
 
+std::uint32_t rows_size(const FrameCounts& counts) {
+    return 2 * kRowSize * (counts.functions + counts.pushing);
+}
+
 void put_header(std::uint64_t at, std::uint64_t first) {
     copy_bytes(reinterpret_cast<void*>(at), kHeader, sizeof kHeader);
     put(at + 4, first - (at + 4));
@@ -76,19 +81,24 @@ void put_header(std::uint64_t at, std::uint64_t first) {
 
 }  // namespace
 
-std::uint32_t frames_size(std::uint32_t functions, std::uint32_t jumps) {
-    return static_cast<std::uint32_t>(sizeof kKind) + 2 * kDescriptionSize + kEndSize + kHeaderSize +
-           2 * kRowSize * functions + kJumpSize * jumps;
+std::uint32_t frames_size(const FrameCounts& counts) {
+    return static_cast<std::uint32_t>(sizeof kKind) + kDescriptions * kDescriptionSize + kEndSize +
+           kHeaderSize + rows_size(counts) + kJumpSize * counts.jumps;
 }
 
 FrameTables::FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size,
-                         std::uint32_t functions)
-    : header_{at + sizeof kKind + std::uint64_t{2} * kDescriptionSize + kEndSize},
+                         const FrameCounts& counts)
+    : header_{at + sizeof kKind + kDescriptions * kDescriptionSize + kEndSize},
       entered_{at + sizeof kKind},
-      undescribed_{entered_ + kDescriptionSize},
-      jumps_{header_ + kHeaderSize + std::uint64_t{2} * kRowSize * functions} {
+      pushed_{entered_ + kDescriptionSize},
+      undescribed_{pushed_ + kDescriptionSize},
+      jumps_{header_ + kHeaderSize + rows_size(counts)} {
+    // DW_CFA_def_cfa_offset 16, behind the length of an augmentation that is not there.
+    constexpr std::uint32_t kOneMore = 0x0010'0e00;
     copy_bytes(reinterpret_cast<void*>(at), kKind, sizeof kKind);
     put_description(entered_, at, mapping, mapping_size);
+    put_description(pushed_, at, mapping, mapping_size);
+    put(pushed_ + kDescriptionSize - sizeof kOneMore, kOneMore);
     put_description(undescribed_, at, mapping, 0);
     put(undescribed_ + kDescriptionSize, 0);
     put_header(header_, entered_);
@@ -110,8 +120,16 @@ void FrameTables::add_jump(std::uint64_t jump) {
     put(table + kHeaderSize + 4, description - table);
 }
 
-void FrameTables::add(std::uint64_t begin, std::uint64_t moved, std::uint64_t description) {
+void FrameTables::add(std::uint64_t begin) {
     add_row(begin, entered_);
+}
+
+void FrameTables::add_pushed(std::uint64_t begin, std::uint64_t end) {
+    add_row(begin, pushed_);
+    add_row(end, entered_);
+}
+
+void FrameTables::add_moved(std::uint64_t moved, std::uint64_t description) {
     add_row(moved, description != 0 ? description : undescribed_);
 }
 

@@ -10,19 +10,30 @@
 
 namespace rdam::probe {
 
-/// Room for the tables of so many functions, of which so many have their jump in the padding before them; a
-/// multiple of 4.
-std::uint32_t frames_size(std::uint32_t functions, std::uint32_t jumps);
+/// What a mapping's tables are of.
+struct FrameCounts {
+    std::uint32_t functions = 0;
+    std::uint32_t pushing = 0;  ///< functions whose gates push something
+    std::uint32_t jumps = 0;    ///< functions whose jump is in the padding before them
+};
+
+/// Room for the tables; a multiple of 4.
+std::uint32_t frames_size(const FrameCounts& counts);
 
 /// Writes the tables of one mapping of moved code, in ascending order of its addresses.
 class FrameTables {
   public:
     /// `at`: where frames_size() bytes are free, a multiple of 4, in the mapping from `mapping` on.
-    FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size, std::uint32_t functions);
+    FrameTables(std::uint64_t at, std::uint64_t mapping, std::uint64_t mapping_size,
+                const FrameCounts& counts);
 
-    /// From `begin` on there is code that has pushed nothing, from `moved` on moved instructions whose frame
-    /// description is at `description`; 0: they have none.
-    void add(std::uint64_t begin, std::uint64_t moved, std::uint64_t description);
+    /// From `begin` on there is code that has pushed nothing.
+    void add(std::uint64_t begin);
+    /// From `begin` to `end` code that has pushed one register; behind it, it has pushed nothing again.
+    void add_pushed(std::uint64_t begin, std::uint64_t end);
+    /// From `moved` on there are moved instructions whose frame description is at `description`; 0: they have
+    /// none.
+    void add_moved(std::uint64_t moved, std::uint64_t description);
 
     /// A table for a jump in an object's padding, of which its own tables say nothing, for note_jump().
     void add_jump(std::uint64_t jump);
@@ -37,6 +48,7 @@ class FrameTables {
 
     std::uint64_t header_;
     std::uint64_t entered_;      ///< a description for code at whose begin the call has just been made
+    std::uint64_t pushed_;       ///< one for code that has pushed a register since
     std::uint64_t undescribed_;  ///< one that covers nothing
     std::uint64_t jumps_;        ///< the first table of a jump
     std::uint32_t rows_ = 0;

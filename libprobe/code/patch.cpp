@@ -185,14 +185,18 @@ bool is_gated(const shm::PlannedFunction& function) {
     return function.sampled != 0 || globals.settings.values[settings::Id::max_overhead] != 0;
 }
 
-/// From the island to the moved code: the gate ends where that begins.
-std::uint32_t before_code(const shm::PlannedFunction& function) {
-    return kIslandSize + (is_gated(function) ? aligned(kGateCode + kCountCode) : 0);
+bool counts_far(const shm::PlannedFunction& function) {
+    return is_gated(function) && is_far(call_counter_of(function.number));
 }
 
-/// Bytes right before the moved code.
+/// Bytes right before the moved code of a gated function.
 std::uint32_t gate_size(const shm::PlannedFunction& function) {
-    return kGateCode + (call_counter_of(function.number) != kNoCallCounter ? kCountCode : 0);
+    return kGateCode + (counts_far(function) ? kFarCountCode : kCountCode);
+}
+
+/// From the island to the moved code: the gate ends where that begins.
+std::uint32_t before_code(const shm::PlannedFunction& function) {
+    return kIslandSize + (is_gated(function) ? aligned(gate_size(function)) : 0);
 }
 
 /// Functions that the user has marked come first: under a budget every function is gated.
@@ -236,7 +240,10 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
             write_open_gate(gate, recorded_from(code, function, at));
             exempt(function.number);
         }
-        if (const std::uint32_t counter = call_counter_of(function.number); counter != kNoCallCounter)
+        const std::uint32_t counter = call_counter_of(function.number);
+        if (is_far(counter))
+            write_far_count(code - gate_size(function), displacement_of_far(), offset_of_far(counter));
+        else
             write_count(code - gate_size(function), displacement_of(counter));
     }
     return place_code(area, function, code);
@@ -273,16 +280,18 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     std::uint64_t low = ~std::uint64_t{0};
     std::uint64_t high = 0;
     std::uint64_t size = 0;
-    std::uint32_t jumps = 0;
+    std::uint32_t jumps = 0, pushing = 0;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         if (functions[i].jump_before != 0) ++jumps;
+        if (counts_far(functions[i])) ++pushing;
         if (functions[i].base != 0 && functions[i].base < low) low = functions[i].base;
         if (functions[i].address < low) low = functions[i].address;
         if (functions[i].address > high) high = functions[i].address;
         size += room_for(functions[i]);
     }
     const std::uint64_t code_size = size;
-    size = (size + frames_size(group.end - group.first, jumps) + sys::kPage - 1) & ~(sys::kPage - 1);
+    const FrameCounts rows{.functions = group.end - group.first, .pushing = pushing, .jumps = jumps};
+    size = (size + frames_size(rows) + sys::kPage - 1) & ~(sys::kPage - 1);
     const std::uint64_t memory = map_near(low, high, size);
     if (memory == 0) {
         result.no_room += group.end - group.first;
@@ -292,12 +301,17 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     for (std::uint32_t i = group.first; i < group.end; ++i)
         gated = gated || is_gated(functions[i]);
     const std::uint64_t gates = gated ? gates_near(memory, size) : 0;
-    FrameTables frames{memory + code_size, memory, size, group.end - group.first};
+    FrameTables frames{memory + code_size, memory, size, rows};
     std::uint64_t at = memory;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
         const std::uint64_t code = at + before_code(function);
-        frames.add(at, code, function.description != 0 ? code + function.description : 0);
+        frames.add(at);
+        if (counts_far(function)) {
+            const std::uint64_t count = code - gate_size(function);
+            frames.add_pushed(count + kPushCode, count + kFarCountCode);
+        }
+        frames.add_moved(code, function.description != 0 ? code + function.description : 0);
         if (function.jump_before != 0) frames.add_jump(function.address - function.jump_before);
         const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,

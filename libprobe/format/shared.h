@@ -151,7 +151,7 @@ struct Births {
 };
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 20;
+inline constexpr std::uint32_t kVersion = 21;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 2 << 20;
@@ -168,11 +168,14 @@ inline constexpr std::uint64_t kRequestSize = 3 << 20;
 inline constexpr std::uint64_t kPlanOffset = 5 << 20;
 inline constexpr std::uint64_t kPlanSize = 27 << 20;
 inline constexpr std::uint64_t kCallsOffset = 32 << 20;
-inline constexpr std::uint64_t kCallsSize = 16 << 20;
+inline constexpr std::uint64_t kCallsSize = 64 << 20;
 inline constexpr std::uint64_t kChunksOffset = kCallsOffset + kCallsSize;
 
-inline constexpr std::uint32_t kMaxThreads = 4096;   ///< alive at the same time
-inline constexpr std::uint32_t kCallCounters = 512;  ///< gated functions whose calls are counted
+inline constexpr std::uint32_t kMaxThreads = 4096;             ///< alive at the same time
+inline constexpr std::uint32_t kCallCounters = kMaxFunctions;  ///< each gated function has one
+/// So many of them are in threads' own storage, the others in memory of their own (call_counts.h).
+inline constexpr std::uint32_t kNearCounters = 512;
+inline constexpr std::uint32_t kFarCounters = kCallCounters - kNearCounters;
 inline constexpr std::uint32_t kCallSites =
     1 << 17;  ///< from which functions are called without a frame on the stack
 inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
@@ -256,19 +259,36 @@ struct alignas(128) ThreadSlot {
     End end;
     std::uint64_t end_check;
     PublishedCount dropped;
-    Published call_counters;  ///< how many of its PublishedCalls are there
+    Published call_counters;  ///< how many of its counters are published
     std::atomic<std::uint64_t>
         counted_until;  ///< ticks: what they were then; 0: they are not there, or being written
     std::atomic<std::uint64_t> counted_check;  ///< of them, for counted_until
 };
 static_assert(sizeof(ThreadSlot) == 128);
 
-/// The calls area has one for each thread slot: how often its thread has called what Control::counted says.
-/// Written by the thread itself, together with ThreadSlot::counted_until.
+/// How often a thread has called what Control::counted says. Written by the thread itself, together with
+/// ThreadSlot::counted_until. The calls area is an array of them: the first ones are for the near counters of
+/// each slot's thread, then come runs of blocks for the far counters of some slots' (Control::far_calls).
 struct PublishedCalls {
-    std::atomic<std::uint64_t> calls[kCallCounters];
+    std::atomic<std::uint64_t> calls[kNearCounters];
 };
-static_assert(sizeof(PublishedCalls) * kMaxThreads <= kCallsSize);
+inline constexpr std::uint32_t kCallBlocks = kCallsSize / sizeof(PublishedCalls);
+inline constexpr std::uint32_t kMaxFarBlocks = kFarCounters / kNearCounters;  ///< of one thread
+static_assert(kFarCounters % kNearCounters == 0 && kCallBlocks > kMaxThreads);
+
+/// Blocks of the calls area, of one slot. As a number: the first one, then four bits for how many there are.
+struct CallRun {
+    std::uint32_t first = 0;
+    std::uint32_t blocks = 0;
+
+    std::uint32_t number() const { return first << 4U | blocks; }
+    /// Nothing, if there is no such run.
+    static CallRun of(std::uint32_t number) {
+        const CallRun run{number >> 4U, number & 15U};
+        return run.first >= kMaxThreads && run.first + run.blocks <= kCallBlocks ? run : CallRun{};
+    }
+};
+static_assert(kMaxFarBlocks <= 15);
 
 enum class ChunkState : std::uint32_t {
     free = 0,
@@ -456,6 +476,7 @@ struct Control {
     Published call_counters;
     std::uint32_t counted[kCallCounters];
     std::atomic<std::uint64_t> counted_check;  ///< of all of them
+    Published far_calls[kMaxThreads];          ///< a CallRun for each slot
 
     Published region_count;
     Region regions[kMaxRegions];

@@ -10,6 +10,7 @@
 #include "libprobe/base/filter.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/event/call_counts.h"
 #include "libprobe/event/chunks.h"
 #include "libprobe/event/clock.h"
 #include "libprobe/event/slow.h"
@@ -85,6 +86,7 @@ void thread_ends(void* data) {
         end_thread(thread);
     }
     release_pairs(thread);
+    release_calls(thread);
 }
 
 template <typename Function>

@@ -104,6 +104,36 @@ class Budget(Case):
         done = self.succeeded(self.rdam("analyze", "--json", child))
         self.assertEqual([(f["name"], f["occurrences"]) for f in json.loads(done.stdout)["functions"]], [("leaf", 50)])
 
+    def test_a_thousand_functions_are_counted(self):
+        """More than threads have counters for in their own storage; one goes on calling behind its last destructor."""
+        for rounds in ("300", "1"):
+            with self.subTest(rounds):
+                done = self.rdam("record", "-o", "trace.bin", "-f", "f[0-9]*", "--", PROGRAMS / "thousand", rounds,
+                                 env={"RDAM_MAX_OVERHEAD": ""})
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                counts, walks = done.stdout.splitlines()
+                walked, lost = map(int, walks.split())
+                self.assertEqual(lost, 0, f"of {walked + lost} stacks")
+                truth = {f"f{f:03}": int(calls) for f, calls in enumerate(counts.split())}
+                self.assertEqual(len(truth), 1000)
+                report = self.analyze()
+                self.assertEqual({f["name"] for f in report["functions"]}, set(truth))
+                first_two = [thread["tid"] for thread in report["threads"][:2]]
+                for function in report["functions"]:
+                    # The last thread's calls behind its end are an estimate.
+                    each = int(function["name"][1:]) // 8 + 1
+                    of_thread = {thread["tid"]: thread["occurrences"] for thread in function["threads"]}
+                    self.assertEqual([of_thread[tid] for tid in first_two], [int(rounds) * each] * 2, function["name"])
+                    self.assertAlmostEqual(function["occurrences"], truth[function["name"]], delta=2 * each, msg=function["name"])
+                    self.assertLessEqual(function["occurrences_error"], 2 * each, function["name"])
+                if rounds == "300":
+                    self.assertGreater(walked, 0)
+                    self.assertGreater(sum(f["sampled"] for f in report["functions"]), 600)
+                child = self.succeeded(self.rdam("analyze", "--json", next(self.folder.glob("trace.*.bin"))))
+                self.assertEqual({f["name"]: f["occurrences"] for f in json.loads(child.stdout)["functions"]},
+                                 {name: f // 8 + 1 for f, name in enumerate(truth)})
+                next(self.folder.glob("trace.*.bin")).unlink()
+
     def test_within_the_budget_everything_is_recorded(self):
         done = self.succeeded(self.rdam("record", "-o", "trace.bin", "--max-overhead", "100000%", "-f", ",".join(FUNCTIONS), "--",
                                         PROGRAMS / "sampled", "2000"))

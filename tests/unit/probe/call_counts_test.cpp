@@ -75,17 +75,20 @@ void tell_begin(shm::ThreadSlot& slot, std::uint32_t tid, std::uint64_t counting
 
 }  // namespace
 
-TEST_CASE("a function keeps its counter, and there are so many of them", "[calls]") {
+TEST_CASE("a function keeps its counter, and each can have one", "[calls]") {
     const Process process{10};
     CHECK(call_counter_of(5) == kNoCallCounter);
     CHECK(give_call_counter(5) == 0);
     CHECK(give_call_counter(3) == 1);
     CHECK(give_call_counter(5) == 0);
     CHECK(call_counter_of(3) == 1);
-    for (std::uint32_t i = 2; i < shm::kCallCounters; ++i)
-        CHECK(give_call_counter(100 + i) == i);
-    CHECK(give_call_counter(7) == kNoCallCounter);
-    CHECK(give_call_counter(3) == 1);
+    std::uint32_t last = 0;
+    for (std::uint32_t function = 0; function < shm::kMaxFunctions; ++function)
+        last = give_call_counter(function);
+    CHECK(last == shm::kCallCounters - 1);
+    CHECK(call_counter_of(3) == 1);
+    CHECK(is_far(last));
+    CHECK_FALSE(is_far(call_counter_of(5)));
 }
 
 TEST_CASE("a counter is at the same distance from every thread's pointer", "[calls]") {
@@ -228,6 +231,127 @@ TEST_CASE("what other threads have counted is published for them, while they liv
     tell_begin(*lives.slot, sys::gettid(), 8);
     publish_others();
     CHECK(process.seen(*lives.slot).calls == Calls{{5, 10}});
+}
+
+namespace {
+
+/// A process with a near and two blocks of far counters; function f has counter f.
+struct FarProcess : Process {
+    static constexpr std::uint32_t kCounted = 2 * shm::kNearCounters + 10;
+    static constexpr std::uint32_t kLast = kCounted - 1;
+
+    FarProcess() : Process{kCounted} {
+        for (std::uint32_t f = 0; f < kCounted; ++f)
+            give_call_counter(f);
+        tell_call_counters();
+        own_copies.far_taken.store(0);
+        for (std::atomic<std::uint32_t>& run : own_copies.far_runs)
+            run.store(0);
+    }
+};
+
+std::uint64_t& far_of(ThreadState& thread, std::uint32_t counter) {
+    return thread.far_calls[offset_of_far(counter) / sizeof(std::uint64_t)];
+}
+
+}  // namespace
+
+TEST_CASE("far counters are memory of the thread's own, and are published with the others", "[calls]") {
+    FarProcess process;
+    ThreadState first, second;
+    shm::ThreadSlot& slot = process.slot(7);
+    begin_publishing(first, slot);
+    begin_publishing(second, process.slot(8));
+    REQUIRE(first.far_calls != nobodys_calls);
+    REQUIRE(first.far_calls != second.far_calls);
+    CHECK(process.seen(slot).calls.empty());
+    first.gate_calls[3] = 1;
+    far_of(first, shm::kNearCounters) = 2;
+    far_of(first, 2 * shm::kNearCounters - 1) = 3;
+    far_of(first, FarProcess::kLast) = 4;
+    far_of(second, FarProcess::kLast) = 5;
+    publish_calls(first, slot);
+    publish_calls(second, process.slot(8));
+    CHECK(process.seen(slot).calls ==
+          Calls{{3, 1}, {shm::kNearCounters, 2}, {2 * shm::kNearCounters - 1, 3}, {FarProcess::kLast, 4}});
+    CHECK(process.seen(process.slot(8)).calls == Calls{{FarProcess::kLast, 5}});
+    CHECK(process.info.functions[FarProcess::kLast].counted);
+
+    // What a child counts on the thread's memory is taken back.
+    first.slot = &slot;
+    far_of(first, FarProcess::kLast) = 30;
+    take_back_calls(first);
+    CHECK(far_of(first, FarProcess::kLast) == 4);
+    forget_calls(first);
+    CHECK(far_of(first, FarProcess::kLast) == 0);
+
+    // Where the memory was overwritten there is nothing to see.
+    trace::ThreadInfo info;
+    SECTION("the numbers") {
+        first.published_far[1].calls[9].fetch_xor(1);
+    }
+    SECTION("where they are") {
+        process.memory().control().far_calls[7].store(0);
+    }
+    CHECK_FALSE(agent::note_calls(process.memory(), process.numbers, slot, process.info, info));
+    release_calls(first);
+    release_calls(second);
+    CHECK(first.far_calls == nobodys_calls);
+}
+
+TEST_CASE("a thread behind its last destructor keeps what its far counters have told", "[calls]") {
+    FarProcess process;
+    ThreadState thread;
+    begin_publishing(thread, process.slot(0));
+    thread.gate_calls[3] = 1;
+    far_of(thread, FarProcess::kLast) = 4;
+    publish_calls(thread, process.slot(0));
+    trace::ThreadInfo info;
+    REQUIRE(agent::note_calls(process.memory(), process.numbers, process.slot(0), process.info, info));
+    thread.ended = true;
+    release_calls(thread);
+    far_of(thread, FarProcess::kLast) = 9;  // nobody's
+    thread.gate_calls[3] = 2;
+    begin_publishing(thread, process.slot(1));
+    REQUIRE(agent::note_calls(process.memory(), process.numbers, process.slot(1), process.info, info));
+    CHECK(info.calls == Calls{{3, 2}, {FarProcess::kLast, 4}});
+}
+
+TEST_CASE("a slot's run serves the threads that have it later, and runs end where the memory does",
+          "[calls]") {
+    FarProcess process;
+    ThreadState first;
+    begin_publishing(first, process.slot(7));
+    const shm::PublishedCalls* const run = first.published_far;
+    CHECK(first.far_blocks == 2);
+    release_calls(first);
+    ThreadState second;
+    begin_publishing(second, process.slot(7));
+    CHECK(second.published_far == run);
+    ThreadState third;
+    own_copies.far_taken.store(shm::kCallBlocks - shm::kMaxThreads - 1);
+    begin_publishing(third, process.slot(8));
+    CHECK(third.published_far == nullptr);
+    third.gate_calls[3] = 6;
+    publish_calls(third, process.slot(8));
+    CHECK(process.seen(process.slot(8)).calls == Calls{{3, 6}});
+    release_calls(second);
+    release_calls(third);
+}
+
+TEST_CASE("far counters of other threads are published for them", "[calls]") {
+    FarProcess process;
+    own_copies.threads_started.store(1);
+    ThreadState thread;
+    thread.slot = &process.slot(0);
+    tell_begin(*thread.slot, sys::gettid(), reinterpret_cast<std::uint64_t>(thread.gate_calls));
+    thread.slot->state.store(shm::ThreadSlotState::live);
+    begin_publishing(thread, *thread.slot);
+    thread.gate_calls[3] = 1;
+    far_of(thread, FarProcess::kLast) = 8;
+    publish_others();
+    CHECK(process.seen(*thread.slot).calls == Calls{{3, 1}, {FarProcess::kLast, 8}});
+    release_calls(thread);
 }
 
 TEST_CASE("without counters nothing is published, and a function that the agent does not know is not told",

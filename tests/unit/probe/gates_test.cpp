@@ -131,6 +131,39 @@ TEST_CASE("calls are counted whether the gate is open or closed", "[gates]") {
     munmap(memory, 2 * kPage);
 }
 
+TEST_CASE("a far counter is behind a pointer, and no register is lost", "[gates]") {
+    constexpr std::uint8_t kFunction[] = {0x4c, 0x89, 0xd8, 0xc3};  // mov %r11, %rax; ret
+    constexpr std::size_t kPage = 4096;
+    static thread_local std::uint64_t* pointer = nullptr;
+    std::uint64_t counters[3] = {7, 0, 7};
+    pointer = counters;
+    std::uint64_t thread_pointer = 0;
+    asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+    auto* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
+    std::uint8_t* gate = memory + kPage + 77;
+    write_far_count(word(memory), static_cast<std::uint32_t>(word(&pointer) - thread_pointer),
+                    sizeof counters[0]);
+    write_gate(word(memory + kFarCountCode), word(gate), word(memory));
+    std::memcpy(memory + kFarCountCode + kGateCode, kFunction, sizeof kFunction);
+    REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
+    for (int i = 0; i < 3; ++i) {
+        std::uint64_t kept = 0;
+        asm volatile(
+            "mov $0x123456789a, %%r11\n\t"
+            "sub $128, %%rsp\n\t"
+            "call *%[gate]\n\t"
+            "add $128, %%rsp"
+            : "=&a"(kept)
+            : [gate] "r"(memory)
+            : "r11", "memory", "cc");
+        CHECK(kept == 0x123456789a);
+    }
+    CHECK(const_cast<volatile std::uint64_t*>(counters)[1] == 3);
+    CHECK(counters[0] == 7);
+    CHECK(counters[2] == 7);
+    munmap(memory, 2 * kPage);
+}
+
 TEST_CASE("a copy shows the gates as they are, and only to look at", "[gates]") {
     const Shared shared;
     open_all_gates(shared.gates());

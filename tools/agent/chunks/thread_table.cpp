@@ -25,7 +25,8 @@ bool ThreadTable::note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts
     trace::ThreadInfo& info = thread(facts.index);
     info.tid = numbers_.here(facts.tid);
     info.start = facts.start;
-    info.end = facts.end != 0 ? facts.end : end;
+    // A thread that goes on behind its last destructor has told its end before; what comes later extends its life.
+    if (facts.end != 0 || info.end == 0) info.end = facts.end != 0 ? facts.end : end;
     info.dropped += facts.dropped;
     const bool counted = note_calls(shared_, functions_, slot, info_, info);
     const std::string name = facts.end == 0 ? thread_name(pid_, info.tid) : std::string{};

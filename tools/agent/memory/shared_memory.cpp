@@ -94,9 +94,9 @@ std::atomic<std::uint8_t>& SharedMemory::gate(std::uint32_t function) const {
     return shm::gate_of(memory_, function);
 }
 
-const shm::PublishedCalls& SharedMemory::published_calls(std::uint32_t slot) const {
+const shm::PublishedCalls& SharedMemory::published_calls(std::uint32_t block) const {
     return reinterpret_cast<const shm::PublishedCalls*>(static_cast<const std::uint8_t*>(memory_) +
-                                                        shm::kCallsOffset)[slot];
+                                                        shm::kCallsOffset)[block];
 }
 
 shm::ChunkHeader& SharedMemory::chunk_header(std::uint32_t index) const {

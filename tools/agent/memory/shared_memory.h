@@ -119,8 +119,8 @@ class SharedMemory {
     std::uint8_t* chunk(std::uint32_t index) const;
     /// One for each function number (shm::kGatesOffset).
     std::atomic<std::uint8_t>& gate(std::uint32_t function) const;
-    /// What the thread of this slot has counted.
-    const shm::PublishedCalls& published_calls(std::uint32_t slot) const;
+    /// What threads have counted: a block of the calls area.
+    const shm::PublishedCalls& published_calls(std::uint32_t block) const;
     /// The slots of threads that have ever been written to, and their neighbours. The others are free, and to
     /// look at them would give them memory.
     std::vector<std::uint32_t> slots_with_memory() const;
