@@ -46,6 +46,11 @@ class Budget(Case):
                 self.assertNotIn("rare", sampled)
                 self.assertLess(sum(f["recorded"] for f in report["functions"]), sum(truth.values()) / 5)
 
+    def test_what_is_called_among_tiny_functions_stays_complete(self):
+        truth, report = self.run_sampled(functions=("leaf", "rare"), arguments=("among", "20000000"))
+        self.assertEqual(truth["rare"], 2)
+        self.assertEqual(self.check_counts(truth, report), {"leaf"})
+
     def test_some_thousand_calls_are_recorded_whatever_they_cost(self):
         truth, report = self.run_sampled(arguments=("10",))
         self.assertEqual(self.check_counts(truth, report), set())

@@ -3,6 +3,7 @@
 //   sampled ROUNDS          two threads
 //   sampled endless CALLS   one tree that never ends, and tiny calls in it
 //   sampled forks CALLS     the same, and then a child with a few calls of its own
+//   sampled among CALLS     one call of another function among so many tiny ones, early, and one at the end
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,16 @@ FUNCTION long endless(long calls) {
     return sum;
 }
 
+FUNCTION long among(long calls) {
+    constexpr long kEarly = 700;
+    long sum = 0;
+    for (long i = 0; i < calls; ++i) {
+        if (i == kEarly) sum += rare(i);
+        sum += leaf(i);
+    }
+    return sum + rare(calls);
+}
+
 namespace {
 
 long catches(long i) {
@@ -143,6 +154,11 @@ int main(int count, char** words) {
         std::printf("%ld leaf %lu\n", sum, counts.leaf);
         std::fflush(stdout);
         return in_child(kInChild);
+    }
+    if (count > 2 && std::strcmp(words[1], "among") == 0) {
+        const long sum = among(std::atol(words[2]));
+        std::printf("%ld leaf %lu rare %lu\n", sum, counts.leaf, counts.rare);
+        return 0;
     }
     if (count > 2 && std::strcmp(words[1], "endless") == 0) {
         const long sum = endless(std::atol(words[2]));
