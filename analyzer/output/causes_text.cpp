@@ -89,7 +89,9 @@ class CausesWriter {
             cells = {score_mark(*function.row) + score_text(function.row->rdam),
                      human_time(function.row->lost_ns)};
         }
-        cells.push_back(printable(score::qualified_name(function.module, function.name)));
+        cells.push_back(printable(function.row != nullptr
+                                      ? function.row->shown
+                                      : score::qualified_name(function.module, function.name)));
         for (const std::size_t report : columns_)
             cells.push_back(share_text(function.causes[report]));
         cells.emplace_back(verdict_text(function.verdict));

@@ -84,9 +84,9 @@ class DiffWriter {
         }
         Table table{std::move(columns)};
         for (const score::DiffRow& row : rows) {
-            const std::string name = score::qualified_name(row.module, row.name);
-            std::vector<std::string> cells{change_text(row), change_interval(row), verdict_in_words(row),
-                                           printable(name + (row.file.empty() ? "" : " (" + row.file + ")"))};
+            std::vector<std::string> cells{
+                change_text(row), change_interval(row), verdict_in_words(row),
+                printable(row.shown + (row.file.empty() ? "" : " (" + row.file + ")"))};
             for (const Field<score::FunctionRow>& field : compared_fields())
                 for (const score::FunctionRow* side : {row.a, row.b})
                     cells.push_back(side == nullptr ? "-" : cell(field, *side));

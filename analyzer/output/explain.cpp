@@ -81,7 +81,7 @@ class Commands {
     /// Of a name that cannot be typed, the ranking as far as the function.
     std::string about(const score::FunctionRow& row) const {
         constexpr std::size_t kLongestName = 100;
-        const std::string name = score::qualified_name(row.module, row.name);
+        const std::string& name = row.shown;
         const bool typed = name.size() <= kLongestName && name.find_first_of("*?") == std::string::npos &&
                            printable(name) == name;
         return typed ? with({"--function", name}) : with({"--top", fmt::format("{}", row.rank)});
@@ -237,7 +237,7 @@ class Explanation {
         section("Ranking", ranking_command());
         for (const score::FunctionRow& row : rows_)
             item(fmt::format(
-                "{}: {}{}", score::qualified_name(row.module, row.name),
+                "{}: {}{}", row.shown,
                 row.unknown() ? "no score"
                               : fmt::format("score {}{}, 95 %: {}, {} lost in {} calls", score_mark(row),
                                             score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),

@@ -50,9 +50,9 @@ FindingText finding_text(const hints::Analysis& analysis, const hints::Finding& 
     const score::FunctionRow& row = analysis.report.functions[finding.row];
     const score::FunctionRow& called = analysis.report.functions[finding.called];
     FindingText text;
-    text.title = fmt::format("{}{}: {}", score::qualified_name(called.module, called.name),
-                             finding.row == finding.called ? "" : " (in " + row.name + ")",
-                             loss_sentence(finding, row));
+    text.title =
+        fmt::format("{}{}: {}", called.shown, finding.row == finding.called ? "" : " (in " + row.name + ")",
+                    loss_sentence(finding, row));
     if (const std::string where = where_text(finding, symbols); !where.empty()) text.lines.push_back(where);
     if (!finding.cause) {
         text.lines.emplace_back("no possible cause is known: too few calls were seen");

@@ -10,7 +10,7 @@ namespace rdam::output {
 namespace {
 
 std::string name_of(const score::FunctionRow& row) {
-    return printable(score::qualified_name(row.module, row.name));
+    return printable(row.shown);
 }
 
 }  // namespace

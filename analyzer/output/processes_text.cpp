@@ -204,8 +204,7 @@ class ProcessesWriter {
     }
 
     static std::string name_of(const score::OverallFunction& row) {
-        return printable(score::qualified_name(row.module, row.name) +
-                         (row.file.empty() ? "" : " (" + row.file + ")"));
+        return printable(row.shown + (row.file.empty() ? "" : " (" + row.file + ")"));
     }
 
     void functions() {

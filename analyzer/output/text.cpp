@@ -27,7 +27,7 @@ namespace {
 constexpr double kSmallShare = 0.05;
 
 std::string function_name(const score::FunctionRow& row) {
-    return printable(score::qualified_name(row.module, row.name));
+    return printable(row.shown);
 }
 
 /// Of a C++ template's name in a line.

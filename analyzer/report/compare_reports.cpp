@@ -135,6 +135,9 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         return std::tuple{-std::abs(x.change), -lost(x), x.name, x.module} <
                std::tuple{-std::abs(y.change), -lost(y), y.name, y.module};
     });
+    const std::vector<std::string> names = shown_names(rows);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        rows[i].shown = names[i];
     return rows;
 }
 

@@ -21,6 +21,7 @@ enum class DiffVerdict : std::uint8_t {
 struct DiffRow {
     std::string name;
     std::string module;              ///< b's, if it is there
+    std::string shown = {};          ///< shown_names()
     std::string file;                ///< FunctionIdentity
     const FunctionRow* a = nullptr;  ///< of the reports that were compared; null: not called there
     const FunctionRow* b = nullptr;

@@ -314,6 +314,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.function = function;
     row.name = info.name;
     row.module = info.module;
+    row.shown = context.shown[function];
     row.source = info.source;
     row.partner = info.partner;
     // Nobody adds a line to a system library.

@@ -33,6 +33,7 @@ struct RowContext {
     double ns_per_tick = 1;
     std::uint64_t run_begin = 0;  ///< ticks
     std::size_t max_sequences = 0;
+    std::vector<std::string> shown;                          ///< by function: shown_names()
     std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
     std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
 

@@ -112,6 +112,9 @@ OverallReport merge_reports(std::span<const Report> reports) {
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.file);
     });
     rank(overall.functions);
+    const std::vector<std::string> names = shown_names(overall.functions);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        overall.functions[i].shown = names[i];
     return overall;
 }
 

@@ -20,6 +20,7 @@ struct ProcessShare : Scored {
 /// interval, `floor` and reservations are that process's.
 struct OverallFunction : Scored {
     std::string name, module;
+    std::string shown = {};      ///< shown_names()
     std::string file;            ///< FunctionIdentity
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
     std::string by_design = {};  ///< FunctionRow::by_design

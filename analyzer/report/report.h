@@ -14,8 +14,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
@@ -251,6 +255,7 @@ struct Bar {
 struct FunctionRow : Scored {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
+    std::string shown = {};  ///< shown_names()
 
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/report/ranking.h)
     bool partner = false;        ///< nobody has listed it (trace::FunctionInfo::partner)
@@ -486,5 +491,21 @@ struct Report {
 
 /// `module:name`, or the name alone where no module is known.
 std::string qualified_name(const std::string& module, const std::string& name);
+
+/// The names of functions as they are shown, in the same order: the name alone, and `module:name` where
+/// functions of several modules have it. Each has a `module` and a `name`.
+template <std::ranges::forward_range Functions>
+std::vector<std::string> shown_names(const Functions& functions) {
+    std::map<std::string_view, std::string_view> modules;
+    std::set<std::string_view> ambiguous;
+    for (const auto& function : functions)
+        if (modules.try_emplace(function.name, function.module).first->second != function.module)
+            ambiguous.insert(function.name);
+    std::vector<std::string> names;
+    for (const auto& function : functions)
+        names.push_back(ambiguous.contains(function.name) ? qualified_name(function.module, function.name)
+                                                          : function.name);
+    return names;
+}
 
 }  // namespace rdam::score

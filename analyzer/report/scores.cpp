@@ -296,7 +296,8 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
                .all_lives = lives_.all,
                .ns_per_tick = ns_per_tick_,
                .run_begin = facts_.run_begin.value_or(lives_.begin),
-               .max_sequences = max_sequences} {
+               .max_sequences = max_sequences,
+               .shown = shown_names(facts_.info.functions)} {
     count_stacks(context_);
 }
 

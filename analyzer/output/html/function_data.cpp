@@ -396,7 +396,7 @@ std::string thread_name(const score::ThreadRow& thread) {
 }
 
 Json row_json(const score::FunctionRow& row) {
-    Json out{{"name", page_name(row.module, row.name)},
+    Json out{{"name", page_name(row.shown)},
              {"standing", standing_name(score::standing(row))},
              {"why", page_text(row.by_design)},
              {"mark", score_mark(row)},

@@ -121,9 +121,4 @@ inline std::string page_name(std::string_view name) {
     return page_text(name, kLongestPageName);
 }
 
-/// `module:name`.
-inline std::string page_name(const std::string& module, const std::string& name) {
-    return score::qualified_name(page_name(module), page_name(name));
-}
-
 }  // namespace rdam::output

@@ -32,7 +32,7 @@ std::vector<const score::Report*> pointers_to(std::span<const score::Report> rep
 using Shown = std::vector<std::reference_wrapper<const score::OverallFunction>>;
 
 Json function_json(const score::OverallFunction& row) {
-    Json out{{"name", page_name(row.module, row.name)},
+    Json out{{"name", page_name(row.shown)},
              {"standing", standing_name(score::standing(row))},
              {"why", page_text(row.by_design)},
              {"mark", score_mark(row)},
@@ -83,8 +83,7 @@ Json process_json(const PageProcesses& processes, std::size_t process, const Pro
              {"calls", report.counts.calls},
              {"lost", nanoseconds(loss.lost_ns)}};
     if (loss.highest != nullptr)
-        out.update(
-            {{"highest", page_name(loss.highest->module, loss.highest->name)}, {"rdam", finite(loss.rdam)}});
+        out.update({{"highest", page_name(loss.highest->shown)}, {"rdam", finite(loss.rdam)}});
     const auto page = std::ranges::find(processes.with_page, process);
     if (page != processes.with_page.end()) out["run"] = page - processes.with_page.begin();
     if (processes.all.overall.short_lived[process]) out["short"] = true;

@@ -187,11 +187,10 @@ std::size_t inside(std::size_t width) {
 Content ignored_content(const trace::TraceInfo& info, const std::vector<std::uint32_t>& ignored,
                         std::size_t width) {
     Content content{.head = {line("Ignored functions", Look::strong)}};
+    const std::vector<std::string> names = score::shown_names(info.functions);
     for (const std::uint32_t f : ignored) {
-        const trace::FunctionInfo& function = info.functions[f];
         content.choices.push_back(content.lines.size());
-        content.lines.push_back(
-            line(cut(printable(score::qualified_name(function.module, function.name)), inside(width))));
+        content.lines.push_back(line(cut(printable(names[f]), inside(width))));
     }
     if (ignored.empty()) content.lines.push_back(line("none", Look::faint));
     return content;

@@ -159,7 +159,7 @@ Look look_of_score(double score, double threshold) {
 }
 
 std::string function_name(const score::FunctionRow& row) {
-    return printable(score::qualified_name(row.module, row.name));
+    return printable(row.shown);
 }
 
 std::string calls(const score::FunctionRow& row, std::uint64_t count) {
