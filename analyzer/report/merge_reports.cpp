@@ -70,6 +70,7 @@ Report without_details(Report report) {
         row.callers = {};
         row.sample = {};
     }
+    report.names = {};
     report.patterns = {};
     report.paths = {};
     report.course = {};

@@ -466,6 +466,7 @@ struct Report {
     LeftOut left_out;
     std::vector<std::string> remarks;
     std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
+    std::vector<std::string> names = {};        ///< of TraceInfo::functions: shown_names()
     std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
     std::vector<ThreadRow> threads;             ///< in the order of the trace
     std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module

@@ -306,6 +306,7 @@ Report Scores::without_rows() const {
     report.threshold = settings_.threshold;
     report.comparison = settings_.comparison;
     report.begin = context_.run_begin;
+    report.names = context_.shown;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
     RecordingCost cost;
     // What another tool costs is not known.

@@ -32,7 +32,7 @@ std::string change_of(const PageInput& input) {
 Json diff_rows(const PageInput& input, const PageLimits& limits) {
     Json out = Json::array();
     for (const score::DiffRow& row : input.diff.first(std::min(input.diff.size(), limits.rows)))
-        out.push_back({{"name", page_name(row.module, row.name)},
+        out.push_back({{"name", page_name(row.shown)},
                        {"verdict", verdict_name(row.verdict)},
                        {"scored", row.scored},
                        {"recorded_in_both", row.recorded_in_both},
@@ -121,7 +121,7 @@ std::size_t columns_of(Fields<Row> fields) {
 }
 
 std::string function_name(const score::FunctionRow& row) {
-    return page_name(row.module, row.name);
+    return page_name(row.shown);
 }
 
 std::string findings_html(const std::vector<FindingText>& texts, const std::string& verdict) {
@@ -202,7 +202,7 @@ std::string overall_html(const PageProcesses& processes, const PageLimits& limit
     return "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of "
            "all processes lost.</p>\n" +
            ranking_html(overall_fields(), processes.all.overall.functions, limits,
-                        [](const score::OverallFunction& row) { return page_name(row.module, row.name); });
+                        [](const score::OverallFunction& row) { return page_name(row.shown); });
 }
 
 std::string hints_html(const PageRun& run, const PageLimits& limits) {
@@ -229,8 +229,7 @@ std::string diff_html(const PageInput& input, const PageLimits& limits) {
     out += "</tr></thead>\n<tbody>\n";
     for (const score::DiffRow& row :
          input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript}))) {
-        out += "<tr>" + cell_html(page_name(row.module, row.name), false) +
-               cell_html(verdict_in_words(row), false);
+        out += "<tr>" + cell_html(page_name(row.shown), false) + cell_html(verdict_in_words(row), false);
         for (const Field<score::FunctionRow>& field : compared_fields())
             for (const score::FunctionRow* side : {row.a, row.b})
                 out += cell_html(side == nullptr ? "-" : cell(field, *side));

@@ -58,8 +58,7 @@ class Names {
 };
 
 std::string function_name(const PageRun& run, std::uint32_t function) {
-    const trace::FunctionInfo& info = run.info.functions[function];
-    return page_name(info.module, info.name);
+    return page_name(run.analysis.report.names[function]);
 }
 
 /// By index into Report::threads: its row; those that lost most have one of their own.
@@ -385,7 +384,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
                        : 0;
         };
-        out.push_back({{"function", page_name(row.module, row.name)},
+        out.push_back({{"function", page_name(row.shown)},
                        {"rank", row.rank},
                        {"thread", thread_name(run.analysis.report.threads[window.thread])},
                        {"begin", nanoseconds(clock.since_begin(window.begin))},
