@@ -47,6 +47,7 @@ score::FunctionRow function(const std::string& name, double rdam, double low, do
     score::FunctionRow row;
     row.name = name;
     row.module = "app";
+    row.shown = row.name;
     row.rdam = rdam;
     row.rdam_low = low;
     row.rdam_high = high;
@@ -167,11 +168,11 @@ TEST_CASE("a finding of several processes is told once, of the process that lost
         several.find(i, true);
     const std::string text = several.text();
     CHECK_THAT(text,
-               Catch::Contains("  1. app:f: a thread lost 500 µs, 50 % of its life") &&
+               Catch::Contains("  1. f: a thread lost 500 µs, 50 % of its life") &&
                    Catch::Contains(
                        "     in #3, which lost most by it, and in 2 other processes: 1.20 ms in all\n") &&
-                   Catch::Contains("  2. app:g: ") && Catch::Contains("     in #2 alone\n"));
-    CHECK(text.find("app:f: a thread lost 400") == std::string::npos);
+                   Catch::Contains("  2. g: ") && Catch::Contains("     in #2 alone\n"));
+    CHECK(text.find("f: a thread lost 400") == std::string::npos);
     CHECK(text.find("Findings") < text.find("process  "));
     const auto json = nlohmann::json::parse(several.json());
     CHECK(json["findings"] == nlohmann::json::parse(R"([{"process": 2, "finding": 0, "processes": [0, 2, 3],
@@ -198,7 +199,7 @@ TEST_CASE("before and after: how long, and a change of counts is not the same", 
     const std::string text = output::diff_text(diff, {});
     CHECK_THAT(text, Catch::Contains("before: old.bin: ") && Catch::Contains("after: new.bin: ") &&
                          Catch::Contains("The run took 1.00 ms before and 500 µs after: 0.50 × as long.\n") &&
-                         Catch::Contains("~ same, 0.0054 × the calls  app:f "));
+                         Catch::Contains("~ same, 0.0054 × the calls  f "));
     CHECK(text.find("The run took") < text.find("change "));
     const auto json = nlohmann::json::parse(output::diff_json(diff, 0))["diff"][0];
     CHECK(json["calls_factor"].get<double>() == Approx(875.0 / 161'668));

@@ -53,7 +53,8 @@ struct PageCase {
         info.functions.push_back(function);
         score::FunctionRow& row = analysis.report.functions.emplace_back();
         row.function = number;
-        row.name = row.module = row.source = name;
+        row.name = row.shown = row.module = row.source = name;
+        analysis.report.names.push_back(name);
         row.rdam = 0.9 / (1 + number);
         row.occurrences = row.outermost = 5;
         row.lost_ns = 1000;

@@ -141,7 +141,7 @@ TEST_CASE("names of ignored functions do no harm") {
     info.functions.resize(2);
     info.functions[1].name = "evil\x1b[2J";
     info.functions[1].module = "app";
-    CHECK(plain_text(ignored_content(info, {1}, 80).lines[0]) == "app:evil\\x1b[2J");
+    CHECK(plain_text(ignored_content(info, {1}, 80).lines[0]) == "evil\\x1b[2J");
     CHECK(ignored_content(info, {}, 80).choices.empty());
 }
 

@@ -147,7 +147,7 @@ Content page_content(const PageFacts& facts, Tab tab, std::size_t width) {
     content.follows_cursor = false;
 
     const score::FunctionRow& row = facts.page.row;
-    content.head.push_back(line(function_name(row), Look::strong));
+    content.head.push_back(line(printable(score::qualified_name(row.module, row.name)), Look::strong));
     content.head.push_back(tab_line(tab));
     std::vector<Line> numbers;
     for (std::string& text : flowing(facts_of(row), inner))

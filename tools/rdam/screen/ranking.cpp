@@ -142,7 +142,9 @@ std::vector<const Row*> ranked(const score::Report& report, Order order, const s
     std::vector<const Row*> rows;
     const std::string wanted = lower_case(filter);
     for (const Row& row : report.functions)
-        if (lower_case(function_name(row)).find(wanted) != std::string::npos) rows.push_back(&row);
+        if (lower_case(printable(score::qualified_name(row.module, row.name))).find(wanted) !=
+            std::string::npos)
+            rows.push_back(&row);
     const auto by = [&](auto less) { std::ranges::stable_sort(rows, less); };
     if (order == Order::score) by([](const Row* a, const Row* b) { return a->rank < b->rank; });
     if (order == Order::lost) by([](const Row* a, const Row* b) { return a->lost_ns > b->lost_ns; });
