@@ -46,7 +46,16 @@ class FindingSearch {
 
     bool scores(const Row& row) const { return !row.unknown() && row.rdam >= report_.threshold; }
 
-    bool is_worth_it(const Row& row) const { return scores(row) && score::says_something(row); }
+    /// It has lost something even at the lower end of its interval: of a few bursts in a few windows, a score of
+    /// 1 may be one of 0.
+    bool is_sure(const Row& row) const {
+        constexpr double kLeastPart = 0.25;
+        return row.rdam_low >= kLeastPart * report_.threshold;
+    }
+
+    bool is_worth_it(const Row& row) const {
+        return scores(row) && is_sure(row) && score::says_something(row);
+    }
 
     /// The largest losses first. A lock and its slow path are one, with the figures of the lock if it scores.
     void choose_candidates() {
@@ -288,6 +297,13 @@ class FindingSearch {
             at_floor > 0)
             text += fmt::format("; {} so much, as constant work would", counted(at_floor, "scores", "score"));
         text += ".";
+        if (const std::uint64_t unsure = count(
+                [&](const Row& row) { return scores(row) && !is_sure(row) && score::says_something(row); });
+            unsure > 0)
+            text += fmt::format(" The {} higher, but may be nearly 0 by {}: too few of the calls were seen.",
+                                unsure == 1 ? "score of 1 function is"
+                                            : fmt::format("scores of {} functions are", grouped(unsure)),
+                                unsure == 1 ? "its interval" : "their intervals");
         if (const std::uint64_t bounds = count([&](const Row& row) {
                 return !row.unknown() && row.lower_bound && !scores(row) && score::says_something(row) &&
                        row.rdam_high >= report_.threshold;

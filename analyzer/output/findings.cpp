@@ -16,7 +16,12 @@ constexpr double kMostOfLoss = 0.5;
 /// Which threads, and how much of the worst one's life. `row`: with the figures.
 std::string loss_sentence(const hints::Finding& finding, const score::FunctionRow& row) {
     const std::string mark = score_mark(row);
-    const std::string share = (mark == kBoundMark ? "at least " : "") + percent(row.rdam);
+    // The mark is about the minimum; what the sample leaves open may be more.
+    constexpr double kNearly = 0.9;
+    const char* const bound = mark != kBoundMark                   ? ""
+                              : row.rdam_low >= kNearly * row.rdam ? "at least "
+                                                                   : "about ";
+    const std::string share = bound + percent(row.rdam);
     const std::string score = fmt::format("score {}{}, 95 %: {}", mark, score_text(row.rdam),
                                           interval_text(row.rdam_low, row.rdam_high));
     if (finding.loser_tids.size() <= 1)

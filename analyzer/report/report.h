@@ -494,7 +494,7 @@ struct Report {
 std::string qualified_name(const std::string& module, const std::string& name);
 
 /// The names of functions as they are shown, in the same order: the name alone, and `module:name` where
-/// functions of several modules have it. Each has a `module` and a `name`.
+/// functions of several modules have it, and of regions. Each has a `module` and a `name`.
 template <std::ranges::forward_range Functions>
 std::vector<std::string> shown_names(const Functions& functions) {
     std::map<std::string_view, std::string_view> modules;
@@ -504,8 +504,9 @@ std::vector<std::string> shown_names(const Functions& functions) {
             ambiguous.insert(function.name);
     std::vector<std::string> names;
     for (const auto& function : functions)
-        names.push_back(ambiguous.contains(function.name) ? qualified_name(function.module, function.name)
-                                                          : function.name);
+        names.push_back(function.module == trace::kRegionModule || ambiguous.contains(function.name)
+                            ? qualified_name(function.module, function.name)
+                            : function.name);
     return names;
 }
 

@@ -121,7 +121,7 @@ class LoopRests {
   public:
     explicit LoopRests(const trace::TraceInfo& info) {
         for (const trace::FunctionInfo& function : info.functions)
-            tells_.push_back(function.name == "loop's rest" && function.module == "region" &&
+            tells_.push_back(function.name == "loop's rest" && function.module == trace::kRegionModule &&
                              function.parameters.size() == 1 &&
                              function.parameters.front().name == "iterations");
         any_ = std::ranges::find(tells_, true) != tells_.end();

@@ -139,6 +139,9 @@ struct StackInfo {
 };
 
 /// How often a thread has called a function, recorded or not.
+/// FunctionInfo::module of what a program itself begins and ends (rdam.h).
+inline constexpr std::string_view kRegionModule = "region";
+
 struct CallCount {
     std::uint32_t function = 0;
     std::uint64_t calls = 0;

@@ -112,6 +112,18 @@ TEST_CASE("What waits by design, is at its floor or is not known is no finding, 
           "threads' lives or more.");
 }
 
+TEST_CASE("What may have lost nearly nothing is no finding, and the verdict says so") {
+    Losses made;
+    auto& row = made.function("bursts", 1);
+    row.rdam_low = 0.04;
+    CHECK(made.findings().all.empty());
+    CHECK_THAT(made.findings().verdict,
+               Catch::Contains(" The score of 1 function is higher, but may be nearly 0 by its "
+                               "interval: too few of the calls were seen."));
+    row.rdam_low = 0.06;
+    CHECK(made.findings().all.size() == 1);
+}
+
 TEST_CASE("A verdict tells how much recorded calls cover, and that lower bounds may be higher") {
     Losses made;
     auto& row = made.function("work", 0.1);

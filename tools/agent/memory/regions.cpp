@@ -32,6 +32,8 @@ std::vector<std::string> split(const std::string& names) {
     return parts;
 }
 
+static_assert(trace::kRegionModule == kRegionModule);  // the list's word for it is the trace's
+
 }  // namespace
 
 trace::FunctionInfo describe_region(const shm::Region& region) {
