@@ -425,7 +425,7 @@ std::vector<std::string> hint_sentences(const score::FunctionRow& row, const hin
 Json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,
                   const PageLimits& limits) {
     const hints::FunctionHints& found = run.analysis.of(row);
-    Json out{{"source", page_name(row.source)},
+    Json out{{"source", page_name(row.source.empty() ? row.module : row.source)},
              {"hints", hint_sentences(row, found.hints)},
              {"bars", bars_json(row)},
              {"by_thread", thread_shares(run, row, limits)},
