@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "analyzer/output/fields.h"
+#include "analyzer/report/compare_reports.h"
 #include "tools/base/units.h"
 
 namespace rdam::output {
@@ -91,13 +92,14 @@ std::vector<FindingText> finding_texts(const hints::Analysis& analysis, Symbols&
 
 void SharedFindings::add(const hints::Analysis& analysis, Symbols& symbols) {
     const std::size_t process = processes_++;
+    const std::string program = score::program_of(analysis.report);
     threshold_ = analysis.report.threshold;
     has_verdict_ = has_verdict_ || !analysis.findings.verdict.empty();
     for (std::size_t i = 0; i < analysis.findings.all.size(); ++i) {
         const hints::Finding& finding = analysis.findings.all[i];
         const score::FunctionRow& row = analysis.report.functions[finding.row];
         const score::FunctionRow& called = analysis.report.functions[finding.called];
-        Candidate& candidate = by_function_[score::qualified_name(called.module, called.name)];
+        Candidate& candidate = by_function_[{program, score::qualified_name(called.module, called.name)}];
         SharedFinding& shared = candidate.shared;
         if (shared.processes.empty() || shared.processes.back() != process)
             shared.processes.push_back(process);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/hints/hints.h"
@@ -31,7 +32,7 @@ struct SharedFinding {
     double lost_ns = 0;                       ///< in all of them
 };
 
-/// Of several processes, added one after the other. Findings in the same function are one.
+/// Of several processes, added one after the other. Findings in the same function of a program are one.
 class SharedFindings {
   public:
     void add(const hints::Analysis& analysis, Symbols& symbols);
@@ -47,7 +48,7 @@ class SharedFindings {
         double most_ns = 0;  ///< in the process that `shared` is told of
     };
 
-    std::map<std::string, Candidate> by_function_;
+    std::map<std::pair<std::string, std::string>, Candidate> by_function_;  ///< of each program
     std::size_t processes_ = 0;
     double threshold_ = 0;
     bool has_verdict_ = false;

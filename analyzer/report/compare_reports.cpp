@@ -11,7 +11,6 @@
 #include "tools/base/files.h"
 
 namespace rdam::score {
-namespace {
 
 std::string program_of(const Report& report) {
     const trace::ProcessInfo& process = report.process;
@@ -19,6 +18,8 @@ std::string program_of(const Report& report) {
         return std::string{file_name(process.executable)};
     return std::string{file_name(process.command.front())};  // formats of other tools have no more
 }
+
+namespace {
 
 // A new build often has another file name; the module of the program itself is therefore the empty one.
 std::string module_of(const Report& report, const FunctionRow& row) {

@@ -18,6 +18,9 @@ enum class DiffVerdict : std::uint8_t {
     only_b,
 };
 
+/// The file name of the program; empty: it is not known.
+std::string program_of(const Report& report);
+
 struct DiffRow {
     std::string name;
     std::string module;              ///< b's, if it is there

@@ -179,6 +179,14 @@ TEST_CASE("a finding of several processes is told once, of the process that lost
         "lost_ns": 1200000.0}, {"process": 1, "finding": 0, "processes": [1], "lost_ns": 200000.0}])"));
     CHECK_FALSE(json.contains("verdict"));
 
+    // A lock of another program is another lock.
+    Several two{{report_with({function("f", 0.3, 0.2, 0.4)}),
+                 report_with({function("f", 0.5, 0.4, 0.6)}, "/bin/other")}};
+    two.find(0, true);
+    two.find(1, true);
+    CHECK_THAT(two.text(), Catch::Contains("  1. f: a thread lost 500 µs") &&
+                               Catch::Contains("  2. f: a thread lost 300 µs"));
+
     Several calm{{report_with({function("f", 0.1, 0.1, 0.1)}), report_with({function("f", 0.1, 0.1, 0.1)})}};
     calm.find(0, false);
     calm.find(1, false);
