@@ -191,7 +191,9 @@ bool counts_far(const shm::PlannedFunction& function) {
 
 /// Bytes right before the moved code of a gated function.
 std::uint32_t gate_size(const shm::PlannedFunction& function) {
-    return kGateCode + (counts_far(function) ? kFarCountCode : kCountCode);
+    const std::uint32_t counter = call_counter_of(function.number);
+    if (counter == kNoCallCounter) return kGateCode;
+    return kGateCode + (is_far(counter) ? kFarCountCode : kCountCode);
 }
 
 /// From the island to the moved code: the gate ends where that begins.
@@ -199,11 +201,15 @@ std::uint32_t before_code(const shm::PlannedFunction& function) {
     return kIslandSize + (is_gated(function) ? aligned(gate_size(function)) : 0);
 }
 
-/// Functions that the user has marked come first: under a budget every function is gated.
+/// Functions that the user has marked come first: under a budget every function is gated. The number of a
+/// function that has a counter is never given to another one, so that libraries that come and go get no more of
+/// them than these: they would run out of numbers.
 void give_call_counters(const shm::PlannedFunction* functions, std::uint32_t count) {
+    constexpr std::uint32_t kMostOnceRunning = 2048;
     for (const bool marked : {true, false})
         for (std::uint32_t i = 0; i < count; ++i)
-            if (is_gated(functions[i]) && (functions[i].sampled != 0) == marked)
+            if (is_gated(functions[i]) && (functions[i].sampled != 0) == marked &&
+                (!globals.patched || globals.call_counters.load() < kMostOnceRunning))
                 give_call_counter(functions[i].number);
 }
 
@@ -243,7 +249,7 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
         const std::uint32_t counter = call_counter_of(function.number);
         if (is_far(counter))
             write_far_count(code - gate_size(function), displacement_of_far(), offset_of_far(counter));
-        else
+        else if (counter != kNoCallCounter)
             write_count(code - gate_size(function), displacement_of(counter));
     }
     return place_code(area, function, code);

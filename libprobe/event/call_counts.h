@@ -21,7 +21,7 @@ std::uint32_t give_call_counter(std::uint32_t function);
 /// kNoCallCounter: it has none.
 std::uint32_t call_counter_of(std::uint32_t function);
 inline bool is_far(std::uint32_t counter) {
-    return counter >= shm::kNearCounters;
+    return counter >= shm::kNearCounters && counter != kNoCallCounter;
 }
 /// From any thread's thread pointer to its counter, a near one.
 std::uint32_t displacement_of(std::uint32_t counter);
