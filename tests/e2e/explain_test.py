@@ -118,20 +118,20 @@ class Explain(Case):
         found, table = text.index("\nFindings\n"), text.index("\n", text.index("  95 %"))
         self.assertLess(found, table)
         title = text[found:].splitlines()[2]
-        self.assertTrue(title.startswith(f"  1. {first['module']}:{first['name']}: {first['losers']} lost "), title)
+        self.assertTrue(title.startswith(f"  1. {first['name']}: {first['losers']} lost "), title)
         self.assertRegex(title, rf"score [!≥]*{first['rdam']:.3f}")
         self.assertEqual(text[found:table].count("\n     try: "), len(report["findings"]))
 
     def check_page(self, first: dict):
         """The findings come before all facts, with scripts and without."""
         page = self.succeeded(self.rdam("report", "-o", "-", "trace.bin")).stdout.decode()
-        title = page.index(html.escape(f"{first['module']}:{first['name']}: {first['losers']} lost "))
+        title = page.index(html.escape(f"{first['name']}: {first['losers']} lost "))
         self.assertLess(title, page.index("<dl>"))
         self.assertLess(page.index("<h1>"), title)
         data = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])
         run = data["runs"][0]
         self.assertEqual(len(run["findings"]), len(self.analyze()["findings"]))
-        self.assertEqual(run["functions"][run["findings"][0]["rank"] - 1]["name"], f"{first['module']}:{first['name']}")
+        self.assertEqual(run["functions"][run["findings"][0]["rank"] - 1]["name"], f"{first['name']}")
         self.assertEqual(run["verdict"], "")
 
     def check_explanation(self, first: dict, report: dict, with_commands: bool):

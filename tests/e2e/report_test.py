@@ -122,7 +122,7 @@ class Report(Case):
         self.assertNotIn("Ignored", dict(processes["facts"]))
         outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
         self.assertIn("5 processes of orders", outside)
-        self.assertIn("orders:serve", outside)
+        self.assertIn("serve", outside)
 
     def test_two_processes_of_a_run_are_not_compared(self):
         traces = self.record_processes(300, 600)

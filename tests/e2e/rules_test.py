@@ -271,7 +271,7 @@ class Page(Rules):
 
     def sequences_in(self, text: str) -> list[str]:
         """Names and occurrences of sequences, and which rules are in force; without what differs from compiler to compiler."""
-        found = re.findall(r"^rdam: rules: .*$|  deliver.*? {2,}\d+ ", text, re.MULTILINE)
+        found = re.findall(r"^rdam: rules: .*$|  deliver[(\[].*? {2,}\d+ ", text, re.MULTILINE)
         return sorted(re.sub(r"0x[0-9a-f]+|(?<=at )\S*/|(?<=\.c:)\d+", "#", " ".join(line.split()))
                       for line in found)
 

@@ -67,7 +67,7 @@ class Processes(Several):
         text = self.rdam("analyze", "--top", "0", *self.traces()).stdout.decode()
         self.assertTrue(text.startswith("2 processes of 1 run\n"), text)
         self.assertIn("Score in each process", text)
-        self.assertRegex(text, f"phases:work +{FIRST + IN_CHILD + LAST:,} ")
+        self.assertRegex(text, f"  work +{FIRST + IN_CHILD + LAST:,} ")
         for name in self.traces():
             self.assertIn(name, text)
         self.assertNotIn("second-thread", text)
@@ -228,7 +228,7 @@ class Difference(Several):
         better = self.difference("contended.bin", "alone.bin")["take_turn"]
         self.assertEqual((better["verdict"], better["change"]), ("better", -worse["change"]))
         rows = self.rdam("analyze", "--diff", "alone.bin", "contended.bin").stdout.decode()
-        self.assertRegex(rows, r"\+0\.\d+ +\+0\.\d+ to \+0\.\d+ +worse, 3\.00 × the calls +known_loss:take_turn ")
+        self.assertRegex(rows, r"\+0\.\d+ +\+0\.\d+ to \+0\.\d+ +worse, 3\.00 × the calls +take_turn ")
 
     def test_usage(self):
         for arguments in (("--diff",), ("--diff", "a.bin"), ("--diff", "a.bin", "b.bin", "c.bin"), ("--since", "2x"),
