@@ -22,7 +22,7 @@ def verdicts_in(text: str) -> dict[str, str]:
     """By function; empty where there is none. Figures differ from run to run."""
     found = {}
     for line in text.splitlines():
-        if match := re.match(r" +≥?!?\d\.\d{3} +\S+ \S+ +app:(\w+) ", line):
+        if match := re.match(r" +≥?!?\d\.\d{3} +\S+ \S+ +(\w+) ", line):
             found[match[1]] = next((verdict for verdict in VERDICTS if line.endswith(verdict)), "")
     return found
 

@@ -92,7 +92,7 @@ class Planted(Case):
     def test_text(self):
         self.record(next(cause for cause in CAUSES if cause.name == "parameter"))
         text = self.rdam("analyze", "trace.bin").stdout.decode()
-        self.assertIn("\nPossible causes\n  planted:work\n", text)
+        self.assertIn("\nPossible causes\n  work\n", text)
         self.assertIn("--key 'work:second'", text)
 
 

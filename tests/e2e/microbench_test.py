@@ -102,7 +102,7 @@ class Microbench(Case):
             outputs.append(done.stdout.decode())
         self.assertEqual([output.count('"mean_ns"') for output in outputs], [4, 1, 0])
         self.assertEqual(re.findall('"operation":"(.*?)"', outputs[0]), ["shared_increment", "shared_store"] * 2)
-        self.assertEqual(len(re.findall(r"(?m):wait_for_others +[\d,]+ ", outputs[2])), 4, outputs[2])
+        self.assertEqual(len(re.findall(r"(?m) wait_for_others +[\d,]+ ", outputs[2])), 4, outputs[2])
 
     def test_sweep(self):
         points = self.record("lock_increment", "lock", "--threads", 2, "--iterations", 100, "--delay", "1us..100us/3")
