@@ -104,7 +104,8 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     take_off_slowing();
     add_known_to(loss);
     // In which of the calls inside it a function was preempted is not known.
-    self.add_known(more_waits(), variance_of_waits());
+    const double inside = waits != nullptr ? expansion() * sum(waits->inside) : 0;
+    self.add_known(more_waits() - std::min(self.lost() - inside, 0.0), variance_of_waits());
     time += more();
     if (waits != nullptr && outermost <= 0) outermost = as_double(waits->calls);
     lost_in_clusters.resize(estimate->clusters());
@@ -121,8 +122,7 @@ void FunctionSums::take_off_slowing() {
     double taken = sum(clusters), lost = 0;
     for (const double each : lost_in_clusters)
         lost += each;
-    double elsewhere = waits != nullptr ? sum(waits->inside) : 0;
-    if (off != nullptr) elsewhere += sum(off->preempted_inside) + sum(off->blocked_inside);
+    const double elsewhere = known_inside();
     const auto of_loss = [&](double ticks) {
         return expansion() * std::clamp(ticks, 0.0, std::max(lost - elsewhere, 0.0));
     };
@@ -181,6 +181,12 @@ OffTime FunctionSums::off_known(double ns_per_tick) const {
             blocked_part < 0 ? expansion() * sum(off->blocked_inside) : blocked_part * off->blocked;
     }
     return {blocked_ticks * ns_per_tick, preempted_ticks * ns_per_tick};
+}
+
+double FunctionSums::known_inside() const {
+    double inside = waits != nullptr ? sum(waits->inside) : 0;
+    if (off != nullptr) inside += sum(off->preempted_inside) + sum(off->blocked_inside);
+    return inside;
 }
 
 double FunctionSums::more_waits() const {

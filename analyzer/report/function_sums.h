@@ -2,6 +2,7 @@
 // them apart from these.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,8 +44,13 @@ struct FunctionSums {
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
     /// How long the thread was off the processors in the function's calls since that is sampled in windows.
     OffTime off_known(double ns_per_tick) const;
-    /// What is known apart from the windows, to a loss that they say.
-    void add_known_to(Loss& of_windows) const { of_windows.add_known(more(), more_variance()); }
+    /// What is known apart from the windows, to a loss that they say. Of that, the rest is no less than nothing:
+    /// what short calls seem to have lost less than nothing, as the clock erred, diminishes no wait.
+    void add_known_to(Loss& of_windows) const {
+        const double rest = of_windows.lost() - expansion() * known_inside();
+        of_windows.add_known(more() - std::min(rest, 0.0), more_variance());
+        if (waits != nullptr) of_windows.set_sure(waits->time);
+    }
     /// Of Σ (time − m · calls) over all calls, caused by sampling in windows.
     double cluster_variance(double m) const;
 
@@ -63,6 +69,7 @@ struct FunctionSums {
     // What is known of waits, and of times without a processor, beyond what the windows say of them, in all
     // and in each cluster of windows, and by how much that changes a variance from run to run.
     double more() const { return more_waits() + more_preempted() + more_blocked(); }
+    double known_inside() const;  ///< of the calls in windows
     double more_waits() const;
     double more_preempted() const;
     double more_blocked() const;

@@ -53,6 +53,7 @@ void Loss::add(const Loss& other) {
     slack_ += other.slack_;
     error_ += other.error_;
     unsure_ += other.unsure_;
+    sure_ += other.sure_;
 }
 
 void Loss::add(const Distribution& calls, const Base& base) {
@@ -92,10 +93,12 @@ void Loss::multiply(double factor) {
     slack_ *= factor;
     error_ *= factor;
     unsure_ *= factor;
+    sure_ *= factor;
 }
 
 double Loss::low() const {
-    return std::max(lost_ - kNormal95 * std::sqrt(variance_) - error_ - unsure_, 0.0);
+    const double least = std::max(lost_ - error_ - unsure_, std::min(sure_, lost_));
+    return std::max(least - kNormal95 * std::sqrt(variance_), 0.0);
 }
 
 double Loss::high() const {

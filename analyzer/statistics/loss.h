@@ -81,6 +81,8 @@ class Loss {
     /// Adds a loss that is known apart from these calls, with the variance that it has from run to run; below
     /// 0: takes it away.
     void add_known(double lost, double variance);
+    /// So much of it is known for sure: its errors are not those of the rest.
+    void set_sure(double lost) { sure_ = lost; }
     /// Takes `taken` away, where nothing may have to be taken, or `most`: the interval has both ends.
     void take_unsure(double taken, double most);
     /// Adds the variance of an estimate from a sample.
@@ -107,6 +109,7 @@ class Loss {
     double slack_ = 0;   ///< by which the minima may be too high
     double error_ = 0;   ///< by which the clock may have erred, either way
     double unsure_ = 0;  ///< by which it may be too high besides
+    double sure_ = 0;    ///< of lost_
 };
 
 // The score of constant work, which comes from the clock's resolution and the machine's noise.
