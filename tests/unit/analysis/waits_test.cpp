@@ -155,6 +155,20 @@ TEST_CASE("a lock's loss is right though windows see few of its waits", "[waits]
     CHECK(worst_without > 0.1);
 }
 
+TEST_CASE("what short calls seem to have gained, as the clock erred, is not taken from the waits",
+          "[waits]") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Lock lock{kBegin, seed};
+        lock.recording.info.clock.error_ticks = 30;
+        const score::FunctionRow row = lock.row();
+        const double waited = lock.waited / static_cast<double>(kLife);
+        CHECK(row.rdam >= 0.999 * waited);
+        CHECK(row.rdam == Approx(waited).margin(0.01));
+        CHECK(row.rdam_low > waited / 4);
+        CHECK(row.rdam_self >= 0.999 * waited);
+    }
+}
+
 TEST_CASE("waits in calls that were all recorded count once", "[waits]") {
     for (const std::uint64_t since : {kBegin + kLife / 2, std::uint64_t{0}}) {
         const Lock lock{since};
