@@ -19,11 +19,11 @@
     TEN(X, n##0)      \
     TEN(X, n##1)      \
     TEN(X, n##2) TEN(X, n##3) TEN(X, n##4) TEN(X, n##5) TEN(X, n##6) TEN(X, n##7) TEN(X, n##8) TEN(X, n##9)
-#define THOUSAND(X)                                                                                   \
-    HUNDRED(X, 0)                                                                                     \
-    HUNDRED(X, 1)                                                                                     \
-    HUNDRED(X, 2) HUNDRED(X, 3) HUNDRED(X, 4) HUNDRED(X, 5) HUNDRED(X, 6) HUNDRED(X, 7) HUNDRED(X, 8) \
-        HUNDRED(X, 9)
+#define THOUSAND(X) \
+    HUNDRED(X, 0)   \
+    HUNDRED(X, 1)   \
+    HUNDRED(X, 2)   \
+    HUNDRED(X, 3) HUNDRED(X, 4) HUNDRED(X, 5) HUNDRED(X, 6) HUNDRED(X, 7) HUNDRED(X, 8) HUNDRED(X, 9)
 
 static __thread unsigned long sum;
 
