@@ -243,8 +243,8 @@ struct Globals {
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
     std::uint64_t gates[kMaxGateCopies] = {};
     std::uint32_t gate_copies = 0;
-    /// The function of each counter of calls, and what function has which, plus one; a fork child has its
-    /// parent's code, so it has these.
+    /// The function of each counter of calls, and by function one more than the number of its counter, 0: it
+    /// has none. A fork child has its parent's code, so it has these.
     std::uint32_t counted[shm::kCallCounters] = {};
     std::uint16_t counter_of[shm::kMaxFunctions] = {};
     std::atomic<std::uint32_t> call_counters{0};

@@ -7,10 +7,10 @@
 
 namespace rdam::probe {
 
-// What runs before every call of a gated function, recorded or not, is `incq %fs:counter`, `cmpb $0,
-// gate(%rip)`, `jne recorded`. It writes no register and no memory but the counter, which one instruction
+// What runs before every call of a gated function, recorded or not, is `incq %fs:counter` (if the function
+// has a counter, call_counts.h), `cmpb $0, gate(%rip)`, `jne recorded`. It writes no register and no memory but the counter, which one instruction
 // counts up, so no signal comes in between. The flags it changes are dead at a function's entry, and it does
-// not touch the stack. A far counter (call_counts.h) is behind a pointer, which needs a register: `push %r11`,
+// not touch the stack. A far counter is behind a pointer, which needs a register: `push %r11`,
 // `mov %fs:counters, %r11`, `incq counter(%r11)`, `pop %r11`. Below the stack pointer there is nothing of
 // anybody's at a function's entry.
 
