@@ -1,7 +1,9 @@
 /* threads BLOCKS IMAGES: two threads that compute blocks, each by itself, and add up under one lock. Before,
  * one thread smoothes images, every fourth of which is larger. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "work.h"
 
@@ -10,9 +12,12 @@ static int g_blocks;
 
 static void* run(void* argument) {
     struct tally tally = {0, 0};
+    /* The other one takes the lock meanwhile, so that both wait for it again and again. */
+    const struct timespec between = {0, 100000};
     for (int block = 0; block < g_blocks; ++block) {
         compute_block(&tally, block);
         add_under_lock(&g_lock, 20000, 0.5);
+        nanosleep(&between, NULL);
     }
     (void)argument;
     return NULL;

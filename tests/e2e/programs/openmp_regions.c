@@ -4,6 +4,9 @@
 //   openmp_regions moves ROUNDS MOVED MOVERS   so many regions; behind each of the first MOVED ones the last
 //                                              MOVERS threads go to the other one of two processors
 //   openmp_regions kinds                       one of each way in which a region can begin
+//   openmp_regions one                         one region, whose threads end with the process. Those of a pool that
+//                                              ends earlier leave by pthread_exit(), and in a static program its
+//                                              unwinder aborts where main() has just returned
 //   openmp_regions teams                       two regions in each team of a league
 //   openmp_regions forks                       one on each of two processors, and between them one in each of
 //                                              three children, which have not moved
@@ -182,6 +185,8 @@ int main(int count, char** arguments) {
         move(atoi(arguments[2]), atoi(arguments[3]), atoi(arguments[4]));
     else if (strcmp(what, "kinds") == 0)
         kinds();
+    else if (strcmp(what, "one") == 0)
+        begin_one(NULL);
     else if (strcmp(what, "teams") == 0)
         begin_in_teams();
     else if (strcmp(what, "forks") == 0)
