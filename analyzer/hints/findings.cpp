@@ -295,7 +295,8 @@ class FindingSearch {
         if (const std::uint64_t at_floor =
                 count([&](const Row& row) { return scores(row) && score::at_floor(row); });
             at_floor > 0)
-            text += fmt::format("; {} so much, as constant work would", counted(at_floor, "scores", "score"));
+            text += fmt::format("; {} as much, but constant work would, too",
+                                counted(at_floor, "function scores", "functions score"));
         text += ".";
         if (const std::uint64_t unsure = count(
                 [&](const Row& row) { return scores(row) && !is_sure(row) && score::says_something(row); });
@@ -336,25 +337,23 @@ class FindingSearch {
                            output::percent(share_of_lives(*most)), called.name, most->by_design);
     }
 
-    /// Calls of one function may be inside those of another: together they take at least what one of them takes,
-    /// and at most their sum. Calls that were not seen to end may take longer.
+    /// Of all threads together.
     std::string coverage() const {
-        double least = 0, most = 0;
-        bool ended = report_.dropped == 0 && report_.left_out.functions == 0;
-        for (const Row& row : report_.functions) {
-            least = std::max(least, share_of_lives(row));
-            most += share_of_lives(row);
-            ended = ended && !row.unknown() && row.unscored == 0;
+        constexpr double kLittle = 0.5, kAll = 0.995;
+        double least = 0, most = 0, lives = 0;
+        for (const score::ThreadRow& thread : report_.threads) {
+            least += thread.recorded_low * thread.duration_ns;
+            most += thread.recorded_high * thread.duration_ns;
+            lives += thread.duration_ns;
         }
-        most = std::min(most, 1.0);
-        const std::string from = output::percent(least), to = output::percent(most);
-        if (!ended)
-            return least > 0 ? fmt::format(" Recorded calls cover {} of the threads' lives or more.", from)
-                             : "";
-        constexpr double kLittle = 0.5;
+        if (lives <= 0 || (least <= 0 && most >= kAll * lives)) return {};
+        const std::string from = output::percent(least / lives), to = output::percent(most / lives);
+        if (most >= kAll * lives || report_.left_out.functions > 0)
+            return fmt::format(" Recorded calls cover {} of the threads' lives{}.", from,
+                               least < kAll * lives ? " or more" : "");
         return fmt::format(" Recorded calls cover {} of the threads' lives{}.",
                            from == to ? from : from + " to " + to,
-                           most < kLittle ? "; rdam hot lists where the rest is spent" : "");
+                           most < kLittle * lives ? "; rdam hot lists where the rest is spent" : "");
     }
 
     const trace::TraceInfo& info_;

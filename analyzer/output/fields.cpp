@@ -42,6 +42,12 @@ std::string marked(const Row& row) {
     return score_mark(scored_of(row));
 }
 
+/// Of one call.
+template <auto Member, class Row>
+std::string call_time(const Row& row) {
+    return call_time_text(scored_of(row), of<Member>(row));
+}
+
 template <class Row>
 std::string interval(const Row& row) {
     return interval_text(scored_of(row).rdam_low, scored_of(row).rdam_high);
@@ -102,6 +108,11 @@ double by_recorder_ns(const score::ThreadRow& row) {
     return row.off_cpu->recorder_ns;
 }
 
+/// `65–100 %`
+std::string recorded_text(const Life& life) {
+    const std::string least = percent(life.thread.recorded_low), most = percent(life.thread.recorded_high);
+    return least == most ? least : least.substr(0, least.rfind(' ')) + "–" + most;
+}
 double life_ns(const Life& life) {
     return life.thread.duration_ns;
 }
@@ -152,9 +163,9 @@ constexpr Field<F> kFunction[] = {
     {"unscored", "", count, of<&F::unscored>},
     {"sampled", "", flag, of<&F::sampled>},
     {"windowed", "", flag, of<&F::windowed>},
-    {"min_ns", "min", time, of<&S::min_ns>, timed, 5},
-    {"median_ns", "median", time, of<&S::median_ns>, timed, 2},
-    {"p99_ns", "p99", time, of<&S::p99_ns>, timed, 4},
+    {"min_ns", "min", time, of<&S::min_ns>, timed, 5, nullptr, call_time<&S::min_ns>},
+    {"median_ns", "median", time, of<&S::median_ns>, timed, 2, nullptr, call_time<&S::median_ns>},
+    {"p99_ns", "p99", time, of<&S::p99_ns>, timed, 4, nullptr, call_time<&S::p99_ns>},
     {"max_ns", "", time, of<&S::max_ns>, timed},
     {"mean_ns", "", time, of<&F::mean_ns>, timed},
     {"mean_error_ns", "", time, of<&F::mean_error_ns>, timed},
@@ -185,6 +196,7 @@ constexpr Field<Life> kLife[] = {
      life_share_text<by_program_ns>},
     {"by_recorder", "by recorder", share, share_of_life<by_recorder_ns>, nothing, 2, nullptr,
      life_share_text<by_recorder_ns>},
+    {"recorded", "recorded", text, nullptr, nothing, 3, nullptr, recorded_text},
     {"waits_for", "waits most for", text, nullptr, nothing, 0, nullptr, waits_for},
     {"events", "events", count, life_events, nothing, 1, nullptr, events_text},
 };
@@ -205,9 +217,9 @@ constexpr Field<SequenceRow> kSequence[] = {
     {"rdam_high", "", score, of<&S::rdam_high>, known},
     {"", "sequence", name},
     {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate},
-    {"min_ns", "min", time, of<&S::min_ns>},
-    {"median_ns", "median", time, of<&S::median_ns>},
-    {"p99_ns", "p99", time, of<&S::p99_ns>},
+    {"min_ns", "min", time, of<&S::min_ns>, nothing, 0, nullptr, call_time<&S::min_ns>},
+    {"median_ns", "median", time, of<&S::median_ns>, nothing, 0, nullptr, call_time<&S::median_ns>},
+    {"p99_ns", "p99", time, of<&S::p99_ns>, nothing, 0, nullptr, call_time<&S::p99_ns>},
     {"max_ns", "", time, of<&S::max_ns>},
     {"lost_ns", "lost", time, of<&S::lost_ns>, known},
 };
@@ -219,8 +231,8 @@ constexpr Field<ThreadPattern> kPattern[] = {
     {"", "thread", count, nullptr, nothing, 0, nullptr, thread_number},
     {"", "pattern", name},
     {"occurrences", "occurrences", count, of<&S::occurrences>},
-    {"min_ns", "min", time, of<&S::min_ns>},
-    {"median_ns", "median", time, of<&S::median_ns>},
+    {"min_ns", "min", time, of<&S::min_ns>, nothing, 0, nullptr, call_time<&S::min_ns>},
+    {"median_ns", "median", time, of<&S::median_ns>, nothing, 0, nullptr, call_time<&S::median_ns>},
     {"lost_ns", "lost", time, of<&S::lost_ns>},
     {"lower_bound", "", flag, of<&S::lower_bound>},
     {"minimum_alone", "", flag, of<&S::minimum_alone>},
@@ -256,7 +268,7 @@ constexpr Field<F> kCompared[] = {
     {"rdam_all", "lost", share, of<&F::rdam_all>, known, 0, nullptr, nullptr,
      "the share of all threads' lives that was lost in the function."},
     {"lost_per_call_ns", "lost/call", time, ratio<&S::lost_ns, &F::outermost>, timed},
-    {"median_ns", "median", time, of<&S::median_ns>, timed, 1},
+    {"median_ns", "median", time, of<&S::median_ns>, timed, 1, nullptr, call_time<&S::median_ns>},
     {"occurrences", kCalls, count, of<&S::occurrences>, nothing, 0, estimate_or_bound},
 };
 
@@ -301,7 +313,7 @@ std::vector<Field<Life>> life_fields(const hints::Analysis& analysis) {
     const bool states = some_states_known(analysis.report), waits = some_waits_known(analysis);
     std::vector<Field<Life>> fields;
     for (const Field<Life>& field : tables::kLife)
-        if (field.unit == Unit::share ? states : field.unit != Unit::text || waits) fields.push_back(field);
+        if (field.unit == Unit::share ? states : field.key != "waits_for" || waits) fields.push_back(field);
     return fields;
 }
 
@@ -357,6 +369,10 @@ std::string figure_text(Unit unit, double value) {
             break;
     }
     return {};
+}
+
+std::string call_time_text(const score::Scored& row, double nanoseconds) {
+    return nanoseconds < row.resolution_ns ? "<" + human_time(row.resolution_ns) : human_time(nanoseconds);
 }
 
 std::string score_mark(const score::Scored& row) {

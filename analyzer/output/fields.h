@@ -112,6 +112,9 @@ std::string cell(const Field<Row>& field, const Row& row) {
     return (field.mark != nullptr ? field.mark(row) : "") + figure_text(field.unit, field.value(row));
 }
 
+/// `<10 ns`, for a call that took less than can be told from nothing.
+std::string call_time_text(const score::Scored& row, double nanoseconds);
+
 /// The mark in front of a score with a reservation: `?` (the recorder may have caused the loss), kAloneMark,
 /// kBoundMark, kFloorMark; the first of these that is true. "" for none.
 std::string score_mark(const score::Scored& row);

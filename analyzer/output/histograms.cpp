@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "analyzer/output/drawing.h"
+#include "analyzer/output/fields.h"
 #include "analyzer/output/table.h"
 #include "analyzer/output/text.h"
 #include "tools/base/printable.h"
-#include "tools/base/units.h"
 
 namespace rdam::output {
 namespace {
@@ -31,8 +31,8 @@ std::vector<std::string> histogram_lines(
     for (const score::FunctionRow& row : rows) {
         if (row.bars.empty()) continue;
         name = std::max(name, std::min(display_width(name_of(row)), kWidestNameCell));
-        min = std::max(min, display_width(human_time(row.min_ns)));
-        max = std::max(max, display_width(human_time(row.max_ns)));
+        min = std::max(min, display_width(call_time_text(row, row.min_ns)));
+        max = std::max(max, display_width(call_time_text(row, row.max_ns)));
     }
     const std::size_t columns = histogram_columns(options.width, kIndent + kGaps + min + max, name);
     Table table{{{.title = "function", .left = true, .widest = kWidestNameCell},
@@ -41,8 +41,8 @@ std::vector<std::string> histogram_lines(
                  {.title = "max", .left = true}}};
     for (const score::FunctionRow& row : rows)
         if (!row.bars.empty())
-            table.add({name_of(row), human_time(row.min_ns), histogram_text(row.bars, columns),
-                       human_time(row.max_ns)});
+            table.add({name_of(row), call_time_text(row, row.min_ns), histogram_text(row.bars, columns),
+                       call_time_text(row, row.max_ns)});
     return table.lines(kIndent, options.width);
 }
 

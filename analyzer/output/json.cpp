@@ -151,6 +151,8 @@ Json threads_json(const score::Report& report, const hints::WaitGraph& waits) {
                        {"duration_ns", nanoseconds(row.duration_ns)},
                        {"paused_ns", nanoseconds(row.paused_ns)},
                        {"crowded_ns", nanoseconds(row.crowded_ns)},
+                       {"recorded_low", finite(row.recorded_low)},
+                       {"recorded_high", finite(row.recorded_high)},
                        {"events", row.events},
                        {"short_lived", row.short_lived}});
         if (row.fiber != 0) out.back()["fiber"] = row.fiber;

@@ -25,6 +25,7 @@ void fill_times(const RowContext& context, const Distribution& all, const Distri
     row.median_ns = as_double(typical.percentile(0.5)) * context.ns_per_tick;
     row.p99_ns = as_double(typical.percentile(0.99)) * context.ns_per_tick;
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
+    row.resolution_ns = context.resolution_ns();
     if (context.settings.bars > 0) row.bars = bars_of(typical, context.ns_per_tick, context.settings.bars);
 }
 
@@ -152,14 +153,27 @@ double coarse_step(const RowContext& context, std::uint64_t median) {
     return coarse ? step : 0;
 }
 
-/// Of the call that was still open when the thread ended: it has lost what it took beyond the fastest, or
-/// part of that.
-double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t function, const Least& flat) {
+/// Of the call that was still open when the thread ended.
+double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t function) {
     const std::uint64_t since = context.threads[thread]->per_function[function].open_since;
     const std::uint64_t end = context.spans[thread].end;
     if (since == 0 || since >= end) return 0;
-    const double open = std::min(as_double(end - since), as_double(context.lives[thread]));
-    return std::max(0.0, open - flat.fastest(0));
+    return std::min(as_double(end - since), as_double(context.lives[thread]));
+}
+
+/// A recorded call takes longer than an unrecorded one, so the estimate is limited: it cannot exceed the life
+/// of the thread.
+double time_at_most(const FunctionSums& sums, double life) {
+    const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
+    return estimated ? std::min(sums.time, life) : sums.time;
+}
+
+void fill_times_inside(const calls::FunctionCounts& counts, const FunctionSums& sums, double open,
+                       double life, double ns_per_tick, ThreadShare& entry) {
+    const bool known = !entry.unknown() && counts.bad_clock == 0 && counts.abandoned <= (open > 0 ? 1U : 0U);
+    const double time = entry.unknown() ? open : std::min(time_at_most(sums, life) + open, life);
+    entry.time_ns = time * ns_per_tick;
+    entry.most_time_ns = (known ? time : life) * ns_per_tick;
 }
 
 /// `coarse`: what each call may have lost unseen, ticks.
@@ -171,7 +185,10 @@ void fill_thread(const RowContext& context, std::size_t thread, const FunctionSu
     if (counts.calls == 0 && entered.calls <= 0) return;
     ThreadShare entry = thread_share(thread, sums, entered, loss, life, context.ns_per_tick);
     if (!entered.copied_stacks) fill_times(sums, context.ns_per_tick, entry);
-    const double open = open_ticks(context, thread, row.function, flat);
+    const double whole = open_ticks(context, thread, row.function);
+    fill_times_inside(counts, sums, whole, life, context.ns_per_tick, entry);
+    // It has lost what it took beyond the fastest, or part of that.
+    const double open = std::max(0.0, whole - flat.fastest(0));
     entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));
     row.open_ns += open * context.ns_per_tick;
     row.few_windows = row.few_windows || entry.few_windows;
@@ -192,13 +209,6 @@ void fill_thread(const RowContext& context, std::size_t thread, const FunctionSu
     row.recorded += counts.calls;
     row.unscored += counts.abandoned + counts.bad_clock;
     row.threads.push_back(entry);
-}
-
-/// A recorded call takes longer than an unrecorded one, so the estimate is limited: it cannot exceed the life
-/// of the thread.
-double time_at_most(const FunctionSums& sums, double life) {
-    const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
-    return estimated ? std::min(sums.time, life) : sums.time;
 }
 
 /// Errors of all threads' sums: their trees were drawn independently.

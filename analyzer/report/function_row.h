@@ -1,6 +1,7 @@
 // From the groups of one function to its row in the report.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,11 @@ struct RowContext {
     std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
     std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
 
+    /// Scored::resolution_ns.
+    double resolution_ns() const {
+        return std::max(static_cast<double>(settings.baseline.step) * ns_per_tick,
+                        settings.cost.inner > 0 ? kOverlapNs : 0);
+    }
     /// Null: the function is not sampled in windows.
     const WindowEstimate* estimate(std::uint32_t function, std::size_t thread) const {
         return estimates[function].empty() ? nullptr : &estimates[function][thread];

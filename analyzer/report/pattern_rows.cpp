@@ -95,6 +95,7 @@ PatternRow describe(const RowContext& context, const PatternCandidate& candidate
     row.rdam_high = share(loss.high(), life);
     row.min_ns = ns(static_cast<double>(times.min()));
     row.median_ns = ns(static_cast<double>(times.percentile(0.5)));
+    row.resolution_ns = context.resolution_ns();
     row.lost_ns = ns(loss.lost());
     row.lower_bound = times.count() < kFewOccurrences;
     row.minimum_alone = loss.minimum_stands_alone();

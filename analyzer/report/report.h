@@ -35,6 +35,8 @@ inline constexpr double kShortLife = 0.01;
 /// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
 /// this share of the function's time.
 inline constexpr double kFewShare = 0.10;
+/// Between two probes, processors overlap about so many nanoseconds of a call with the probes.
+inline constexpr double kOverlapNs = 5;
 /// Clocks whose step is at least this are reported: such steps hide what finer clocks show.
 inline constexpr double kCoarseStepNs = 100;
 /// Of a function whose median call takes fewer steps of such a clock, much of what is lost may not be seen.
@@ -57,6 +59,8 @@ struct Scored {
     double lost_ns = 0;
     /// Of the scored calls; all 0 if there are none.
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    /// A shorter time cannot be told from none: the step of the clock, and what a processor overlaps between two probes.
+    double resolution_ns = 0;
     /// `occurrences` is an estimate.
     bool estimated = false;
     /// The true score may be higher.
@@ -135,7 +139,10 @@ struct ThreadRow {
     std::uint64_t calls = 0;
     std::uint64_t dropped = 0;
     std::uint64_t unwritten = 0;
-    bool short_lived = false;               ///< kShortLife
+    bool short_lived = false;  ///< kShortLife
+    /// The share of T that it was inside recorded calls, at least and at most: those of one function may be inside those
+    /// of another.
+    double recorded_low = 0, recorded_high = 0;
     std::uint64_t fiber = 0;                ///< trace::ThreadInfo::fiber; 0: a thread
     std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
 };
@@ -143,6 +150,8 @@ struct ThreadRow {
 /// A function in one thread, with this thread's T.
 struct ThreadShare : Scored {
     std::size_t thread = 0;  ///< index into Report::threads
+    /// In outermost calls, an estimate of sampled ones; at most, where some were not seen to end or too few are known.
+    double time_ns = 0, most_time_ns = 0;
 };
 
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some

@@ -361,10 +361,24 @@ void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Rep
     }
 }
 
+/// How much of each thread's life is in recorded calls.
+void Scores::add_recorded(const std::vector<FunctionRow>& rows, Report& report) const {
+    for (const FunctionRow& row : rows)
+        for (const ThreadShare& part : row.threads) {
+            ThreadRow& thread = report.threads[part.thread];
+            const double life = static_cast<double>(lives_.lengths[part.thread]) * ns_per_tick_;
+            thread.recorded_low = std::max(thread.recorded_low, std::min(share(part.time_ns, life), 1.0));
+            thread.recorded_high = std::min(thread.recorded_high + share(part.most_time_ns, life), 1.0);
+        }
+    for (ThreadRow& thread : report.threads)
+        if (thread.dropped > 0) thread.recorded_high = 1;
+}
+
 Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) const {
     Report report = without_rows();
     std::vector<FunctionRow> rows = make_rows(samples, jobs);
     add_places(rows, jobs, report);
+    add_recorded(rows, report);
     for (std::uint32_t f = 0; f < rows.size(); ++f) {
         FunctionRow& row = rows[f];
         doubt(report, row);

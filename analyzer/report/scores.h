@@ -57,6 +57,7 @@ class Scores : private Unmovable {
     std::vector<FunctionRow> make_rows(bool samples, unsigned jobs) const;
     void add_largest_samples(std::vector<FunctionRow>& rows) const;
     void add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const;
+    void add_recorded(const std::vector<FunctionRow>& rows, Report& report) const;
 
     TraceFacts facts_;
     const ResolvedSettings& settings_;

@@ -103,6 +103,7 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
     row.median_ns = ns(all.percentile(0.5));
     row.p99_ns = ns(all.percentile(0.99));
     row.max_ns = ns(all.max());
+    row.resolution_ns = context.resolution_ns();
     row.lost_ns = candidate.lost * context.ns_per_tick;
     row.estimated = function.sampled;
     row.no_score = function.copied_stacks;

@@ -29,9 +29,13 @@ constexpr std::uint64_t kChangesOfASecond = 10'000;
 
 /// The least of a thread's time that is believed to be its own, should the costs be overestimated; and what
 /// functions have at least that go on: where those of a few nanoseconds are called, nearly all time is cost.
-/// What is called a few times among them has no part in that, and is seen more clearly in the next pack.
 constexpr std::uint64_t kLeastOwnPart = 50;
 constexpr std::uint64_t kLeastPartOfOthers = 8;
+
+/// What is called less often in a pack has no part in what others cost: it is closed neither together with those that are
+/// called more often (the next pack, without them, shows whether it has to be) nor while the budget of the whole time, what
+/// is sampled in windows included, suffices for it.
+constexpr std::uint64_t kFewCalls = 16;
 
 bool has_budget() {
     return globals.settings.values[settings::Id::max_overhead] != 0;
@@ -95,12 +99,18 @@ void close(std::uint32_t function) {
     if (!is_filtered()) sys::futex_wake(&control.windowed_futex, 1);
 }
 
-/// The most called functions go first, until the rest may go on like this.
-void close_hottest(const pack::Packer& packer, std::uint64_t calls, std::int64_t allowed) {
-    while (static_cast<std::int64_t>(cost_of(calls)) > allowed) {
+/// The most called functions go first, until the rest may go on like this. `allowed` is what that may cost, `most` what it
+/// may where these functions are called a few times only.
+void close_hottest(const pack::Packer& packer, std::uint64_t calls, std::int64_t allowed, std::int64_t most) {
+    bool closed_others = false;
+    for (;;) {
+        const auto cost = static_cast<std::int64_t>(cost_of(calls));
         const Hottest hottest = find_hottest(packer);
-        if (hottest.function == shm::kNone) return;
+        const bool few = hottest.calls < kFewCalls;
+        if (hottest.function == shm::kNone || cost <= (few ? most : allowed) || (few && closed_others))
+            return;
         close(hottest.function);
+        closed_others = closed_others || !few;
         calls -= hottest.calls;
     }
 }
@@ -164,7 +174,8 @@ void spend(ThreadState& thread, const pack::Packer& packer) {
     account.credit =
         lesser(account.credit + allowed, allowance_of_a_second()) - static_cast<std::int64_t>(spent);
     if (account.credit >= 0) return;
-    close_hottest(packer, complete, greater(allowed, allowance(elapsed / kLeastPartOfOthers)));
+    close_hottest(packer, complete, greater(allowed, allowance(elapsed / kLeastPartOfOthers)),
+                  allowance(elapsed));
     account.credit = 0;
 }
 

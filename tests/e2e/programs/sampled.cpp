@@ -3,7 +3,7 @@
 //   sampled ROUNDS          two threads
 //   sampled endless CALLS   one tree that never ends, and tiny calls in it
 //   sampled forks CALLS     the same, and then a child with a few calls of its own
-//   sampled among CALLS     one call of another function among so many tiny ones, early, and one at the end
+//   sampled among CALLS     some calls of another function among so many tiny ones, early, and one at the end
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,10 +93,11 @@ FUNCTION long endless(long calls) {
 }
 
 FUNCTION long among(long calls) {
-    constexpr long kEarly = 700;
+    constexpr long kEarly = 30000, kEach = 700, kSome = 6;
     long sum = 0;
     for (long i = 0; i < calls; ++i) {
-        if (i == kEarly) sum += rare(i);
+        for (long j = i < kEarly && i % kEach == 0 ? kSome : 0; j > 0; --j)
+            sum += rare(j);
         sum += leaf(i);
     }
     return sum + rare(calls);

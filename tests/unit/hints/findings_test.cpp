@@ -50,6 +50,14 @@ struct Losses {
         return row;
     }
 
+    /// The share of both threads' lives that is inside recorded calls.
+    void covered(double least, double most) {
+        for (score::ThreadRow& thread : report.threads) {
+            thread.recorded_low = least;
+            thread.recorded_high = most;
+        }
+    }
+
     /// By the first thread.
     void slow_call(score::FunctionRow& row, std::uint64_t begin, std::uint64_t end) {
         row.slow.push_back({0, 0, begin, end, 0.9});
@@ -100,13 +108,14 @@ TEST_CASE("What waits by design, is at its floor or is not known is no finding, 
     waits.by_design = "for what is to come";
     waits.outermost = 4;
     waits.mean_ns = kLife * 1.4 / 4;
+    made.covered(0.7, 1);
     made.function("floor", 0.3).floor = 0.4;
     made.function("unknown", 0.3).no_score = true;
     CHECK(made.findings().all.empty());
     CHECK(made.findings().verdict ==
           "No recorded function lost 20 % of a thread's life, except in waits whose purpose is to wait; 1 "
-          "scores "
-          "so much, as constant work would. 1 function could not be scored. For 70 % of their lives, the "
+          "function scores as much, but constant work would, too. 1 function could not be scored. For 70 % "
+          "of their lives, the "
           "threads "
           "waited by design, in pthread_cond_wait(): for what is to come. Recorded calls cover 70 % of the "
           "threads' lives or more.");
@@ -127,8 +136,7 @@ TEST_CASE("What may have lost nearly nothing is no finding, and the verdict says
 TEST_CASE("A verdict tells how much recorded calls cover, and that lower bounds may be higher") {
     Losses made;
     auto& row = made.function("work", 0.1);
-    row.outermost = 10;
-    row.mean_ns = kLife * 2 / 200;
+    made.covered(0.05, 0.05);
     CHECK(made.findings().verdict ==
           "No recorded function lost 20 % of a thread's life. Recorded calls cover 5.0 % of the threads' "
           "lives; rdam hot "

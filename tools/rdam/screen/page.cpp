@@ -29,10 +29,10 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
     if (row.sampled || row.switched_off_ns) items[2] = output::occurrences_text(row) + " calls";
     if (row.unknown()) items = {"no score: " + output::no_score_reason(row), items[2]};
     if (row.outermost > 0) {
-        items.push_back("min " + output::human_time(row.min_ns));
-        items.push_back("median " + output::human_time(row.median_ns));
-        items.push_back("p99 " + output::human_time(row.p99_ns));
-        items.push_back("max " + output::human_time(row.max_ns));
+        items.push_back("min " + output::call_time_text(row, row.min_ns));
+        items.push_back("median " + output::call_time_text(row, row.median_ns));
+        items.push_back("p99 " + output::call_time_text(row, row.p99_ns));
+        items.push_back("max " + output::call_time_text(row, row.max_ns));
     }
     if (!row.source.empty()) items.push_back("at " + printable(row.source));
     if (row.unscored > 0) items.push_back(output::grouped(row.unscored) + " not scored");
@@ -247,8 +247,8 @@ void add_sequence(const PageFacts& facts, std::size_t number, std::size_t width,
                                  row.unknown() ? output::no_score_reason(facts.page.row)
                                                : output::interval_text(row.rdam_low, row.rdam_high),
                                  calls(facts.page.row, row.occurrences) + " calls",
-                                 "min " + output::human_time(row.min_ns),
-                                 "median " + output::human_time(row.median_ns),
+                                 "min " + output::call_time_text(row, row.min_ns),
+                                 "median " + output::call_time_text(row, row.median_ns),
                                  row.unknown() ? "lost -" : "lost " + output::human_time(row.lost_ns)};
     add_indented(lines, sequence_name(row, facts.symbols), 0, width, Look::strong);
     for (std::string& text : flowing(items, width - 2))

@@ -35,6 +35,10 @@ function timeText(ns) {
   const size = Math.abs(value);
   return `${fixed(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0)} ${unit}`;
 }
+/** One of a row's durations of calls, as its column says it: the shortest cannot be told from nothing. */
+function callText(row, key) {
+  return (row.cells && row.cells[key]) || timeText(row[key]);
+}
 /** The same on an axis, where round numbers are short. */
 function tickText(ns) {
   const [value, unit] = inUnit(ns);

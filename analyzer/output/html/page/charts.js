@@ -101,8 +101,8 @@ function durationLines(row, place, [low, high]) {
 
 /** Calls by duration: one bar for each range; both axes logarithmic. */
 function durationsChart(row, bars) {
-  const marks = DURATION_MARKS.filter(([key]) => row[key] !== undefined).map(([key, name]) => `${name} ${timeText(row[key])}`).join(', ');
-  const text = `Calls by duration, from ${timeText(row.min_ns)} to ${timeText(row.max_ns)}; ${marks}`;
+  const marks = DURATION_MARKS.filter(([key]) => row[key] !== undefined).map(([key, name]) => `${name} ${callText(row, key)}`).join(', ');
+  const text = `Calls by duration, from ${callText(row, 'min_ns')} to ${timeText(row.max_ns)}; ${marks}`;
   const help = `${text}. The baseline is what calls are compared with, on average over them: what a call took beyond it counts as lost.`;
   const [low, high] = [bars[0][0], bars[bars.length - 1][1]];
   const place = (ns) => Math.max(0, Math.min(1, Math.log(Math.max(ns, low) / low) / Math.log(high / low)));

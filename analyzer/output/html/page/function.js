@@ -64,7 +64,7 @@ function functionPage(run, number, rank) {
   const {details} = row;
   const sections = [h('p', {}, h('a', {href: `#run-${number}`, text: '← all functions'})), h('h2', {text: row.name, tabindex: '-1'})];
   if (details.source) sections.push(h('p', {class: 'faint', text: details.source}));
-  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.occurrences)} calls lost ${timeText(row.lost_ns)}; fastest ${timeText(row.min_ns)}${row.baseline_ns === undefined ? '' : `, baseline ${timeText(row.baseline_ns)} on average`}, median ${timeText(row.median_ns)}, p99 ${timeText(row.p99_ns)}, longest ${timeText(row.max_ns)}.`}), scoreBar(row));
+  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.occurrences)} calls lost ${timeText(row.lost_ns)}; fastest ${callText(row, 'min_ns')}${row.baseline_ns === undefined ? '' : `, baseline ${timeText(row.baseline_ns)} on average`}, median ${callText(row, 'median_ns')}, p99 ${callText(row, 'p99_ns')}, longest ${timeText(row.max_ns)}.`}), scoreBar(row));
   if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
   sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
   if (!details.drift && row.rdam < run.threshold) sections.push(h('p', {class: 'faint', text: `Durations over the run, by processor and by parameter are shown for functions that score at least ${run.threshold.toFixed(2)} (--threshold), and for the functions that lost most.`}));
