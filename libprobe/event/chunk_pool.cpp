@@ -18,6 +18,9 @@ constexpr std::uint32_t kMaxUnsure = 50;
 /// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its
 /// work.
 constexpr std::uint32_t kWorthWaking = 8;
+/// What an ended thread leaves is little work. Woken where threads end, the agent would have a processor just when the
+/// program starts the next ones, and the kernel would put these onto one of the others, together.
+constexpr std::uint32_t kEndsWorthWaking = 64;
 
 /// Whichever thread publishes last publishes the true value.
 void tell_tail() {
@@ -26,12 +29,16 @@ void tell_tail() {
         globals.control->ring_tail.store(stored = tail);
 }
 
-void push(std::uint32_t entry) {
+/// `full`: as much work as a chunk can be.
+void push(std::uint32_t entry, bool full) {
     shm::Control& control = *globals.control;
     const std::uint32_t at = own_copies.ring_tail.fetch_add(1);
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
     tell_tail();
-    const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
+    const std::uint32_t left = at - control.ring_head.load(std::memory_order_relaxed) + 1;
+    const std::uint32_t some =
+        own_copies.chunks / 4 < kEndsWorthWaking ? own_copies.chunks / 4 : kEndsWorthWaking;
+    const bool due = left >= (full ? kWorthWaking : some);
     if (is_filtered()) return;
     if (due || own_copies.waiters.load() != 0) wake_agent();
 }
@@ -240,11 +247,11 @@ void release(std::uint32_t chunk) {
 void hand_over_chunk(std::uint32_t chunk) {
     own_copies.places[chunk].store(kAway);
     header_of(chunk).state.store(shm::ChunkState::full, std::memory_order_release);
-    push(1 + chunk);
+    push(1 + chunk, header_of(chunk).used.load().value > shm::kChunkSize / 2);
 }
 
 void hand_over_thread(const shm::ThreadSlot& slot) {
-    push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads));
+    push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads), false);
 }
 
 void wake_agent() {
