@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "analyzer/output/fields.h"
+#include "analyzer/output/notes.h"
 #include "analyzer/report/compare_reports.h"
 #include "tools/base/units.h"
 
@@ -92,6 +94,7 @@ std::vector<FindingText> finding_texts(const hints::Analysis& analysis, Symbols&
 
 void SharedFindings::add(const hints::Analysis& analysis, Symbols& symbols) {
     const std::size_t process = processes_++;
+    add_waits(analysis, process);
     const std::string program = score::program_of(analysis.report);
     threshold_ = analysis.report.threshold;
     has_verdict_ = has_verdict_ || !analysis.findings.verdict.empty();
@@ -112,6 +115,39 @@ void SharedFindings::add(const hints::Analysis& analysis, Symbols& symbols) {
         shared.finding = i;
         shared.rank = row.rank;
     }
+}
+
+void SharedFindings::add_waits(const hints::Analysis& analysis, std::size_t process) {
+    const hints::WaitGraph& graph = analysis.waits;
+    std::map<std::uint32_t, double> lives;
+    for (const score::ThreadRow& thread : analysis.report.threads)
+        lives[thread.tid] += thread.duration_ns;
+    const double all = std::accumulate(lives.begin(), lives.end(), 0.0,
+                                       [](double sum, const auto& life) { return sum + life.second; });
+    lives_ns_ += all;
+    waited_ns_ += graph.of_lives * all;
+    known_ns_ += graph.of_lives * graph.known * all;
+    woken_ns_ += graph.of_lives * graph.woken * all;
+    const std::vector<std::string> lines = edge_lines(graph);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const hints::WaitEdge& edge = graph.edges[i];
+        double waiters = 0;
+        for (const std::uint32_t tid : edge.waiter_tids)
+            waiters += lives[tid];
+        waits_.push_back({process, lines[i], edge.share * waiters});
+    }
+    std::ranges::stable_sort(waits_, std::ranges::greater{}, &SharedWait::waited_ns);
+    if (waits_.size() > hints::WaitGraph::kInWords) waits_.resize(hints::WaitGraph::kInWords);
+}
+
+std::string SharedFindings::waits_summary() const {
+    constexpr double kNextToNothing = 0.0005;
+    if (lives_ns_ <= 0 || waited_ns_ / lives_ns_ < kNextToNothing) return {};
+    hints::WaitGraph all;
+    all.of_lives = waited_ns_ / lives_ns_;
+    all.known = known_ns_ / waited_ns_;
+    all.woken = woken_ns_ / waited_ns_;
+    return waits_text(all) + "; of waits for threads of other processes it is never known";
 }
 
 std::vector<SharedFinding> SharedFindings::largest() const {

@@ -32,6 +32,13 @@ struct SharedFinding {
     double lost_ns = 0;                       ///< in all of them
 };
 
+/// Who waits for whom in one of several processes.
+struct SharedWait {
+    std::size_t process = 0;  ///< index into the reports
+    std::string line;         ///< of edge_lines()
+    double waited_ns = 0;
+};
+
 /// Of several processes, added one after the other. Findings in the same function of a program are one.
 class SharedFindings {
   public:
@@ -41,14 +48,23 @@ class SharedFindings {
     std::vector<SharedFinding> largest() const;
     /// Why there are none; empty: there are some, or no process has called anything.
     std::string verdict() const;
+    /// The longest waits for others of the same process, at most hints::WaitGraph::kInWords.
+    const std::vector<SharedWait>& waits() const { return waits_; }
+    /// How much of all threads' lives such waits are, and for how much of them it is known for whom; empty: there are
+    /// none worth saying.
+    std::string waits_summary() const;
 
   private:
+    void add_waits(const hints::Analysis& analysis, std::size_t process);
+
     struct Candidate {
         SharedFinding shared = {};
         double most_ns = 0;  ///< in the process that `shared` is told of
     };
 
     std::map<std::pair<std::string, std::string>, Candidate> by_function_;  ///< of each program
+    std::vector<SharedWait> waits_;
+    double lives_ns_ = 0, waited_ns_ = 0, known_ns_ = 0, woken_ns_ = 0;
     std::size_t processes_ = 0;
     double threshold_ = 0;
     bool has_verdict_ = false;

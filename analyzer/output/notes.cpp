@@ -281,22 +281,31 @@ bool states_known(const score::Report& report) {
     return report.switches.state == trace::SwitchInfo::State::recorded && report.switches.lost == 0;
 }
 
-std::string thread_states(const score::Report& report) {
-    if (!states_known(report) || report.left_out.threads > 0) return {};
-    double lives = 0, ran = 0, waited = 0;
+std::optional<States> states_of(const score::Report& report) {
+    if (!states_known(report) || report.left_out.threads > 0) return std::nullopt;
+    States states;
     for (const score::ThreadRow& row : report.threads) {
         if (row.fiber != 0) continue;
-        if (!row.off_cpu) return {};
-        lives += row.duration_ns;
-        ran += running_ns(row);
-        waited += row.off_cpu->blocked_ns;
+        if (!row.off_cpu) return std::nullopt;
+        states.lives_ns += row.duration_ns;
+        states.running += running_ns(row);
+        states.waiting += row.off_cpu->blocked_ns;
     }
-    if (lives <= 0 || report.duration_ns <= 0) return {};
+    if (states.lives_ns <= 0) return std::nullopt;
+    states.running /= states.lives_ns;
+    states.waiting /= states.lives_ns;
+    states.preempted = std::max(1 - states.running - states.waiting, 0.0);
+    return states;
+}
+
+std::string thread_states(const score::Report& report) {
+    const auto states = states_of(report);
+    if (!states || report.duration_ns <= 0) return {};
     return fmt::format(
         "{:.2f} threads ran at a time on average; of their lives, threads ran for {}, waited for {} and were "
         "preempted for {}",
-        ran / report.duration_ns, percent(ran / lives), percent(waited / lives),
-        percent(std::max(lives - ran - waited, 0.0) / lives));
+        states->running * states->lives_ns / report.duration_ns, percent(states->running),
+        percent(states->waiting), percent(states->preempted));
 }
 
 namespace {
@@ -329,24 +338,21 @@ std::string end_line(const hints::WaitEnd& end) {
         end.meanwhile);
 }
 
+constexpr double kMinShareOfWaits = 0.05;
+
 }  // namespace
 
-std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
-    constexpr double kMinShare = 0.05;
+std::vector<std::string> edge_lines(const hints::WaitGraph& graph) {
     std::vector<std::string> lines;
     for (const hints::WaitEdge& edge : graph.edges)
         if (edge.share >= hints::WaitGraph::kWorthALine && lines.size() < hints::WaitGraph::kInWords)
             lines.push_back(edge_line(edge, graph.at_least() && edge.reason != hints::WaitEdge::For::end));
-    if (graph.joins_alone || (lines.empty() && graph.of_lives < kMinShare)) return lines;
-    for (const hints::WaitEnd& end : graph.ends)
-        if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
-    if (graph.preempted * graph.known >= kMinShare)
-        lines.push_back(fmt::format(
-            "for {} of the time waited, the thread at the end of the chain could run, and something "
-            "else has its processor",
-            percent(graph.preempted * graph.known)));
+    return lines;
+}
+
+std::string waits_text(const hints::WaitGraph& graph) {
     const std::string woken =
-        graph.woken >= kMinShare
+        graph.woken >= kMinShareOfWaits
             ? fmt::format(", and for {} the thread had been woken and could not go on yet",
                           percent(graph.woken))
             : std::string{};
@@ -354,11 +360,23 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
         graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
                                        percent(*graph.of_blocked))
                          : std::string{};
-    lines.push_back(
-        fmt::format("recorded waits for locks, at barriers and for signals are {} of all threads' lives: for "
-                    "{} of that it is known for "
-                    "whom{}{}",
-                    percent(graph.of_lives), percent(graph.known), woken, blocked));
+    return fmt::format(
+        "recorded waits for locks, at barriers and for signals are {} of all threads' lives: for "
+        "{} of that it is known for whom{}{}",
+        percent(graph.of_lives), percent(graph.known), woken, blocked);
+}
+
+std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
+    std::vector<std::string> lines = edge_lines(graph);
+    if (graph.joins_alone || (lines.empty() && graph.of_lives < kMinShareOfWaits)) return lines;
+    for (const hints::WaitEnd& end : graph.ends)
+        if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
+    if (graph.preempted * graph.known >= kMinShareOfWaits)
+        lines.push_back(fmt::format(
+            "for {} of the time waited, the thread at the end of the chain could run, and something "
+            "else has its processor",
+            percent(graph.preempted * graph.known)));
+    lines.push_back(waits_text(graph));
     return lines;
 }
 

@@ -42,6 +42,7 @@ class ProcessesWriter {
         findings();
         summary();
         process_table();
+        waits();
         notes_of_all();
         line();
         functions();
@@ -91,6 +92,9 @@ class ProcessesWriter {
                      {.title = "command", .left = true, .widest = 40},
                      {.title = "trace", .left = true, .widest = 40},
                      {.title = "life"},
+                     {.title = "running", .optional = 5},
+                     {.title = "waiting", .optional = 4},
+                     {.title = "preempted", .optional = 5},
                      {.title = "threads", .optional = 1},
                      {.title = "events"},
                      {.title = "slowdown", .optional = 3},
@@ -100,10 +104,14 @@ class ProcessesWriter {
             // Of another tool's trace they are not known.
             const bool has_cost = report.process.recorder.empty();
             const std::uint32_t pid = report.process.pid;
+            const auto states = states_of(report);
+            const auto part = [&](double States::*member) {
+                return states ? percent((*states).*member) : "-";
+            };
             table.add({number(i), pid == 0 ? "-" : fmt::format("{}", pid), printable(what_it_is(report)),
-                       printable(processes_.files[i]), human_time(report.duration_ns),
-                       grouped(report.threads.size()), grouped(report.events),
-                       has_cost ? made_longer(report.cost) : "-",
+                       printable(processes_.files[i]), human_time(report.duration_ns), part(&States::running),
+                       part(&States::waiting), part(&States::preempted), grouped(report.threads.size()),
+                       grouped(report.events), has_cost ? made_longer(report.cost) : "-",
                        processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
         std::string left_out;
@@ -117,6 +125,21 @@ class ProcessesWriter {
         if (const std::size_t more = processes_.reports.size() - counted_.size(); more > 0)
             line(style_.faint(fmt::format(" … {} more, short-lived: {} not set the score (--top 0 shows all)",
                                           more, more == 1 ? "it does" : "they do")));
+    }
+
+    void waits() {
+        const std::string summary = processes_.findings.waits_summary();
+        if (summary.empty() && processes_.findings.waits().empty()) return;
+        const auto lines = [&](const std::string& text) {
+            for (const std::string& part : paragraph(printable(text), options_.width, "  "))
+                line(part);
+        };
+        line();
+        line(style_.bold("Who waits for whom"));
+        for (const SharedWait& wait : processes_.findings.waits())
+            lines(fmt::format("in {}, {}", number(wait.process), wait.line));
+        if (!summary.empty()) lines(summary);
+        line();
     }
 
     /// If the table leaves out many.

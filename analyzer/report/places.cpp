@@ -101,16 +101,16 @@ class TreeMaker {
         index_.add([](std::uint32_t) { return kRootHash; });
     }
 
-    std::uint32_t child(std::uint32_t parent, std::uint32_t function) {
-        const std::uint32_t found = index_.find(number_hash(parent, function), [&](std::uint32_t number) {
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function, std::uint64_t caller = 0) {
+        const std::uint32_t found = index_.find(hash(parent, function, caller), [&](std::uint32_t number) {
             const PathNode& node = tree_.nodes[number];
-            return number != 0 && node.parent == parent && node.function == function;
+            return number != 0 && node.parent == parent && node.function == function && node.caller == caller;
         });
         if (found != NumberIndex::kNone) return found;
-        tree_.nodes.push_back({.parent = parent, .function = function});
+        tree_.nodes.push_back({.parent = parent, .function = function, .caller = caller});
         index_.add([this](std::uint32_t number) {
             const PathNode& node = tree_.nodes[number];
-            return number == 0 ? kRootHash : number_hash(node.parent, node.function);
+            return number == 0 ? kRootHash : hash(node.parent, node.function, node.caller);
         });
         return static_cast<std::uint32_t>(tree_.nodes.size() - 1);
     }
@@ -120,6 +120,10 @@ class TreeMaker {
 
   private:
     static constexpr std::uint64_t kRootHash = 0;
+
+    static std::uint64_t hash(std::uint32_t parent, std::uint32_t function, std::uint64_t caller) {
+        return number_hash(parent, function, static_cast<std::uint32_t>(caller ^ caller >> 32U));
+    }
 
     PathTree tree_;
     NumberIndex index_;
@@ -240,7 +244,7 @@ PathTree PathMaker::tree() const {
             const std::uint32_t parent = path.parent == PathTally::kElsewhere
                                              ? maker.child(0, PathNode::kElsewhere)
                                              : nodes[path.parent];
-            nodes[p] = maker.child(parent, path.function);
+            nodes[p] = maker.child(parent, path.function, path.caller);
             const Totals& totals = totals_[t][p];
             PathNode& node = maker.tree().nodes[nodes[p]];
             node.calls += calls_of(t, path);
@@ -272,7 +276,8 @@ void show_only(const std::vector<bool>& shown, PathTree& tree) {
         if (!kept[i]) continue;
         numbers[i] = static_cast<std::uint32_t>(nodes.size());
         const PathNode& node = tree.nodes[i];
-        nodes.push_back(is_shown(node) ? node : PathNode{.parent = 0, .function = node.function});
+        nodes.push_back(
+            is_shown(node) ? node : PathNode{.parent = 0, .function = node.function, .caller = node.caller});
         nodes.back().parent = numbers[node.parent];
     }
     tree.nodes = std::move(nodes);

@@ -379,8 +379,10 @@ struct PathNode {
 
     std::uint32_t parent = 0;  ///< index into PathTree::nodes, below the node's own; of the root its own
     std::uint32_t function = kRoot;  ///< index into TraceInfo::functions
-    double calls = 0;                ///< entered, recursive and unscored ones included
-    double time_ns = 0;              ///< Σ net durations, of the calls inside too
+    /// Of a child of the root: where its calls return to, the address of an instruction; 0: not known, or not asked for.
+    std::uint64_t caller = 0;
+    double calls = 0;         ///< entered, recursive and unscored ones included
+    double time_ns = 0;       ///< Σ net durations, of the calls inside too
     double self_ns = 0;       ///< … outside of the calls inside; without those where that is not known
     double lost_ns = 0;       ///< of outermost calls: 0 in a node inside one of its own function
     double lost_self_ns = 0;  ///< of self times, of all calls

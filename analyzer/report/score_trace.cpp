@@ -173,6 +173,7 @@ void want_places(const Settings& settings, std::size_t threads, ResolvedSettings
     if (settings.paths) {
         resolved.max_paths = std::clamp(kPathsInAll / threads, kMin, kMaxPaths);
         resolved.max_path_groups = std::max(kInAll / threads, kMin);
+        resolved.path_callers = settings.path_callers;
     }
     if (settings.course) resolved.max_course = std::max(kInAll / threads, kMin);
 }

@@ -57,6 +57,7 @@ struct ResolvedSettings {
     std::shared_ptr<const std::vector<bool>> about_waits = {};
     bool off_in_timeline = false;     ///< it is to be known what those do who are waited for
     std::size_t max_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
+    bool path_callers = false;        ///< … by where their first calls return to, too
     std::size_t max_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
     std::size_t max_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
 

@@ -6,15 +6,21 @@ namespace rdam::score {
 
 PathTally::PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs)
     : max_paths_(max_paths), max_pairs_(max_pairs), open_calls_(functions) {
-    make_child(kRoot, UINT32_MAX, false, false);
-    make_child(kRoot, UINT32_MAX, true, false);
+    make_child(kRoot, {UINT32_MAX, false});
+    make_child(kRoot, {UINT32_MAX, true});
     paths_[kRoot].last_child = 0;
     paths_[kRoot].depth = 0;
 }
 
+std::uint64_t PathTally::Step::hash(std::uint32_t parent) const {
+    const std::uint64_t flags = (outermost ? 2U : 0U) | (in_window ? 1U : 0U);
+    const std::uint64_t more = caller << 2U | flags;
+    return number_hash(parent, function, static_cast<std::uint32_t>(more ^ more >> 32U));
+}
+
 std::uint64_t PathTally::path_hash(std::uint32_t path) const {
     const Path& of = paths_[path];
-    return number_hash(of.parent, of.function, (of.outermost ? 2U : 0U) | (of.in_window ? 1U : 0U));
+    return Step{of.function, of.outermost, of.in_window, of.caller}.hash(of.parent);
 }
 
 std::uint64_t PathTally::pair_hash(std::uint32_t pair) const {
@@ -22,40 +28,36 @@ std::uint64_t PathTally::pair_hash(std::uint32_t pair) const {
 }
 
 /// The root is its own parent; no function has the number that it is found under.
-std::uint32_t PathTally::make_child(std::uint32_t parent, std::uint32_t function, bool outermost,
-                                    bool in_window) {
+std::uint32_t PathTally::make_child(std::uint32_t parent, const Step& step) {
     const auto number = static_cast<std::uint32_t>(paths_.size());
     paths_.push_back({.parent = parent,
-                      .function = function,
+                      .function = step.function,
                       .depth = paths_.empty() ? 0 : paths_[parent].depth + 1,
-                      .outermost = outermost,
-                      .in_window = in_window});
+                      .outermost = step.outermost,
+                      .in_window = step.in_window,
+                      .caller = step.caller});
     path_index_.add([this](std::uint32_t path) { return path_hash(path); });
     return number;
 }
 
-std::uint32_t PathTally::find_child(std::uint32_t parent, std::uint32_t function, bool outermost,
-                                    bool in_window) {
+std::uint32_t PathTally::find_child(std::uint32_t parent, Step step) {
     if (paths_[parent].depth == kMaxDepth) {
         parent = paths_[parent].parent;
         ++left_out_;
     }
     const auto find = [&] {
-        const std::uint64_t hash =
-            number_hash(parent, function, (outermost ? 2U : 0U) | (in_window ? 1U : 0U));
-        return path_index_.find(hash, [&](std::uint32_t number) {
-            const Path& path = paths_[number];
-            return path.parent == parent && path.function == function && path.outermost == outermost &&
-                   path.in_window == in_window;
+        return path_index_.find(step.hash(parent), [&](std::uint32_t number) {
+            return paths_[number].parent == parent && step.leads_to(paths_[number]);
         });
     };
     std::uint32_t path = find();
     if (path == NumberIndex::kNone && paths_.size() >= max_paths_) {
         ++left_out_;
         parent = kElsewhere;
+        step.caller = 0;
         path = find();
     }
-    if (path == NumberIndex::kNone) path = make_child(parent, function, outermost, in_window);
+    if (path == NumberIndex::kNone) path = make_child(parent, step);
     paths_[parent].last_child = path;
     return path;
 }

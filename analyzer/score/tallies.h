@@ -119,11 +119,13 @@ struct Path {
     std::uint32_t last_child = 0;  ///< that was asked for; 0: none
     bool outermost = true;
     bool in_window = false;
+    std::uint64_t caller =
+        0;  ///< of a child of the root: where its calls return to; 0: that is not told apart
     std::uint64_t calls = 0;  ///< entered, weighted
     PathSums rest = {};       ///< calls of groups that had no more room
 };
 
-/// Memory: 72 bytes for each path, 56 for each pair of a path and a group. Not thread-safe.
+/// Memory: 80 bytes for each path, 56 for each pair of a path and a group. Not thread-safe.
 class PathTally {
   public:
     static constexpr std::uint32_t kRoot = 0;
@@ -143,7 +145,8 @@ class PathTally {
     /// For a thread with `functions` functions. Has `max_paths` paths, and four more for each function.
     PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs);
 
-    void open(std::uint32_t function, std::uint64_t weight, Kind kind);
+    /// `caller`: where the call returns to; 0: callers are not told apart.
+    void open(std::uint32_t function, std::uint64_t weight, Kind kind, std::uint64_t caller = 0);
     /// The innermost open call has ended: its path, kNone if it does not count.
     std::uint32_t close();
     /// The `count` innermost open calls will never be seen to end.
@@ -178,9 +181,23 @@ class PathTally {
         std::uint32_t function = 0;
     };
 
-    std::uint32_t child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
-    std::uint32_t find_child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
-    std::uint32_t make_child(std::uint32_t parent, std::uint32_t function, bool outermost, bool in_window);
+    /// What tells apart the children of a path.
+    struct Step {
+        std::uint32_t function = 0;
+        bool outermost = true;
+        bool in_window = false;
+        std::uint64_t caller = 0;  ///< 0 but for children of the root
+
+        bool leads_to(const Path& path) const {
+            return path.function == function && path.outermost == outermost && path.in_window == in_window &&
+                   path.caller == caller;
+        }
+        std::uint64_t hash(std::uint32_t parent) const;
+    };
+
+    std::uint32_t child(std::uint32_t parent, const Step& step);
+    std::uint32_t find_child(std::uint32_t parent, Step step);
+    std::uint32_t make_child(std::uint32_t parent, const Step& step);
     std::uint32_t find_pair(std::uint32_t group, std::uint32_t path);
     std::uint64_t path_hash(std::uint32_t path) const;
     std::uint64_t pair_hash(std::uint32_t pair) const;
@@ -214,23 +231,20 @@ inline void PathSums::add(const calls::Call& call) {
     grow(self, weighted(call.self));
 }
 
-inline std::uint32_t PathTally::child(std::uint32_t parent, std::uint32_t function, bool outermost,
-                                      bool in_window) {
+inline std::uint32_t PathTally::child(std::uint32_t parent, const Step& step) {
     const std::uint32_t last = paths_[parent].last_child;
-    const Path& path = paths_[last];
-    if (last != 0 && path.function == function && path.outermost == outermost && path.in_window == in_window)
-        return last;
-    return find_child(parent, function, outermost, in_window);
+    return last != 0 && step.leads_to(paths_[last]) ? last : find_child(parent, step);
 }
 
-inline void PathTally::open(std::uint32_t function, std::uint64_t weight, Kind kind) {
+inline void PathTally::open(std::uint32_t function, std::uint64_t weight, Kind kind, std::uint64_t caller) {
     const std::uint32_t around = open_.empty() ? kRoot : open_.back().inside;
     const bool outermost = open_calls_[function]++ == 0;
     if (kind == Kind::outside) {
         open_.push_back({kNone, around, function});
         return;
     }
-    const std::uint32_t path = child(around, function, outermost, kind == Kind::in_window);
+    const std::uint32_t path =
+        child(around, {function, outermost, kind == Kind::in_window, around == kRoot ? caller : 0});
     paths_[path].calls += weight;
     open_.push_back({path, kind == Kind::usual ? path : around, function});
 }

@@ -106,7 +106,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     builder_.set_repeats(settings_.loop_rests.repeats(enter));
     const std::uint32_t cluster = cluster_of(enter, weight);
-    if (out_->paths) open_path(enter.function, weight, cluster);
+    if (out_->paths) open_path(enter, weight, cluster);
     if (samples_wanted()) {
         // What a call returns is not known yet.
         if (results_.any(enter.function)) key_values_[results_.place(enter.function)] = 0;
@@ -127,14 +127,14 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (out_->patterns && !is_windowed(enter.function)) out_->patterns->miner().open();
 }
 
-void ThreadAnalysis::open_path(std::uint32_t function, std::uint64_t weight, std::uint32_t cluster) {
+void ThreadAnalysis::open_path(const trace::Event& enter, std::uint64_t weight, std::uint32_t cluster) {
     PathTally::Kind kind = PathTally::Kind::usual;
-    if (is_windowed(function)) {
+    if (is_windowed(enter.function)) {
         kind = cluster == kComplete                 ? PathTally::Kind::windowed
                : cluster == ThreadWindows::kOutside ? PathTally::Kind::outside
                                                     : PathTally::Kind::in_window;
     }
-    out_->paths->open(function, weight, kind);
+    out_->paths->open(enter.function, weight, kind, settings_.path_callers ? enter.caller : 0);
 }
 
 /// Counts the call, if its function is sampled in windows.

@@ -126,7 +126,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void find_group(QueuedCall& queued);
     void add(const QueuedCall& queued);
     void add_place(const QueuedCall& queued);
-    void open_path(std::uint32_t function, std::uint64_t weight, std::uint32_t cluster);
+    void open_path(const trace::Event& enter, std::uint64_t weight, std::uint32_t cluster);
     void flush();
     void end_batches();
     GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;

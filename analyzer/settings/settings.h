@@ -56,9 +56,10 @@ struct Settings {
     bool patterns = false;           ///< finds the patterns among siblings too
     std::size_t bars = 0;            ///< FunctionRow::bars of each function; 0: none
     std::size_t largest_sampled =
-        0;                ///< so many of those that lost most are looked into, whatever they score
-    bool paths = false;   ///< Report::paths
-    bool course = false;  ///< Report::course
+        0;                      ///< so many of those that lost most are looked into, whatever they score
+    bool paths = false;         ///< Report::paths
+    bool path_callers = false;  ///< … with PathNode::caller
+    bool course = false;        ///< Report::course
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };

@@ -130,6 +130,18 @@ class Owners(Case):
             done = self.rdam("analyze", "--no-rules", "--given-back-by", text, "trace.bin")
             self.assertEqual((done.returncode, done.stderr.decode()), (1, f"rdam: {error}\n"))
 
+    def test_of_several_processes_the_longest_waits_are_told(self):
+        done = self.rdam("record", "-o", "trace.bin", "-f", "look_up,flush_cache,pthread_mutex_lock,compute_long,pthread_barrier_wait", "--",
+                         "sh", "-c", f"{PROGRAM} keeper 700 & {PROGRAM} barrier 700; wait")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        text = self.rdam("analyze", *sorted(self.folder.glob("trace*.bin"))).stdout.decode()
+        section = text[text.index("Who waits for whom\n"):]
+        self.assertRegex(section, r"(?m)^  in #\d, for .* threads \(reader\) wait for the mutex outer, which thread \d+ \(keeper\) has")
+        self.assertRegex(section, r"(?m)^  in #\d, for .* threads \(early\) wait in pthread_barrier_wait\(\) for thread \d+ \(late\)")
+        self.assertRegex(section, r"(?m)^  recorded waits for locks, .* of all threads' lives: for .* it is known for whom.*; of waits for threads of other "
+                                  "processes it is never known$")
+        self.assertRegex(text, r"(?m)^ process .* running +waiting +preempted ")
+
 
 if __name__ == "__main__":
     unittest.main()

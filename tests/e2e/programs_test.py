@@ -140,7 +140,12 @@ class Servers(Recorded):
         """The server's exit status, its own count of commands, and what it answers when asked for what it holds."""
         socket_path = self.folder / "redis.sock"
         redis = ("redis-cli", "-s", socket_path)
-        with self.server(functions, socket_path.exists, self.folder / "redis-server", "--port", "0", "--unixsocket", socket_path, "--save", "",
+        def listens() -> bool:
+            """The socket is there before the server listens."""
+            with socket.socket(socket.AF_UNIX) as client:
+                return client.connect_ex(str(socket_path)) == 0
+
+        with self.server(functions, listens, self.folder / "redis-server", "--port", "0", "--unixsocket", socket_path, "--save", "",
                          "--appendonly", "no") as process:
             load = self.run_in_folder("redis-benchmark", "-s", socket_path, "-n", requests, "-c", "20", "-t", "set,get", "-q")
             self.assertEqual((load.returncode, load.stderr), (0, b""))

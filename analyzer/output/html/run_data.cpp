@@ -170,32 +170,79 @@ class SmallTree {
     std::vector<bool> kept_;
 };
 
-/// The tree of paths: `{names, parent: […], name: […], lost: […], time: […], calls: […], left_out}`, of each
-/// node what is its own, without the nodes below; parents come first. Small ones are added to their parent's
-/// child `(smaller ones)`. Null: not known.
-Json icicle_json(const PageRun& run, const PageLimits& limits) {
-    const score::PathTree& paths = run.analysis.report.paths;
-    if (paths.nodes.size() < 2) return nullptr;
-    Names names;
-    Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
-         calls = Json::array();
-    SmallTree{paths, limits.paths}.for_each(
-        [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
-            const std::string text = node == nullptr                            ? "(smaller ones)"
-                                     : node->function == score::PathNode::kRoot ? "all threads"
-                                     : node->function == score::PathNode::kElsewhere
-                                         ? "(other paths)"
-                                         : function_name(run, node->function);
-            parent.push_back(above);
-            name.push_back(names.of(text));
-            lost.push_back(std::round(finite(own.lost_self_ns)));
-            time.push_back(std::round(finite(own.self_ns)));
-            calls.push_back(std::round(finite(own.calls)));
-        });
-    return {{"names", names.take()},      {"parent", std::move(parent)},     {"name", std::move(name)},
-            {"lost", std::move(lost)},    {"time", std::move(time)},         {"calls", std::move(calls)},
-            {"left_out", paths.left_out}, {"approximate", paths.approximate}};
-}
+/// The tree of paths: `{names, parent: […], name: […], lost: […], time: […], calls: […], callers: […], left_out}`, of
+/// each node what is its own, without the nodes below; parents come first. Between the root and functions are those
+/// that call them: the indices in `callers`, of which nothing is known but what is below. Small nodes are added to
+/// their parent's child `(smaller ones)`. Null: not known.
+class Icicle {
+  public:
+    explicit Icicle(const PageRun& run) : run_(run) {}
+
+    Json json(const PageLimits& limits) {
+        const score::PathTree& paths = run_.analysis.report.paths;
+        if (paths.nodes.size() < 2) return nullptr;
+        std::vector<std::size_t> places;  // by place in the small tree
+        SmallTree{paths, limits.paths}.for_each(
+            [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
+                std::size_t parent = places.empty() ? 0 : places[above];
+                if (node != nullptr && node->caller != 0)
+                    parent = place_of(parent, caller_name(node->caller), true);
+                const std::size_t place =
+                    place_of(parent, node != nullptr ? name_of(*node) : "(smaller ones)", false);
+                if (node != nullptr) places.push_back(place);
+                nodes_[place].lost += finite(own.lost_self_ns);
+                nodes_[place].time += finite(own.self_ns);
+                nodes_[place].calls += finite(own.calls);
+            });
+        Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
+             calls = Json::array(), callers = Json::array();
+        for (const Node& node : nodes_) {
+            if (node.calls_others) callers.push_back(parent.size());
+            parent.push_back(node.parent);
+            name.push_back(node.name);
+            lost.push_back(std::round(node.lost));
+            time.push_back(std::round(node.time));
+            calls.push_back(std::round(node.calls));
+        }
+        return {{"names", names_.take()},          {"parent", std::move(parent)},
+                {"name", std::move(name)},         {"lost", std::move(lost)},
+                {"time", std::move(time)},         {"calls", std::move(calls)},
+                {"callers", std::move(callers)},   {"left_out", paths.left_out},
+                {"approximate", paths.approximate}};
+    }
+
+  private:
+    struct Node {
+        std::size_t parent = 0;
+        std::size_t name = 0;
+        bool calls_others = false;  ///< it is there for those below
+        double lost = 0, time = 0, calls = 0;
+    };
+
+    /// Calls from several places of a function are one node.
+    std::size_t place_of(std::size_t parent, const std::string& name, bool calls_others) {
+        const std::size_t number = names_.of(name);
+        const auto [found, is_new] = places_.try_emplace({parent, number, calls_others}, nodes_.size());
+        if (is_new) nodes_.push_back({parent, number, calls_others});
+        return found->second;
+    }
+
+    std::string name_of(const score::PathNode& node) const {
+        if (node.function == score::PathNode::kRoot) return "all threads";
+        if (node.function == score::PathNode::kElsewhere) return "(other paths)";
+        return function_name(run_, node.function);
+    }
+
+    std::string caller_name(std::uint64_t caller) {
+        const StackFrame frame = run_.symbols.frames(caller).front();
+        return page_name(frame.function.empty() ? frame_text(frame) : frame.function);
+    }
+
+    const PageRun& run_;
+    Names names_;
+    std::vector<Node> nodes_;
+    std::map<std::tuple<std::size_t, std::size_t, bool>, std::size_t> places_;
+};
 
 /// `[{title, lines: […], rank}, …]`.
 Json findings_json(const PageRun& run) {
@@ -470,7 +517,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"threads", std::move(threads)},
              {"lives", lives_json(run, limits)},
              {"heat", heat_json(run, shown, limits)},
-             {"icicle", icicle_json(run, limits)},
+             {"icicle", Icicle{run}.json(limits)},
              {"timelines", timelines_json(run, clock, limits)}};
     Json note_list = Json::array();
     for (const std::string& note : notes(report, run.symbols))

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
-#include <time.h>
-
 #include "work.h"
+
+#include <time.h>
 
 static volatile double g_sink;
 

@@ -240,6 +240,30 @@ TEST_CASE("a deep recursion is a path of bounded length", "[places]") {
     CHECK(lost > 0);
 }
 
+TEST_CASE("the outermost calls of paths are told apart by their callers, if that is asked for", "[places]") {
+    Recording recording{2};
+    ThreadRecording& thread = recording.thread(0, 1000);
+    std::uint64_t now = 0;
+    for (const std::uint64_t caller : {0x10, 0x20, 0x10})
+        thread.enter(now += 10, kA, {}, caller)
+            .enter(now += 10, kB, {}, 0x30 + now)
+            .leave(now += 10, kB)
+            .leave(now += 10, kA);
+    score::Settings settings;
+    settings.paths = true;
+    CHECK(analyze(recording, settings).paths.nodes.size() == 3);
+    settings.path_callers = true;
+    const score::Report report = analyze(recording, settings);
+    REQUIRE(report.paths.nodes.size() == 5);
+    std::map<std::uint64_t, double> calls;
+    for (const score::PathNode& node : report.paths.nodes)
+        if (node.function == kA) calls[node.caller] += node.calls;
+    CHECK(calls == std::map<std::uint64_t, double>{{0x10, 2}, {0x20, 1}});
+    for (const score::PathNode& node : report.paths.nodes)
+        if (node.function == kB) CHECK(node.caller == 0);
+    check_sums(report);
+}
+
 TEST_CASE("paths and course are empty if they are not asked for", "[places]") {
     Recording recording{1};
     recording.thread(0, 1000).call(10, kA, 5).call(30, kA, 15);

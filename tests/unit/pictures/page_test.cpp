@@ -237,6 +237,24 @@ TEST_CASE("the page of very many functions says what it leaves out", "[page]") {
         if (parents[i].get<std::size_t>() >= i) FAIL("a path comes before its parent");
 }
 
+TEST_CASE("above the outermost functions of the icicle are those that call them, once each", "[page]") {
+    PageCase run{4, 1, "f"};
+    std::vector<score::PathNode>& nodes = run.analysis.report.paths.nodes;
+    // The first two are below the root, and the third calls the fourth.
+    nodes = {{},
+             {.function = 0, .caller = 0x10, .calls = 1, .self_ns = 10, .lost_self_ns = 1},
+             {.function = 0, .caller = 0x10, .calls = 2, .self_ns = 20, .lost_self_ns = 2},
+             {.function = 1, .caller = 0x10, .calls = 4, .self_ns = 40, .lost_self_ns = 4},
+             {.function = 0, .caller = 0x20, .calls = 8, .self_ns = 80, .lost_self_ns = 8},
+             {.parent = 4, .function = 2, .calls = 16, .self_ns = 160, .lost_self_ns = 16},
+             {.function = 3, .calls = 32, .self_ns = 320, .lost_self_ns = 32}};
+    const nlohmann::json data = nlohmann::json::parse(data_of(page_of(run))).at("runs").at(0).at("icicle");
+    CHECK(data.at("parent") == nlohmann::json::array({0, 0, 1, 1, 0, 4, 5, 0}));
+    CHECK(data.at("callers") == nlohmann::json::array({1, 4}));
+    CHECK(data.at("calls") == nlohmann::json::array({0, 0, 3, 4, 0, 8, 16, 32}));
+    CHECK(data.at("names").at(data.at("name").at(1).get<std::size_t>()) == "0x10");
+}
+
 TEST_CASE("very many sequences, slices and points of a function leave a page of bounded size", "[page]") {
     PageCase run{30, 20, "f"};
     score::FunctionRow& row = run.analysis.report.functions[0];

@@ -319,7 +319,7 @@ Run add_report(CLI::App& app) {
     const auto options = std::make_shared<Arguments>();
     options->settings.bars = kHistogramBars;
     options->settings.largest_sampled = kLargestSampled;
-    options->settings.paths = true;
+    options->settings.paths = options->settings.path_callers = true;
     options->settings.course = true;
     app.add_option("trace", options->traces,
                    "The trace to report on, two traces to compare, or the traces of a run's processes")

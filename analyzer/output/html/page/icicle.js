@@ -12,7 +12,7 @@ function icicleTree(data, left) {
     children[data.parent[i]].push(i);
     for (const weight of Object.keys(sums)) sums[weight][data.parent[i]] += sums[weight][i];
   }
-  return {data, children, own, sums};
+  return {data, children, own, sums, callers: new Set(data.callers)};
 }
 
 /** The rectangles that are wide enough to be seen: [node, x, width, depth]. */
@@ -50,12 +50,13 @@ function icicleSection(run, id = 'icicle') {
     const sums = tree.sums[state.weight];
     if (node === 0) return `${nameOf(node)}\n${title}: ${text(sums[node])}`;
     const lost = `lost ${timeText(tree.sums.lost[node])} of ${timeText(tree.sums.time[node])}`;
+    if (tree.callers.has(node)) return `${nameOf(node)}, of which only the calls below are recorded\n${title}: ${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of all\n${lost}`;
     return `${nameOf(node)}\n${text(sums[node])}, ${percentText(sums[0] > 0 ? sums[node] / sums[0] : 0)} of all; outside of the boxes below it ${text(tree.own[state.weight][node])}\n` +
       `${lost}, ${countText(data.calls[node])} calls`;
   };
   const {canvas, paint} = ownCanvas('Flame graph of where the time went', 200, (context, width, height) => {
     boxes.forEach(([node, x, wide, depth]) => {
-      const colour = node === 0 ? styleOf('--line') : colourOf(nameOf(node));
+      const colour = node === 0 || tree.callers.has(node) ? styleOf('--line') : colourOf(nameOf(node));
       edged(context, colour, x, depth * rowHeight, Math.max(wide - 0.8, 0.7), rowHeight - 1);
       if (node === state.focus) outline(context, x + 1, depth * rowHeight + 1, Math.max(wide - 2.8, 1), rowHeight - 3);
       context.fillStyle = inkOn(colour);
@@ -111,7 +112,7 @@ function icicleSection(run, id = 'icicle') {
   if (data.left_out > 0) rest.push(`${countText(data.left_out)} calls were on paths for which there was no room: they count for a caller.`);
   if (data.approximate > 0) rest.push('The loss on each of several paths of the same sequence is approximate.');
   return h('section', {id, class: 'icicle'}, h('h2', {text: 'Where the time went'}),
-    h('p', {text: 'Each box is a call path; its width is its share, with all boxes below it, of what the buttons choose: lost time, time, or the number of calls. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
+    h('p', {text: 'Each box is a call path; its width is its share, with all boxes below it, of what the buttons choose: lost time, time, or the number of calls. A grey box is a function that made the calls below it, and is not recorded itself there. Click a box to zoom in; with the keyboard, arrows move and Enter zooms.'}),
     h('div', {class: 'tools', role: 'group', 'aria-label': 'What the widths show'}, ...buttons, waits ? h('label', {}, withWaits, ' with what was lost in waits by design') : null), crumbs, canvas, told,
     rest.length > 0 ? h('p', {class: 'faint', text: rest.join(' ')}) : null);
 }
