@@ -311,9 +311,16 @@ bool lives_known(const hints::Analysis& analysis) {
 
 std::vector<Field<Life>> life_fields(const hints::Analysis& analysis) {
     const bool states = some_states_known(analysis.report), waits = some_waits_known(analysis);
+    const bool recorded = std::ranges::any_of(
+        analysis.report.threads, [](const score::ThreadRow& row) { return row.recorded_high > 0; });
+    const auto is_known = [&](const Field<Life>& field) {
+        if (field.unit == Unit::share) return states;
+        if (field.key == "recorded") return recorded;
+        return field.key != "waits_for" || waits;
+    };
     std::vector<Field<Life>> fields;
     for (const Field<Life>& field : tables::kLife)
-        if (field.unit == Unit::share ? states : field.key != "waits_for" || waits) fields.push_back(field);
+        if (is_known(field)) fields.push_back(field);
     return fields;
 }
 

@@ -87,32 +87,39 @@ class ProcessesWriter {
     }
 
     void process_table() {
-        Table table{{{.title = "process"},
-                     {.title = "pid", .optional = 2},
-                     {.title = "command", .left = true, .widest = 40},
-                     {.title = "trace", .left = true, .widest = 40},
-                     {.title = "life"},
-                     {.title = "running", .optional = 5},
-                     {.title = "waiting", .optional = 4},
-                     {.title = "preempted", .optional = 5},
-                     {.title = "threads", .optional = 1},
-                     {.title = "events"},
-                     {.title = "slowdown", .optional = 3},
-                     {.title = "", .left = true}}};
+        const bool states_known = std::ranges::any_of(
+            shown_, [&](std::size_t i) { return states_of(processes_.reports[i]).has_value(); });
+        std::vector<Column> columns{{.title = "process"},
+                                    {.title = "pid", .optional = 2},
+                                    {.title = "command", .left = true, .widest = 40},
+                                    {.title = "trace", .left = true, .widest = 40},
+                                    {.title = "life"}};
+        if (states_known)
+            columns.insert(columns.end(), {{.title = "running", .optional = 5},
+                                           {.title = "waiting", .optional = 4},
+                                           {.title = "preempted", .optional = 5}});
+        columns.insert(columns.end(), {{.title = "threads", .optional = 1},
+                                       {.title = "events"},
+                                       {.title = "slowdown", .optional = 3},
+                                       {.title = "", .left = true}});
+        Table table{std::move(columns)};
         for (const std::size_t i : shown_) {
             const score::Report& report = processes_.reports[i];
             // Of another tool's trace they are not known.
             const bool has_cost = report.process.recorder.empty();
             const std::uint32_t pid = report.process.pid;
+            std::vector<std::string> cells{number(i), pid == 0 ? "-" : fmt::format("{}", pid),
+                                           printable(what_it_is(report)), printable(processes_.files[i]),
+                                           human_time(report.duration_ns)};
             const auto states = states_of(report);
-            const auto part = [&](double States::*member) {
-                return states ? percent((*states).*member) : "-";
-            };
-            table.add({number(i), pid == 0 ? "-" : fmt::format("{}", pid), printable(what_it_is(report)),
-                       printable(processes_.files[i]), human_time(report.duration_ns), part(&States::running),
-                       part(&States::waiting), part(&States::preempted), grouped(report.threads.size()),
-                       grouped(report.events), has_cost ? made_longer(report.cost) : "-",
-                       processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
+            if (states_known)
+                for (double States::*part : {&States::running, &States::waiting, &States::preempted})
+                    cells.push_back(states ? percent((*states).*part) : "-");
+            cells.insert(cells.end(),
+                         {grouped(report.threads.size()), grouped(report.events),
+                          has_cost ? made_longer(report.cost) : "-",
+                          processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
+            table.add(std::move(cells));
         }
         std::string left_out;
         for (const std::string& text : table.lines(1, options_.width, &left_out))
