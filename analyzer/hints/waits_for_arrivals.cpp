@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "analyzer/hints/waits_for.h"
 #include "analyzer/report/function_row.h"
@@ -9,23 +10,54 @@
 namespace rdam::hints {
 namespace {
 
-/// The call of another thread that comes last: that begins last of all before any of those that come after
-/// `call` ends. It hardly waits itself, or it is not the one. Null: it is not known. `calls`: of one barrier, in
-/// the order of their begins.
-const Wait* last_to_come(const Wait& call, std::span<const Wait> calls) {
-    constexpr double kHardly = 0.2;
-    constexpr std::ptrdiff_t kLookedAt = 256;
-    const auto first = std::ranges::upper_bound(calls, call.time.begin, {},
-                                                [](const Wait& other) { return other.time.begin; });
-    std::uint64_t end = call.time.end;
-    const Wait* last = nullptr;
-    for (auto each = first; each != calls.end() && each->time.begin < end; ++each) {
-        if (each - first == kLookedAt) return nullptr;
-        end = std::min(end, each->time.end);
-        if (each->thread != call.thread) last = &*each;
+constexpr std::size_t kNone = SIZE_MAX;
+
+/// The calls of one barrier, in the order of their begins.
+class Rounds {
+  public:
+    explicit Rounds(std::span<const Wait> calls) : calls_(calls), before_(calls.size(), kNone) {
+        std::map<std::size_t, std::size_t> last;  // by thread
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const auto [found, is_first] = last.try_emplace(calls[i].thread, i);
+            if (!is_first) before_[i] = std::exchange(found->second, i);
+        }
+        released_.reserve(calls.size());
     }
-    return last != nullptr && last->time.ticks() <= kHardly * call.time.ticks() ? last : nullptr;
-}
+
+    /// The call of another thread that comes last to the round of the `number`th: that begins last of all before any of
+    /// those that come after it ends. It hardly waits itself, or it is not the one. Null: it is not known. To be asked
+    /// for all calls, in their order.
+    const Wait* last_to_come(std::size_t number) {
+        const Wait& call = calls_[number];
+        const Wait* const last = find(call, before_[number] == kNone ? 0 : released_[before_[number]]);
+        released_.push_back(last != nullptr ? last->time.begin : call.time.end);
+        return last;
+    }
+
+  private:
+    /// `since`: all calls that begin then are of the round of `call`, or a later one.
+    const Wait* find(const Wait& call, std::uint64_t since) const {
+        constexpr double kHardly = 0.2;
+        constexpr std::ptrdiff_t kLookedAt = 256;
+        const auto first = std::ranges::upper_bound(calls_, call.time.begin, {},
+                                                    [](const Wait& other) { return other.time.begin; });
+        std::uint64_t end = call.time.end;
+        const Wait* last = nullptr;
+        for (auto each = first; each != calls_.end() && each->time.begin < end; ++each) {
+            // Who has been in this round is in the next one: some are woken sooner than others.
+            const std::size_t before = before_[static_cast<std::size_t>(each - calls_.begin())];
+            if (before != kNone && calls_[before].time.begin > since) break;
+            if (each - first == kLookedAt) return nullptr;
+            end = std::min(end, each->time.end);
+            if (each->thread != call.thread) last = &*each;
+        }
+        return last != nullptr && last->time.ticks() <= kHardly * call.time.ticks() ? last : nullptr;
+    }
+
+    std::span<const Wait> calls_;
+    std::vector<std::size_t> before_;      ///< by call: its thread's call before
+    std::vector<std::uint64_t> released_;  ///< … when its round had come, at the latest
+};
 
 /// By function and key, each in the order of the calls' begins.
 std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, const score::Report& report) {
@@ -48,8 +80,10 @@ std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, co
 
 void add_arrivals(const trace::TraceInfo& info, const score::Report& report, const AddPart& add) {
     for (const auto& [barrier, calls] : barriers_in(info, report)) {
-        for (const Wait& call : calls) {
-            const Wait* const last = last_to_come(call, calls);
+        Rounds rounds{calls};
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const Wait& call = calls[i];
+            const Wait* const last = rounds.last_to_come(i);
             const std::uint64_t come = last != nullptr ? last->time.begin : call.time.begin;
             add(call, {call.time.begin, come}, last != nullptr ? last->thread : 0);
             add(call, {come, call.time.end}, last != nullptr ? Held::kWoken : Held::kNotKnown);

@@ -410,6 +410,44 @@ TEST_CASE("A signal does not end a wait whose time is up") {
     CHECK(made.notifiers(1) == Parts{{110, 420, kUnknown}});
 }
 
+TEST_CASE("Who is already back at a barrier has not come last to the round that others have still to leave") {
+    MadeCalls made{{"pthread_barrier_wait"}};
+    const auto meet = [&](std::size_t thread, std::uint64_t begin, std::uint64_t end) {
+        made.call(thread, "pthread_barrier_wait", begin, end);
+    };
+    // The third one comes last to each round. The first one is back while the other two have not left.
+    constexpr std::uint64_t kRound = 1000;
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        const std::uint64_t begin = round * kRound;
+        meet(0, begin + (round == 0 ? 10 : 25), begin + kRound + 10);
+        meet(1, begin + 60, begin + kRound + 50);
+        meet(2, begin + kRound, begin + kRound + 40);
+    }
+    for (const std::size_t thread : {0U, 1U}) {
+        Parts known;
+        for (const auto& [begin, end, owner] : made.parts(thread, Held::By::arrival))
+            if (owner != kNobody) known.emplace_back(begin, end, owner);
+        Parts expected;
+        for (std::uint64_t round = 0; round < 5; ++round)
+            expected.emplace_back(round * kRound + (thread == 1  ? 60
+                                                    : round == 0 ? 10
+                                                                 : 25),
+                                  (round + 1) * kRound, 2);
+        CHECK(known == expected);
+    }
+    // Not so one that comes between, though it has not left the round before long ago.
+    MadeCalls other{{"pthread_barrier_wait"}};
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        const std::uint64_t begin = round * kRound;
+        other.call(0, "pthread_barrier_wait", begin + 60, begin + kRound + 10);
+        other.call(1, "pthread_barrier_wait", begin + kRound, begin + kRound + 90);
+    }
+    Parts last;
+    for (const auto& part : other.parts(0, Held::By::arrival))
+        if (std::get<2>(part) == 1) last.push_back(part);
+    CHECK(last == Parts{{60, 1000, 1}, {1060, 2000, 1}, {2060, 3000, 1}});
+}
+
 TEST_CASE("Who joins a thread waits until that ends") {
     MadeCalls made{{}};
     made.report.timeline[1].end = 700;
