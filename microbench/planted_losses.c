@@ -79,7 +79,7 @@ struct Worker {
     double pair_ns;    // of locking and unlocking
     uint64_t calls, twin_calls;
     double whole_ns;  // its life, before the loop as well
-    double life_ns, cpu_ns, begin_ns, busy_ns, idle_ns, phase_ns;
+    double life_ns, cpu_ns, whole_cpu_ns, begin_ns, busy_ns, idle_ns, phase_ns;
     uint64_t stamp, since_stamp;
     double tick_per_call;
     _Atomic uint64_t waited_ticks;
@@ -379,7 +379,8 @@ static void* work(void* argument) {
     }
     me->life_ns = clock_ns(CLOCK_MONOTONIC) - born;
     me->whole_ns = clock_ns(CLOCK_MONOTONIC) - first;
-    me->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - born_cpu;
+    me->whole_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    me->cpu_ns = me->whole_cpu_ns - born_cpu;
     me->idle_ns = idle_ns(sched_getcpu()) - me->idle_ns;
     me->busy_ns = busy ? (double)(busy[me->number % processors].cpu_ns - busy_before) : 0;
     return NULL;
@@ -489,14 +490,15 @@ static void report_thread(const struct Worker* me) {
         others -= planted;
     }
     printf(
-        "  {\"tid\": %d, \"holder\": %d, \"processor\": %ld, \"calls\": %llu, \"life_ns\": %.0f, \"cpu_ns\": "
-        "%.0f, "
+        "  {\"tid\": %d, \"holder\": %d, \"processor\": %ld, \"calls\": %llu, \"life_ns\": %.0f, "
+        "\"whole_ns\": "
+        "%.0f, \"whole_cpu_ns\": %.0f, "
         "\"crowded_ns\": %.0f, \"waited_ns\": %.0f, \"waits\": %llu, \"base_ns\": %.2f, "
         "\"shared_ns\": %.2f, \"lock_share\": %.3f, \"slower\": %.3f, \"planted\": %.5f, \"by_others\": "
         "%.5f, \"by_machine\": %.5f}",
         me->tid, me->holder_tid, me->number % processors, (unsigned long long)me->calls, me->life_ns,
-        me->cpu_ns, crowded, waited, (unsigned long long)me->waits, base, quantile(me, 1, twin, 0.5),
-        base > 0 ? me->pair_ns / base : 0,
+        me->whole_ns, me->whole_cpu_ns, crowded, waited, (unsigned long long)me->waits, base,
+        quantile(me, 1, twin, 0.5), base > 0 ? me->pair_ns / base : 0,
         twin && count_of(me, 1) >= kEnoughBatches ? quantile(me, 0, 0, 0.5) / base : 0, planted / life,
         others / life, machine / life);
 }
@@ -597,10 +599,11 @@ int main(int count, char** arguments) {
         pthread_join(holders[i], NULL);
     printf(
         "{\"call_ns\": %.2f, \"inside_ns\": %.2f, \"clock_step_ns\": %.2f, \"begin_ns\": %.0f, \"run_ns\": "
-        "%.0f,\n"
+        "%.0f, \"main_cpu_ns\": %.0f,\n"
         " \"all_threads\": %ld, \"threads\": [\n",
         self->tick_per_call / ticks_per_ns, self->inside_ns, clock_step(), workers[0].begin_ns - start,
-        clock_ns(CLOCK_MONOTONIC) - start, kind == kLock ? 2 * threads + 1 : threads + 1);
+        clock_ns(CLOCK_MONOTONIC) - start, clock_ns(CLOCK_THREAD_CPUTIME_ID),
+        kind == kLock ? 2 * threads + 1 : threads + 1);
     for (long i = 0; i < threads; ++i) {
         report_thread(&workers[i]);
         printf(i + 1 < threads ? ",\n" : "\n");
