@@ -379,7 +379,12 @@ std::string figure_text(Unit unit, double value) {
 }
 
 std::string call_time_text(const score::Scored& row, double nanoseconds) {
-    return nanoseconds < row.resolution_ns ? "<" + human_time(row.resolution_ns) : human_time(nanoseconds);
+    if (!(nanoseconds < row.resolution_ns)) return human_time(nanoseconds);
+    // `10 ns`, not `10.0 ns`.
+    std::string bound = human_time(row.resolution_ns);
+    const std::size_t unit = bound.find(' '), point = bound.find('.');
+    if (point < unit && bound.find_first_not_of('0', point + 1) == unit) bound.erase(point, unit - point);
+    return "<" + bound;
 }
 
 std::string score_mark(const score::Scored& row) {
