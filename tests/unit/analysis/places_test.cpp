@@ -243,12 +243,12 @@ TEST_CASE("a deep recursion is a path of bounded length", "[places]") {
 TEST_CASE("the outermost calls of paths are told apart by their callers, if that is asked for", "[places]") {
     Recording recording{2};
     ThreadRecording& thread = recording.thread(0, 1000);
-    std::uint64_t now = 0;
-    for (const std::uint64_t caller : {0x10, 0x20, 0x10})
-        thread.enter(now += 10, kA, {}, caller)
-            .enter(now += 10, kB, {}, 0x30 + now)
-            .leave(now += 10, kB)
-            .leave(now += 10, kA);
+    std::uint64_t time = 0;
+    for (const std::uint64_t caller : {0x10, 0x20, 0x10}) {
+        thread.enter(time + 10, kA, {}, caller).enter(time + 20, kB, {}, caller + time);
+        thread.leave(time + 30, kB).leave(time + 40, kA);
+        time += 40;
+    }
     score::Settings settings;
     settings.paths = true;
     CHECK(analyze(recording, settings).paths.nodes.size() == 3);
