@@ -346,9 +346,10 @@ class FindingSearch {
             most += thread.recorded_high * thread.duration_ns;
             lives += thread.duration_ns;
         }
-        if (lives <= 0 || (least <= 0 && most >= kAll * lives)) return {};
+        const bool open = most >= kAll * lives || report_.left_out.functions > 0;
+        if (lives <= 0 || (least <= 0 && open)) return {};
         const std::string from = output::percent(least / lives), to = output::percent(most / lives);
-        if (most >= kAll * lives || report_.left_out.functions > 0)
+        if (open)
             return fmt::format(" Recorded calls cover {} of the threads' lives{}.", from,
                                least < kAll * lives ? " or more" : "");
         return fmt::format(" Recorded calls cover {} of the threads' lives{}.",

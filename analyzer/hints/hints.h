@@ -146,9 +146,10 @@ struct WaitEdge {
     std::uint64_t object = 0;  ///< its address; 0: not known
     std::string variable;      ///< its name; empty: none is known
     std::string
-        object_name;   ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
-                       ///< function that waits
-    double share = 0;  ///< of the lives of the waiters
+        object_name;         ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
+                             ///< function that waits
+    double share = 0;        ///< of the lives of the waiters
+    bool by_design = false;  ///< to wait is what the function is for
     bool owners_seen = true;   ///< it is known of a part of these waits, if not of all, what the owners did:
     std::string inside;        ///< the function that the owner is inside; empty: none is known
     double inside_share = 0;   ///< of these waits

@@ -348,6 +348,7 @@ class Graph {
                 .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()"
                                                        : described_object(from.kind, only_object, names),
                 .share = share,
+                .by_design = waits_by_design(from.function),
                 .owners_seen = from.times.known() > 0,
                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                 .inside_share = doing.inside ? doing.inside->share : 0,

@@ -1,5 +1,7 @@
 // Who comes last to a barrier.
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <set>
 #include <span>
 #include <utility>
@@ -15,13 +17,13 @@ constexpr std::size_t kNone = SIZE_MAX;
 /// The calls of one barrier, in the order of their begins.
 class Rounds {
   public:
-    explicit Rounds(std::span<const Wait> calls) : calls_(calls), before_(calls.size(), kNone) {
-        std::map<std::size_t, std::size_t> last;  // by thread
+    explicit Rounds(std::span<const Wait> calls)
+        : calls_(calls), before_(calls.size(), kNone), last_(calls.size()) {
+        std::map<std::size_t, std::size_t> latest;  // by thread
         for (std::size_t i = 0; i < calls.size(); ++i) {
-            const auto [found, is_first] = last.try_emplace(calls[i].thread, i);
+            const auto [found, is_first] = latest.try_emplace(calls[i].thread, i);
             if (!is_first) before_[i] = std::exchange(found->second, i);
         }
-        released_.reserve(calls.size());
     }
 
     /// The call of another thread that comes last to the round of the `number`th: that begins last of all before any of
@@ -29,34 +31,50 @@ class Rounds {
     /// for all calls, in their order.
     const Wait* last_to_come(std::size_t number) {
         const Wait& call = calls_[number];
-        const Wait* const last = find(call, before_[number] == kNone ? 0 : released_[before_[number]]);
-        released_.push_back(last != nullptr ? last->time.begin : call.time.end);
-        return last;
+        for (; !released_.empty() && released_.top().end <= call.time.begin; released_.pop())
+            since_ = std::max(since_, released_.top().moment);
+        const std::size_t found = find(call);
+        if (found != kNone) last_[found] = true;
+        released_.push({.end = call.time.end,
+                        .moment = found != kNone  ? calls_[found].time.begin
+                                  : last_[number] ? call.time.begin
+                                                  : call.time.end});
+        return found != kNone ? &calls_[found] : nullptr;
     }
 
   private:
-    /// `since`: all calls that begin then are of the round of `call`, or a later one.
-    const Wait* find(const Wait& call, std::uint64_t since) const {
+    /// When all had come to the round of a call that ends at `end`, at the latest.
+    struct Released {
+        std::uint64_t end = 0, moment = 0;
+        bool operator>(const Released& other) const { return end > other.end; }
+    };
+
+    std::size_t find(const Wait& call) const {
         constexpr double kHardly = 0.2;
-        constexpr std::ptrdiff_t kLookedAt = 256;
-        const auto first = std::ranges::upper_bound(calls_, call.time.begin, {},
-                                                    [](const Wait& other) { return other.time.begin; });
+        constexpr std::size_t kLookedAt = 256;
+        const auto first = static_cast<std::size_t>(
+            std::ranges::upper_bound(calls_, call.time.begin, {},
+                                     [](const Wait& other) { return other.time.begin; }) -
+            calls_.begin());
         std::uint64_t end = call.time.end;
-        const Wait* last = nullptr;
-        for (auto each = first; each != calls_.end() && each->time.begin < end; ++each) {
+        std::size_t last = kNone;
+        for (std::size_t each = first; each < calls_.size() && calls_[each].time.begin < end; ++each) {
             // Who has been in this round is in the next one: some are woken sooner than others.
-            const std::size_t before = before_[static_cast<std::size_t>(each - calls_.begin())];
-            if (before != kNone && calls_[before].time.begin > since) break;
-            if (each - first == kLookedAt) return nullptr;
-            end = std::min(end, each->time.end);
-            if (each->thread != call.thread) last = &*each;
+            if (before_[each] != kNone && calls_[before_[each]].time.begin > since_) break;
+            if (each - first == kLookedAt) return kNone;
+            end = std::min(end, calls_[each].time.end);
+            if (calls_[each].thread != call.thread) last = each;
         }
-        return last != nullptr && last->time.ticks() <= kHardly * call.time.ticks() ? last : nullptr;
+        if (last == kNone || calls_[last].time.ticks() > kHardly * call.time.ticks()) return kNone;
+        return last;
     }
 
     std::span<const Wait> calls_;
-    std::vector<std::size_t> before_;      ///< by call: its thread's call before
-    std::vector<std::uint64_t> released_;  ///< … when its round had come, at the latest
+    std::vector<std::size_t> before_;  ///< by call: its thread's call before
+    std::vector<bool> last_;           ///< … it has come last to the round of a call before it
+    /// Of calls that may not have ended when the one begins that is asked about; the first to end first.
+    std::priority_queue<Released, std::vector<Released>, std::greater<>> released_;
+    std::uint64_t since_ = 0;  ///< what begins then is of that one's round, or of a later one
 };
 
 /// By function and key, each in the order of the calls' begins.

@@ -134,9 +134,11 @@ void SharedFindings::add_waits(const hints::Analysis& analysis, std::size_t proc
         double waiters = 0;
         for (const std::uint32_t tid : edge.waiter_tids)
             waiters += lives[tid];
-        waits_.push_back({process, lines[i], edge.share * waiters});
+        waits_.push_back({process, lines[i], edge.by_design, edge.share * waiters});
     }
-    std::ranges::stable_sort(waits_, std::ranges::greater{}, &SharedWait::waited_ns);
+    std::ranges::stable_sort(waits_, std::ranges::greater{}, [](const SharedWait& wait) {
+        return std::pair{!wait.by_design, wait.waited_ns};
+    });
     if (waits_.size() > hints::WaitGraph::kInWords) waits_.resize(hints::WaitGraph::kInWords);
 }
 

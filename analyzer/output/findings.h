@@ -36,6 +36,7 @@ struct SharedFinding {
 struct SharedWait {
     std::size_t process = 0;  ///< index into the reports
     std::string line;         ///< of edge_lines()
+    bool by_design = false;   ///< WaitEdge::by_design
     double waited_ns = 0;
 };
 
@@ -48,7 +49,8 @@ class SharedFindings {
     std::vector<SharedFinding> largest() const;
     /// Why there are none; empty: there are some, or no process has called anything.
     std::string verdict() const;
-    /// The longest waits for others of the same process, at most hints::WaitGraph::kInWords.
+    /// The longest waits for others of the same process, those by design behind all others; at most
+    /// hints::WaitGraph::kInWords.
     const std::vector<SharedWait>& waits() const { return waits_; }
     /// How much of all threads' lives such waits are, and for how much of them it is known for whom; empty: there are
     /// none worth saying.

@@ -168,12 +168,13 @@ double time_at_most(const FunctionSums& sums, double life) {
     return estimated ? std::min(sums.time, life) : sums.time;
 }
 
+/// `open`: of the call that was still open; for `held` of its life the thread was held, perhaps in that call.
 void fill_times_inside(const calls::FunctionCounts& counts, const FunctionSums& sums, double open,
-                       double life, double ns_per_tick, ThreadShare& entry) {
+                       double held, double life, double ns_per_tick, ThreadShare& entry) {
     const bool known = !entry.unknown() && counts.bad_clock == 0 && counts.abandoned <= (open > 0 ? 1U : 0U);
-    const double time = entry.unknown() ? open : std::min(time_at_most(sums, life) + open, life);
-    entry.time_ns = time * ns_per_tick;
-    entry.most_time_ns = (known ? time : life) * ns_per_tick;
+    const double ended = entry.unknown() ? 0 : time_at_most(sums, life);
+    entry.time_ns = std::min(ended + std::max(open - held, 0.0), life) * ns_per_tick;
+    entry.most_time_ns = (known ? std::min(ended + open, life) : life) * ns_per_tick;
 }
 
 /// `coarse`: what each call may have lost unseen, ticks.
@@ -186,7 +187,9 @@ void fill_thread(const RowContext& context, std::size_t thread, const FunctionSu
     ThreadShare entry = thread_share(thread, sums, entered, loss, life, context.ns_per_tick);
     if (!entered.copied_stacks) fill_times(sums, context.ns_per_tick, entry);
     const double whole = open_ticks(context, thread, row.function);
-    fill_times_inside(counts, sums, whole, life, context.ns_per_tick, entry);
+    const trace::TickRange& span = context.spans[thread];
+    const double held = as_double(span.end - std::min(span.begin, span.end)) - life;
+    fill_times_inside(counts, sums, whole, held, life, context.ns_per_tick, entry);
     // It has lost what it took beyond the fastest, or part of that.
     const double open = std::max(0.0, whole - flat.fastest(0));
     entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));

@@ -367,7 +367,7 @@ void Scores::add_recorded(const std::vector<FunctionRow>& rows, Report& report) 
         for (const ThreadShare& part : row.threads) {
             ThreadRow& thread = report.threads[part.thread];
             const double life = static_cast<double>(lives_.lengths[part.thread]) * ns_per_tick_;
-            thread.recorded_low = std::max(thread.recorded_low, std::min(share(part.time_ns, life), 1.0));
+            thread.recorded_low = std::max(thread.recorded_low, share(part.time_ns, life));
             thread.recorded_high = std::min(thread.recorded_high + share(part.most_time_ns, life), 1.0);
         }
     for (ThreadRow& thread : report.threads)

@@ -228,6 +228,10 @@ Report leave_out(const AnalyzedTrace& trace, Report report) {
     report.left_out = trace.left_out;
     for (std::size_t t = 0; t < trace.numbers.size(); ++t)
         report.threads[t].number = trace.numbers[t];
+    // A call that was open when the window began is not known.
+    if (report.left_out.since_ns)
+        for (ThreadRow& thread : report.threads)
+            thread.recorded_high = 1;
     report.counts.abandoned_at_end -= trace.cut_at_end;
     if (!trace.shown.empty()) keep_functions(trace.info, trace.shown, report);
     // On which path and when it was lost is not known, either.

@@ -32,7 +32,7 @@ constexpr std::uint64_t kChangesOfASecond = 10'000;
 constexpr std::uint64_t kLeastOwnPart = 50;
 constexpr std::uint64_t kLeastPartOfOthers = 8;
 
-/// What is called less often in a pack has no part in what others cost: it is closed neither together with those that are
+/// What is called less often in a pack has little part in what it costs: it is closed neither together with those that are
 /// called more often (the next pack, without them, shows whether it has to be) nor while the budget of the whole time, what
 /// is sampled in windows included, suffices for it.
 constexpr std::uint64_t kFewCalls = 16;

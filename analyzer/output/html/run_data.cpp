@@ -172,21 +172,22 @@ class SmallTree {
 
 /// The tree of paths: `{names, parent: […], name: […], lost: […], time: […], calls: […], callers: […], left_out}`, of
 /// each node what is its own, without the nodes below; parents come first. Between the root and functions are those
-/// that call them: the indices in `callers`, of which nothing is known but what is below. Small nodes are added to
+/// that call them: the indices in `callers`, of which nothing is known but what is below. Places of one function are one;
+/// where symbols are missing, each place stands for itself. Small nodes are added to
 /// their parent's child `(smaller ones)`. Null: not known.
 class Icicle {
   public:
     explicit Icicle(const PageRun& run) : run_(run) {}
 
     Json json(const PageLimits& limits) {
-        const score::PathTree& paths = run_.analysis.report.paths;
-        if (paths.nodes.size() < 2) return nullptr;
+        if (run_.analysis.report.paths.nodes.size() < 2) return nullptr;
+        const score::PathTree paths = by_caller_names();
         std::vector<std::size_t> places;  // by place in the small tree
         SmallTree{paths, limits.paths}.for_each(
             [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
                 std::size_t parent = places.empty() ? 0 : places[above];
                 if (node != nullptr && node->caller != 0)
-                    parent = place_of(parent, caller_name(node->caller), true);
+                    parent = place_of(parent, callers_[node->caller - 1], true);
                 const std::size_t place =
                     place_of(parent, node != nullptr ? name_of(*node) : "(smaller ones)", false);
                 if (node != nullptr) places.push_back(place);
@@ -219,7 +220,39 @@ class Icicle {
         double lost = 0, time = 0, calls = 0;
     };
 
-    /// Calls from several places of a function are one node.
+    /// PathNode::caller becomes a number in callers_, from 1 on: calls from several places of a function are one node.
+    score::PathTree by_caller_names() {
+        score::PathTree out;
+        std::map<std::string, std::uint64_t> numbers;                // by name
+        std::unordered_map<std::uint64_t, std::uint64_t> of_caller;  // by address
+        const auto number_of = [&](std::uint64_t caller) {
+            const auto [known, is_new_address] = of_caller.try_emplace(caller, 0);
+            if (!is_new_address) return known->second;
+            std::string name = caller_name(caller);
+            const auto [found, is_new] = numbers.try_emplace(name, callers_.size() + 1);
+            if (is_new) callers_.push_back(std::move(name));
+            return known->second = found->second;
+        };
+        using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;
+        std::map<Key, std::uint32_t> known;
+        std::vector<std::uint32_t> places;
+        for (const score::PathNode& node : run_.analysis.report.paths.nodes) {
+            const std::uint32_t parent = places.empty() ? 0 : places[node.parent];
+            const std::uint64_t caller = node.caller != 0 ? number_of(node.caller) : 0;
+            const auto [found, is_new] = known.try_emplace(Key{parent, node.function, caller},
+                                                           static_cast<std::uint32_t>(out.nodes.size()));
+            if (is_new) out.nodes.push_back({.parent = parent, .function = node.function, .caller = caller});
+            score::PathNode& to = out.nodes[found->second];
+            to.calls += node.calls;
+            to.self_ns += node.self_ns;
+            to.lost_self_ns += node.lost_self_ns;
+            places.push_back(found->second);
+        }
+        out.left_out = run_.analysis.report.paths.left_out;
+        out.approximate = run_.analysis.report.paths.approximate;
+        return out;
+    }
+
     std::size_t place_of(std::size_t parent, const std::string& name, bool calls_others) {
         const std::size_t number = names_.of(name);
         const auto [found, is_new] = places_.try_emplace({parent, number, calls_others}, nodes_.size());
@@ -239,6 +272,7 @@ class Icicle {
     }
 
     const PageRun& run_;
+    std::vector<std::string> callers_;
     Names names_;
     std::vector<Node> nodes_;
     std::map<std::tuple<std::size_t, std::size_t, bool>, std::size_t> places_;

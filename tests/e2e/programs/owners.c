@@ -148,13 +148,14 @@ static bool make(uint64_t* waited) {
     make_item();
     pthread_mutex_lock(&items_lock);
     // At the end nobody is to wait any more.
-    items += over ? 1000 : 1;
-    if (over)
+    const bool last = over;
+    items += last ? 1000 : 1;
+    if (last)
         pthread_cond_broadcast(&filled);
     else
         pthread_cond_signal(&filled);
     pthread_mutex_unlock(&items_lock);
-    return !over;
+    return !last;
 }
 
 static bool use(uint64_t* waited) {
@@ -201,9 +202,10 @@ static bool follow(uint64_t* waited) {
 static bool post(uint64_t* waited) {
     (void)waited;
     make_item();
-    for (unsigned i = 0; i < (over ? 1000u : 1u); ++i)
+    const bool last = over;
+    for (unsigned i = 0; i < (last ? 1000u : 1u); ++i)
         sem_post(&posted);
-    return !over;
+    return !last;
 }
 
 static bool take_item(uint64_t* waited) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analyzer/output/comparison.h"
+#include "analyzer/output/fields.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/table.h"
@@ -44,6 +45,19 @@ TEST_CASE("patterns stand behind the functions, with their reservations", "[outp
 
 TEST_CASE("callers stand by what they carry, each with its stacks", "[output][golden]") {
     check_golden("callers.txt", text_of(analyze(program_with_callers())));
+}
+
+TEST_CASE("a call that cannot be told from nothing is said to be so short", "[output]") {
+    score::Scored row;
+    CHECK(output::call_time_text(row, 0) == "0 ns");
+    row.resolution_ns = 10.014;
+    CHECK(output::call_time_text(row, 0) == "<10 ns");
+    CHECK(output::call_time_text(row, 10.01) == "<10 ns");
+    CHECK(output::call_time_text(row, 10.02) == "10.0 ns");
+    row.resolution_ns = 1000;
+    CHECK(output::call_time_text(row, 999) == "<1 µs");
+    row.resolution_ns = 2.5;
+    CHECK(output::call_time_text(row, 1) == "<2.50 ns");
 }
 
 TEST_CASE("what threads did with their lives is said where all of it is known", "[output]") {

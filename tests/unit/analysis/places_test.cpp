@@ -1,6 +1,8 @@
 // Where and when time was lost: against the definitions, and what adds up whatever the bounds.
 #include "analyzer/report/places.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -262,6 +264,28 @@ TEST_CASE("the outermost calls of paths are told apart by their callers, if that
     for (const score::PathNode& node : report.paths.nodes)
         if (node.function == kB) CHECK(node.caller == 0);
     check_sums(report);
+}
+
+TEST_CASE("how much of a life is in recorded calls is known between two bounds", "[recorded]") {
+    const auto bounds = [](const Recording& recording, const score::Settings& settings = {}) {
+        const score::ThreadRow& thread = analyze(recording, settings).threads[0];
+        return fmt::format("{:.0f} to {:.0f}", 1000 * thread.recorded_low, 1000 * thread.recorded_high);
+    };
+    Recording recording{2};
+    ThreadRecording& thread = recording.thread(0, 1000);
+    // Of 900, from the first event on. One in the other for 100, and 100 by itself: in calls for 300.
+    thread.enter(100, kA).call(150, kB, 100).leave(300, kA).call(500, kB, 100);
+    CHECK(bounds(recording) == "222 to 444");
+    // What began before is not known.
+    score::Settings since;
+    since.selection.since_ns = 120;
+    CHECK(bounds(recording, since) == "227 to 1000");
+    // A call that is still open has gone on to the end.
+    thread.enter(800, kA);
+    CHECK(bounds(recording) == "444 to 667");
+    // Of 800: for 100 the thread was held, perhaps in that call.
+    thread.pause(850, 950);
+    CHECK(bounds(recording) == "375 to 750");
 }
 
 TEST_CASE("paths and course are empty if they are not asked for", "[places]") {

@@ -435,7 +435,7 @@ TEST_CASE("Who is already back at a barrier has not come last to the round that 
                                   (round + 1) * kRound, 2);
         CHECK(known == expected);
     }
-    // Not so one that comes between, though it has not left the round before long ago.
+    // One may come last right after the round before, which it was late to leave.
     MadeCalls other{{"pthread_barrier_wait"}};
     for (std::uint64_t round = 0; round < 3; ++round) {
         const std::uint64_t begin = round * kRound;
@@ -446,6 +446,28 @@ TEST_CASE("Who is already back at a barrier has not come last to the round that 
     for (const auto& part : other.parts(0, Held::By::arrival))
         if (std::get<2>(part) == 1) last.push_back(part);
     CHECK(last == Parts{{60, 1000, 1}, {1060, 2000, 1}, {2060, 3000, 1}});
+}
+
+TEST_CASE("Who comes last to a barrier is known where some are not in each round, or come later") {
+    MadeCalls made{{"pthread_barrier_wait"}};
+    constexpr std::uint64_t kRound = 1000;
+    std::array<Parts, 4> expected;
+    // The first one comes last; the third one is there from the third round on, the fourth in each second one.
+    for (std::uint64_t round = 0; round < 8; ++round) {
+        const std::uint64_t begin = round * kRound, all = begin + 900;
+        made.call(0, "pthread_barrier_wait", all, all + 10);
+        for (const std::size_t thread : {1U, 2U, 3U}) {
+            if (thread == 2 ? round < 2 : thread == 3 && round % 2 == 0) continue;
+            made.call(thread, "pthread_barrier_wait", begin + 100 * thread, all + 10 + thread);
+            expected[thread].emplace_back(begin + 100 * thread, all, 0);
+        }
+    }
+    for (const std::size_t thread : {1U, 2U, 3U}) {
+        Parts known;
+        for (const auto& part : made.parts(thread, Held::By::arrival))
+            if (std::get<2>(part) != kNobody) known.push_back(part);
+        CHECK(known == expected[thread]);
+    }
 }
 
 TEST_CASE("Who joins a thread waits until that ends") {
