@@ -47,15 +47,15 @@ class OnScreen(Case):
 
     def score(self, screen: Screen, name="  deliver ") -> str:
         """Of the function in the ranking, as it is printed."""
-        return re.match(r"[> ]+[≥!°]?([01]\.\d{3}) ", next(line for line in self.rows(screen) if name in line))[1]
+        return re.match(r"[> ]+[?≥!°]?([01]\.\d{3}) ", next(line for line in self.rows(screen) if name in line))[1]
 
     @staticmethod
     def rows(screen: Screen) -> list[str]:
         """The functions of the ranking, without the findings above them."""
-        return [line for line in screen.lines() if re.match(r"[> ]+[≥!°]?[01]\.\d{3} ", line)]
+        return [line for line in screen.lines() if re.match(r"[> ]+[?≥!°]?[01]\.\d{3} ", line)]
 
     def page_score(self, screen: Screen) -> str:
-        return re.search(r"score [≥!°]?([01]\.\d{3}) ", screen.text())[1]
+        return re.search(r"score [?≥!°]?([01]\.\d{3}) ", screen.text())[1]
 
     def analyzed(self, *options) -> dict[str, str]:
         done = self.succeeded(self.rdam("analyze", "--json", "--top", "0", *options, "trace.bin"))
@@ -92,6 +92,7 @@ class Feedback(OnScreen):
         screen.press("j ", "[x] caller")
 
         screen.press(ESCAPE, " calls ", "unsaved")
+        screen.wait(lambda s: any("  deliver " in row for row in self.rows(s)), "the ranking")
         self.assertEqual(self.score(screen), told_apart["deliver"])
         # They may have changed places.
         screen.press(UP + UP + ("" if "drive" in self.rows(screen)[0] else DOWN), " calls ")
