@@ -268,7 +268,8 @@ TEST_CASE("the outermost calls of paths are told apart by their callers, if that
 
 TEST_CASE("how much of a life is in recorded calls is known between two bounds", "[recorded]") {
     const auto bounds = [](const Recording& recording, const score::Settings& settings = {}) {
-        const score::ThreadRow& thread = analyze(recording, settings).threads[0];
+        const score::Report report = analyze(recording, settings);
+        const score::ThreadRow& thread = report.threads[0];
         return fmt::format("{:.0f} to {:.0f}", 1000 * thread.recorded_low, 1000 * thread.recorded_high);
     };
     Recording recording{2};
