@@ -321,6 +321,7 @@ static void end_pool(void) {
 
 static sem_t taken, given;
 static uint64_t taken_since;
+static bool given_last;  // both end after the same round
 
 static bool take_for_another(void) {
     lock(&outer);
@@ -328,7 +329,7 @@ static bool take_for_another(void) {
     sem_post(&taken);
     sem_wait(&given);
     rest(500);
-    return !over;
+    return !given_last;
 }
 
 static bool give_for_another(void) {
@@ -336,8 +337,9 @@ static bool give_for_another(void) {
     flush_cache();
     note_of(0, &holds, &outer, taken_since);
     pthread_mutex_unlock(&outer);
+    const bool last = given_last = over;
     sem_post(&given);
-    return !over;
+    return !last;
 }
 
 // recursive, robust
