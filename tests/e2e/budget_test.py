@@ -129,7 +129,7 @@ class Budget(Case):
                     each = int(function["name"][1:]) // 8 + 1
                     of_thread = {thread["tid"]: thread["occurrences"] for thread in function["threads"]}
                     self.assertEqual([of_thread[tid] for tid in first_two], [int(rounds) * each] * 2, function["name"])
-                    self.assertAlmostEqual(function["occurrences"], truth[function["name"]], delta=3 * each, msg=function["name"])
+                    self.assertAlmostEqual(function["occurrences"], truth[function["name"]], delta=2 * each, msg=function["name"])
                     self.assertLessEqual(function["occurrences_error"], 2 * each, function["name"])
                 if rounds == "300":
                     self.assertGreater(walked, 0)
