@@ -334,8 +334,8 @@ class Graph {
         const auto& [pair, address] = key;
         const auto& [waiters, owners, by] = pair;
         const OwnerTimes::Doing doing = from.times.doing();
-        const std::optional<std::uint64_t> only_object =
-            objects_.at(pair).size() <= kFewObjects ? std::optional{address} : std::nullopt;
+        std::optional<std::uint64_t> only_object;
+        if (objects_.at(pair).size() <= kFewObjects) only_object = address;
         const VariableAt& names = in_words ? variable_at : VariableAt{};
         return {.waiters = described(waiters, from.waiters),
                 .owners = described(owners, from.owners),
