@@ -81,7 +81,8 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
                                 trace::TickRange life, const ThreadTimes& times) {
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
-    const auto counted = counted_calls(about, function, thread, life, recorded.before);
+    const auto counted =
+        counted_calls(about, function, thread, life, times.sampling_windows, recorded.before);
     if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
     const double probe = settings.cost.total > 0 ? flow_cost(info, settings) / settings.cost.total : 1;
     auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);

@@ -21,6 +21,10 @@ double ticks(std::uint64_t begin, std::uint64_t end) {
     return end > begin ? static_cast<double>(end - begin) : 0;
 }
 
+double own_time(double all, double taken) {
+    return std::max(all - taken, kMinOwn * all);
+}
+
 }  // namespace
 
 void WindowList::add(const trace::Window& window) {
@@ -259,14 +263,17 @@ void ClusterSums::add(const ClusterSums& other) {
 
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, trace::TickRange life,
-                                          std::uint64_t before) {
+                                          const ThreadWindows& windows, std::uint64_t before) {
     if (!info.counted || thread.calls_until == 0) return {};
     const auto found = std::ranges::lower_bound(thread.calls, function, {}, &trace::CallCount::function);
     const bool is_there = found != thread.calls.end() && found->function == function;
     const double calls = is_there ? static_cast<double>(found->calls) : 0;
     if (thread.calls_until >= life.end) return CountedCalls{.calls = calls};
     const std::uint64_t begin = std::clamp(info.windowed_since, life.begin, life.end);
-    const double known = ticks(begin, thread.calls_until), missing = ticks(begin, life.end) - known;
+    const std::uint64_t until = std::clamp(thread.calls_until, begin, life.end);
+    const double taken = windows.taken_since(until);
+    const double known = own_time(ticks(begin, until), windows.taken_since(begin) - taken);
+    const double missing = own_time(ticks(until, life.end), taken);
     if (missing >= known) return {};
     const double more = std::max(calls - static_cast<double>(before), 0.0) * missing / known;
     constexpr double kLessThanOne = 0.5;
@@ -303,10 +310,10 @@ WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, trace::Tick
         double& size = estimate.sizes_[cluster];
         if (size <= 0) continue;
         probes += windows.probes(function.window_group, cluster);
-        size = std::max(size - windows.inside(function.window_group, cluster), kMinOwn * size);
+        size = own_time(size, windows.inside(function.window_group, cluster));
     }
     const double taken = windows.taken_since(std::max(function.windowed_since, life.begin));
-    estimate.own_left_ = std::max(estimate.left_ - taken, kMinOwn * estimate.left_);
+    estimate.own_left_ = own_time(estimate.left_, taken);
     estimate.expand_to(estimate.own_left_);
     estimate.error_ = estimate.inside_ > 0 ? kCostError * probes / estimate.inside_ : 0;
     estimate.mostly_probes_ = estimate.error_ > kMaxError;
@@ -352,7 +359,7 @@ std::optional<WindowEstimate::Slowing> WindowEstimate::find_slowing(const Thread
         const double probes = windows.probes(group, cluster);
         const double on = gross[cluster] - (windows.inside(group, cluster) - probes);
         if (on <= kMinOwn * gross[cluster]) continue;
-        const auto own = [&](double times) { return std::max(on - times * probes, kMinOwn * on); };
+        const auto own = [&](double times) { return own_time(on, times * probes); };
         const double stands_for = stretch * std::min(on / gross[cluster], 1.0);
         usual.add(stands_for, sizes_[cluster] / own(1));
         often.add(stands_for, sizes_[cluster] / own(probe * (1 + kCostError)));

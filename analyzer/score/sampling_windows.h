@@ -170,11 +170,11 @@ struct CountedCalls {
 };
 
 /// Nothing: not known. `before`: the number recorded before the function was sampled. If the thread did not
-/// report up to the end of its life (it was killed), the rest is assumed to be like the time since the
-/// function is sampled, unless the rest is longer.
+/// report up to the end of its life (it was killed), its own time that is left is assumed to be like that
+/// since the function is sampled, unless more is left.
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, trace::TickRange life,
-                                          std::uint64_t before);
+                                          const ThreadWindows& windows, std::uint64_t before);
 
 /// How the calls of a function in a thread stand for all: those before it was sampled for themselves, those
 /// in windows for all after it.

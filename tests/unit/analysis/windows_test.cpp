@@ -384,6 +384,25 @@ TEST_CASE("calls that were counted up to some time stand for the rest of the lif
     CHECK(row(analyze(program.recording), "a").counted);
 }
 
+TEST_CASE("a thread makes no calls while it is off the processors", "[windows]") {
+    constexpr std::uint64_t kEnd = 256'000;
+    const auto table = std::make_shared<const score::WindowTable>(std::vector<trace::Window>{{0, 1000}});
+    score::ThreadWindows windows{table, {0, kEnd}};
+    trace::ThreadInfo thread;
+    thread.calls = {{.function = 0, .calls = 5000}};
+    thread.calls_until = 100'000;
+    trace::FunctionInfo function;
+    function.counted = true;
+    const auto counted = [&] { return counted_calls(function, 0, thread, {0, kEnd}, windows, 0); };
+    // More than was seen is left.
+    CHECK_FALSE(counted());
+    windows.note_off_cpu(std::vector<trace::OffCpu>{{.out = 40'000, .in = 90'000, .preempted = true},
+                                                    {.out = 120'000, .in = 250'000}});
+    REQUIRE(counted());
+    CHECK(counted()->error == Approx(5000.0 * 26 / 50).epsilon(0.01));
+    CHECK(counted()->calls == 5000 + counted()->error);
+}
+
 TEST_CASE("of a part of the run it is not known how many calls were counted", "[windows]") {
     CostlyProbes program;
     program.count(program.calls, CostlyProbes::kEnd);
