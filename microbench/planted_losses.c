@@ -79,7 +79,7 @@ struct Worker {
     double pair_ns;    // of locking and unlocking
     uint64_t calls, twin_calls;
     double whole_ns;  // its life, before the loop as well
-    double life_ns, cpu_ns, whole_cpu_ns, begin_ns, busy_ns, idle_ns, phase_ns;
+    double life_ns, cpu_ns, whole_cpu_ns, holder_cpu_ns, begin_ns, busy_ns, idle_ns, phase_ns;
     uint64_t stamp, since_stamp;
     double tick_per_call;
     _Atomic uint64_t waited_ticks;
@@ -409,6 +409,7 @@ static void* hold(void* argument) {
         pthread_mutex_unlock(&whose->mutex);
         nap(2000);
     }
+    whose->holder_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 
@@ -472,6 +473,9 @@ static void report_thread(const struct Worker* me) {
     double crowded = 0;
     for (long i = 0; i < threads; ++i)
         if (i != me->number && i % processors == me->number % processors) crowded += workers[i].cpu_ns;
+    // Holders are on any processor.
+    for (long i = 0; i < threads; ++i)
+        crowded += workers[i].holder_cpu_ns / (double)processors;
     if (kind == kLock && crowded > 0) {
         double rest = me->life_ns - me->idle_ns - me->cpu_ns - crowded;
         if (rest < 0) rest = 0;
