@@ -138,7 +138,8 @@ class BasicMatcher {
     }
     /// Whether its calls are as those of any function.
     bool is_plain(std::uint32_t function) const { return open_[function].flags == 0; }
-    bool is_open(std::uint32_t function) const { return open_[function].calls > 0; }
+    bool is_open(std::uint32_t function) const { return open_calls(function) > 0; }
+    std::size_t open_calls(std::uint32_t function) const { return open_[function].calls; }
     /// The probes' part of a call's duration, with so many calls inside.
     std::uint64_t probe_ticks(std::uint64_t nested) const {
         if (nested == 0) return inner_ticks_;

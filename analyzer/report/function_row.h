@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/report/inner_waits.h"
 #include "analyzer/report/report.h"
 #include "analyzer/score/common_sequences.h"
 #include "analyzer/score/resolved_settings.h"
@@ -30,6 +31,7 @@ struct RowContext {
     const std::vector<bool>& short_lived;        ///< by thread
     /// By function and thread; of a function that is not sampled in windows there are none.
     const std::vector<std::vector<WindowEstimate>>& estimates;
+    const InnerWaits& inner_waits;
     double all_lives = 0;  ///< Σ T, ticks
     double ns_per_tick = 1;
     std::uint64_t run_begin = 0;  ///< ticks

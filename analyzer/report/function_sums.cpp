@@ -99,8 +99,11 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     if (estimate == nullptr || !estimate->is_counted()) return;
     const ThreadTimes& times = *context.threads[thread];
     if (const auto found = times.waits.find(function); found != times.waits.end()) waits = &found->second;
+    const WaitTimes* const inner = context.inner_waits.of(function, thread);
+    if (inner != nullptr) waits = inner;
     if (const auto found = times.off_in_windows.find(function); found != times.off_in_windows.end())
-        add_off(times.sampling_windows, context.info.functions[function].window_group, found->second);
+        add_off(times.sampling_windows, context.info.functions[function].window_group, found->second,
+                inner != nullptr ? found->second.besides_others : found->second.inside);
     take_off_slowing();
     add_known_to(loss);
     // In which of the calls inside it a function was preempted is not known.
@@ -136,8 +139,10 @@ void FunctionSums::take_off_slowing() {
     if (before > 0) kept = loss.lost() / before;
 }
 
-void FunctionSums::add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times) {
+void FunctionSums::add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times,
+                           const OffInWindows::Inside& inside) {
     off = &times;
+    off_inside = &inside;
     // However small the parts are of which it is made up, it has no more than all of the thread's own time.
     const double own = std::max(estimate->own_left(), expansion() * sum(off->on));
     preempted_part = own > 0 ? off->preempted / own : 0;
@@ -146,7 +151,7 @@ void FunctionSums::add_off(const ThreadWindows& windows, std::uint32_t group, co
         blocked.push_back(windows.blocked(group, cluster));
         all += blocked.back();
     }
-    blocked_part = all > 0 ? std::min(sum(off->blocked_inside) / all, 1.0) : -1;
+    blocked_part = all > 0 ? std::min(sum(off_inside->blocked) / all, 1.0) : -1;
     const double variance = variance_of_few_blocked(windows.times_blocked(group));
     sampling_variance += variance;
     loss.add_variance(variance);
@@ -178,14 +183,14 @@ OffTime FunctionSums::off_known(double ns_per_tick) const {
     if (off != nullptr) {
         preempted_ticks += expansion() * preempted_part * sum(off->on);
         blocked_ticks +=
-            blocked_part < 0 ? expansion() * sum(off->blocked_inside) : blocked_part * off->blocked;
+            blocked_part < 0 ? expansion() * sum(off_inside->blocked) : blocked_part * off->blocked;
     }
     return {blocked_ticks * ns_per_tick, preempted_ticks * ns_per_tick};
 }
 
 double FunctionSums::known_inside() const {
     double inside = waits != nullptr ? sum(waits->inside) : 0;
-    if (off != nullptr) inside += sum(off->preempted_inside) + sum(off->blocked_inside);
+    if (off != nullptr) inside += sum(off_inside->preempted) + sum(off_inside->blocked);
     return inside;
 }
 
@@ -195,12 +200,12 @@ double FunctionSums::more_waits() const {
 
 double FunctionSums::more_preempted() const {
     if (off == nullptr) return 0;
-    return expansion() * (preempted_part * sum(off->on) - sum(off->preempted_inside));
+    return expansion() * (preempted_part * sum(off->on) - sum(off_inside->preempted));
 }
 
 double FunctionSums::more_blocked() const {
     if (off == nullptr || blocked_part < 0) return 0;
-    return blocked_part * off->blocked - expansion() * sum(off->blocked_inside);
+    return blocked_part * off->blocked - expansion() * sum(off_inside->blocked);
 }
 
 void FunctionSums::add_more(std::vector<double>& to) const {
@@ -210,10 +215,10 @@ void FunctionSums::add_more(std::vector<double>& to) const {
     };
     if (waits != nullptr) add(waits->inside, -1);
     if (off == nullptr) return;
-    add(off->preempted_inside, -1);
+    add(off_inside->preempted, -1);
     add(off->on, preempted_part);
     if (blocked_part < 0) return;
-    add(off->blocked_inside, blocked_times() - 1);
+    add(off_inside->blocked, blocked_times() - 1);
     for (std::size_t cluster = 0; cluster < std::min(to.size(), blocked.size()); ++cluster)
         to[cluster] -= blocked_times() * blocked_part * blocked[cluster];
 }
@@ -229,12 +234,12 @@ double FunctionSums::variance_of_waits() const {
 double FunctionSums::variance_of_preempted() const {
     if (off == nullptr || off->preempted <= 0) return 0;
     const double squares = preempted_part * sum(off->on) * off->preempted_squares / off->preempted;
-    return expansion() * (squares - off->preempted_squares_inside);
+    return expansion() * (squares - off_inside->preempted_squares);
 }
 
 double FunctionSums::variance_of_blocked() const {
     if (off == nullptr || blocked_part < 0) return 0;
-    return blocked_part * off->blocked_squares - expansion() * off->blocked_squares_inside;
+    return blocked_part * off->blocked_squares - expansion() * off_inside->blocked_squares;
 }
 
 /// With so many times blocked in windows, their part in the function is not known well, even where it is all

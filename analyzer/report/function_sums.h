@@ -28,13 +28,14 @@ struct FunctionSums {
     double slowed = 0, slowed_most = 0;  ///< of the loss: what is so in windows alone
     const WaitTimes* waits = nullptr;    ///< what is known of them apart from the windows; null: nothing
     const OffInWindows* off = nullptr;   ///< likewise of the thread's times off the processors
-    double preempted_part = 0;           ///< … by time that calls have on processors
-    std::vector<double> blocked;         ///< … that began in each cluster of windows
-    double blocked_part = 0;             ///< … by what of that was in the function; below 0: not known
-    double kept = 1;                     ///< ThreadLoss::kept
-    double sampling_variance = 0;        ///< of the loss
-    GroupBases bases;                    ///< where it is not sampled in windows
-    double dependence = 1;  ///< the variance of the loss as a multiple of that of independent calls
+    const OffInWindows::Inside* off_inside = nullptr;  ///< the part of `off` that is not in `waits`
+    double preempted_part = 0;                         ///< … by time that calls have on processors
+    std::vector<double> blocked;                       ///< … that began in each cluster of windows
+    double blocked_part = 0;       ///< … by what of that was in the function; below 0: not known
+    double kept = 1;               ///< ThreadLoss::kept
+    double sampling_variance = 0;  ///< of the loss
+    GroupBases bases;              ///< where it is not sampled in windows
+    double dependence = 1;         ///< the variance of the loss as a multiple of that of independent calls
 
     /// Whether windows that opened inside a recursion, whose inner calls then seem to be outermost, have made
     /// up much of what was seen.
@@ -62,7 +63,8 @@ struct FunctionSums {
     void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times);
     void add_dependence(const RowContext& context, std::uint32_t function, std::size_t thread);
     void add_known(const RowContext& context, std::uint32_t function, std::size_t thread);
-    void add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times);
+    void add_off(const ThreadWindows& windows, std::uint32_t group, const OffInWindows& times,
+                 const OffInWindows::Inside& inside);
     void take_off_slowing();
     void add_window_variance();
 

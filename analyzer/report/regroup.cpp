@@ -128,6 +128,9 @@ class Regrouping {
             if (!wanted_.ignored[function]) out_->windowed[function] = calls;
         out_->waits = from_.waits;
         out_->off_in_windows = from_.off_in_windows;
+        out_->waits_inside = from_.waits_inside;
+        for (const auto& [function, sums] : from_.waits_since)
+            if (!wanted_.ignored[function]) out_->waits_since[function] = sums;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f) {
             if (!wanted_.ignored[f]) continue;
             const calls::FunctionCounts ignored = std::exchange(out_->per_function[f], {});

@@ -6,6 +6,7 @@
 #include <exception>
 #include <future>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
@@ -181,8 +182,12 @@ void want_places(const Settings& settings, std::size_t threads, ResolvedSettings
 void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
     for (const trace::FunctionInfo& function : info.functions)
         settings.windowed.push_back(function.windowed_since != 0);
-    if (std::ranges::find(settings.windowed, true) != settings.windowed.end())
-        settings.windows = std::make_shared<const WindowTable>(info.windows);
+    if (std::ranges::find(settings.windowed, true) == settings.windowed.end()) return;
+    settings.windows = std::make_shared<const WindowTable>(info.windows);
+    std::set<std::uint64_t> since;
+    for (const trace::FunctionInfo& function : info.functions)
+        if (function.windowed_since != 0) since.insert(function.windowed_since);
+    settings.sampled_since.assign(since.begin(), since.end());
 }
 
 /// Of functions that may fail, above all those that try to take a lock.

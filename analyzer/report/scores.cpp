@@ -78,7 +78,7 @@ double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings)
 
 WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t function,
                                 const ResolvedSettings& settings, const trace::ThreadInfo& thread,
-                                trace::TickRange life, const ThreadTimes& times) {
+                                trace::TickRange life, const ThreadTimes& times, bool knows_waits) {
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
     const auto counted =
@@ -86,19 +86,20 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
     if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
     const double probe = settings.cost.total > 0 ? flow_cost(info, settings) / settings.cost.total : 1;
     auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);
-    if (settings.has_waits(function)) estimate.know_waits(recorded.clusters.sums().size());
+    if (knows_waits) estimate.know_waits(recorded.clusters.sums().size());
     return estimate;
 }
 
 std::vector<std::vector<WindowEstimate>> estimate_windows(
     const trace::TraceInfo& info, const ResolvedSettings& settings, const Lives& lives,
-    std::span<const std::unique_ptr<ThreadTimes>> threads) {
+    std::span<const std::unique_ptr<ThreadTimes>> threads, const InnerWaits& inner) {
     std::vector<std::vector<WindowEstimate>> estimates(info.functions.size());
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         if (info.functions[f].windowed_since == 0) continue;
         for (std::size_t t = 0; t < threads.size(); ++t)
-            estimates[f].push_back(
-                estimate_windows(info, f, settings, info.threads[t], lives.spans[t], *threads[t]));
+            estimates[f].push_back(estimate_windows(info, f, settings, info.threads[t], lives.spans[t],
+                                                    *threads[t],
+                                                    settings.has_waits(f) || inner.of(f, t) != nullptr));
     }
     return estimates;
 }
@@ -282,8 +283,9 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       threads_(threads),
       ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
       lives_(measure_lives(facts.info, threads)),
-      estimates_(estimate_windows(facts.info, settings, lives_, threads)),
       merged_(merge_groups(facts.info.functions.size(), threads)),
+      inner_waits_(facts.info, settings, threads, *merged_, lives_.spans),
+      estimates_(estimate_windows(facts.info, settings, lives_, threads, inner_waits_)),
       ids_(sequences::lasting_ids(merged_->store, facts.info, settings.keys)),
       context_{.info = facts_.info,
                .settings = settings_,
@@ -294,6 +296,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
                .spans = lives_.spans,
                .short_lived = lives_.short_lived,
                .estimates = estimates_,
+               .inner_waits = inner_waits_,
                .all_lives = lives_.all,
                .ns_per_tick = ns_per_tick_,
                .run_begin = facts_.run_begin.value_or(lives_.begin),

@@ -64,8 +64,9 @@ class Scores : private Unmovable {
     std::span<const std::unique_ptr<ThreadTimes>> threads_;
     double ns_per_tick_;
     Lives lives_;
-    std::vector<std::vector<WindowEstimate>> estimates_;
     std::unique_ptr<MergedGroups> merged_;
+    InnerWaits inner_waits_;
+    std::vector<std::vector<WindowEstimate>> estimates_;
     std::vector<std::uint64_t> ids_;
     RowContext context_;
 };

@@ -25,7 +25,9 @@ struct ResolvedSettings {
     sequences::KeyTable keys;
     std::vector<bool> ignored;        ///< by function
     std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
-    std::vector<bool> waits = {};     ///< by function: the waits of another one
+    std::vector<std::uint64_t> sampled_since =
+        {};                                   ///< when the first of them was, the next, …; ticks, rising
+    std::vector<bool> waits = {};             ///< by function: the waits of another one
     std::vector<std::uint32_t> wait_of = {};  ///< trace::waiters(). Empty: there are none
     std::vector<std::optional<trace::OwnerWords>> owner_words = {};  ///< by function, where there are waits
     /// By function: the size of its result, if that says whether it has done what it is for; 0: it does not.

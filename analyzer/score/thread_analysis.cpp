@@ -121,6 +121,8 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     call.cpu = enter.cpu;
     call.instructions = enter.instructions;
     call.cluster = cluster;
+    if (cluster < kComplete && matcher_.open_calls(enter.function) == 1)
+        open_in_windows_.push_back({.place = open_.size() - 1});
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
@@ -195,7 +197,8 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const sequences::SequenceBuilder::Closed closed = builder_.close_shape();
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function)) close_in_patterns(call, closed.shape);
-    if (counts && open.cluster != kComplete) note_off_cpu(call, open);
+    const WaitSum others = close_in_windows();
+    if (counts && open.cluster != kComplete) note_off_cpu(call, open, others);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, out_->paths ? out_->paths->close() : 0, closed);
     if (counts && !call.timed)
         out_->untimed_callers[call.function].add(
@@ -212,25 +215,37 @@ void ThreadAnalysis::close_in_patterns(const calls::Call& call, sequences::Shape
                                   {.begin = matcher_.paused_at_begin(), .end = matcher_.paused_at_end()});
 }
 
+/// What others waited in the innermost open call, if it is in a window.
+WaitSum ThreadAnalysis::close_in_windows() {
+    if (open_in_windows_.empty() || open_in_windows_.back().place + 1 != open_.size()) return {};
+    const WaitSum others = open_in_windows_.back().others;
+    open_in_windows_.pop_back();
+    return others;
+}
+
 /// Of a call in a window.
-void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open) {
+void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open, const WaitSum& others) {
     if (off_ == nullptr || !call.timed || !call.outermost) return;
     const OffTimes::Sum before = off_->until(call.begin), behind = off_->until(call.last->tsc);
-    const std::uint64_t preempted = behind.preempted - before.preempted;
-    const std::uint64_t blocked = behind.blocked - before.blocked;
+    const auto preempted = static_cast<double>(behind.preempted - before.preempted);
+    const auto blocked = static_cast<double>(behind.blocked - before.blocked);
+    const auto duration = static_cast<double>(call.duration);
     OffInWindows& times = out_->off_in_windows[call.function];
-    times.on.add(open.cluster, 1,
-                 static_cast<double>(call.duration - std::min(preempted + blocked, call.duration)));
-    std::uint64_t besides = call.duration - std::min(open.waited, call.duration);
-    const auto add = [&](std::uint64_t off, ClusterSums& inside, double& squares) {
-        const auto time = static_cast<double>(std::min(off, besides));
-        besides -= std::min(off, besides);
-        if (time <= 0) return;
-        inside.add(open.cluster, 1, time);
-        squares += time * time;
+    times.on.add(open.cluster, 1, std::max(duration - preempted - blocked, 0.0));
+    const auto add = [&](double besides, const WaitSum& without, OffInWindows::Inside& inside) {
+        const auto part = [&](double off, ClusterSums& sums, double& squares) {
+            const double time = std::min(off, besides);
+            if (time <= 0) return;
+            besides -= time;
+            sums.add(open.cluster, 1, time);
+            squares += time * time;
+        };
+        part(preempted - without.preempted, inside.preempted, inside.preempted_squares);
+        part(blocked - without.blocked, inside.blocked, inside.blocked_squares);
     };
-    add(preempted, times.preempted_inside, times.preempted_squares_inside);
-    add(blocked, times.blocked_inside, times.blocked_squares_inside);
+    const double besides = std::max(duration - static_cast<double>(open.waited), 0.0);
+    add(besides, {}, times.inside);
+    add(besides - others.time, others, times.besides_others);
 }
 
 void ThreadAnalysis::wait_opened(const trace::Event& enter) {
@@ -247,6 +262,35 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
         out_->owned_waits.offer({.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true});
 }
 
+WaitSum ThreadAnalysis::measured(const calls::Call& wait) const {
+    const auto time = static_cast<double>(wait.duration);
+    WaitSum sum{.calls = 1, .time = time, .squares = time * time};
+    if (off_ == nullptr) return sum;
+    const OffTimes::Sum before = off_->until(wait.begin), behind = off_->until(wait.last->tsc);
+    sum.blocked = static_cast<double>(behind.blocked - before.blocked);
+    sum.preempted = static_cast<double>(behind.preempted - before.preempted);
+    return sum;
+}
+
+/// In which calls of other functions, if these are in windows, and since when.
+void ThreadAnalysis::note_wait_inside(std::uint32_t function, std::uint64_t begin, const WaitSum& wait) {
+    const auto since = std::ranges::upper_bound(settings_.sampled_since, begin);
+    if (since == settings_.sampled_since.begin()) return;
+    std::vector<WaitSum>& sums = out_->waits_since[function];
+    sums.resize(settings_.sampled_since.size());
+    sums[static_cast<std::size_t>(since - settings_.sampled_since.begin()) - 1].add(wait);
+    for (OpenInWindow& each : open_in_windows_) {
+        const OpenCall& open = open_[each.place];
+        if (open.function == function) continue;
+        each.others.add(wait);
+        WaitsInside& inside = out_->waits_inside[open.function];
+        if (std::ranges::find(inside.functions, function) == inside.functions.end())
+            inside.functions.push_back(function);
+        inside.times.add(open.cluster, 1, wait.time);
+        inside.squares += wait.squares;
+    }
+}
+
 /// What a call waited that was recorded, or would have been if all were, is in its duration.
 void ThreadAnalysis::waited(const calls::Call& wait) {
     const std::uint32_t function = settings_.wait_of[wait.function];
@@ -255,28 +299,23 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
         open_wait_.end = wait.last->tsc;
         out_->owned_waits.offer(open_wait_);
     }
-    if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
+    if (!settings_.windows || function == trace::kNoFunction || settings_.ignored[function]) return;
+    const WaitSum sum = measured(wait);
+    note_wait_inside(function, wait.begin, sum);
+    if (!is_windowed(function)) return;
     const bool seen = !open_.empty() && open_.back().function == function;
-    const auto time = static_cast<double>(wait.duration);
     WaitTimes& waits = out_->waits[function];
     if (wait.begin < info_.functions[function].windowed_since ||
         (seen && open_.back().cluster == kComplete)) {
         ++waits.complete;
-        waits.complete_time += time;
+        waits.complete_time += sum.time;
         return;
     }
-    ++waits.calls;
-    waits.time += time;
-    if (off_ != nullptr) {
-        const OffTimes::Sum before = off_->until(wait.begin), behind = off_->until(wait.last->tsc);
-        waits.blocked += static_cast<double>(behind.blocked - before.blocked);
-        waits.preempted += static_cast<double>(behind.preempted - before.preempted);
-    }
-    waits.squares += time * time;
+    waits.add(sum);
     if (!seen || open_.back().cluster == ThreadWindows::kOutside) return;
     open_.back().waited += wait.duration;
-    waits.inside.add(open_.back().cluster, 1, time);
-    waits.squares_inside += time * time;
+    waits.inside.add(open_.back().cluster, 1, sum.time);
+    waits.squares_inside += sum.squares;
 }
 
 /// The result of the innermost open call becomes a key, if it is to be one.
@@ -434,6 +473,7 @@ void ThreadAnalysis::abandoned(std::size_t count) {
     builder_.abandon(count);
     if (out_->paths) out_->paths->abandon(count);
     for (; count > 0; --count) {
+        close_in_windows();
         const OpenCall& call = open_.back();
         if (call.cluster != ThreadWindows::kOutside)
             out_->untimed_callers[call.function].add(

@@ -74,6 +74,12 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
         std::uint64_t waited = 0;           ///< of that time: waited()
     };
 
+    /// A call in a window, and what others waited inside it.
+    struct OpenInWindow {
+        std::size_t place = 0;  ///< in open_
+        WaitSum others = {};
+    };
+
     /// A pack of which trees are taken.
     struct Pack {
         const trace::EventColumns& columns;
@@ -136,7 +142,10 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     }
     void note_overhead(std::span<const trace::Event> events);
     void close_in_patterns(const calls::Call& call, sequences::ShapeId shape);
-    void note_off_cpu(const calls::Call& call, const OpenCall& open);
+    void note_off_cpu(const calls::Call& call, const OpenCall& open, const WaitSum& others);
+    WaitSum measured(const calls::Call& wait) const;
+    void note_wait_inside(std::uint32_t function, std::uint64_t begin, const WaitSum& wait);
+    WaitSum close_in_windows();
     /// The values of the keys of the call that this event enters, in key_values_.
     void find_keys(const trace::Event& enter) {
         key_values_.clear();
@@ -172,6 +181,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::unique_ptr<BatchedGroups> batched_;  // null: there are few groups, or no batches are wanted
     CallQueue queue_;
     std::vector<OpenCall> open_;
+    std::vector<OpenInWindow> open_in_windows_;  // the outermost ones of their functions
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch
     std::vector<std::uint64_t> group_values_;  // scratch

@@ -247,19 +247,38 @@ struct WindowedTimes {
     ClusterSums clusters;  ///< of the outermost calls in windows
 };
 
-/// What a function that is sampled in windows has waited since then, recorded or not: with this the estimate
-/// from the windows becomes a difference estimate (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter
-/// 7), in which what is known of all calls need not be extrapolated.
-struct WaitTimes {
+/// Ticks.
+struct WaitSum {
     std::uint64_t calls = 0;
     double time = 0;       ///< Σ of the waits; of that,
     double blocked = 0;    ///< … the thread was on no processor by its own doing,
     double preempted = 0;  ///< … because another was to run
     double squares = 0;    ///< Σ of their squares
-    ClusterSums inside;    ///< of those in calls that were recorded in windows
+
+    void add(const WaitSum& more) {
+        calls += more.calls;
+        time += more.time;
+        blocked += more.blocked;
+        preempted += more.preempted;
+        squares += more.squares;
+    }
+};
+
+/// What a function that is sampled in windows has waited since then, recorded or not: with this the estimate
+/// from the windows becomes a difference estimate (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter
+/// 7), in which what is known of all calls need not be extrapolated.
+struct WaitTimes : WaitSum {
+    ClusterSums inside;  ///< of those in calls that were recorded in windows
     double squares_inside = 0;
     std::uint64_t complete = 0;  ///< besides: waits while all of the function's calls were recorded
     double complete_time = 0;
+};
+
+/// What other functions have waited inside a function's calls that were recorded in windows.
+struct WaitsInside {
+    std::vector<std::uint32_t> functions;  ///< those others
+    ClusterSums times;
+    double squares = 0;
 };
 
 /// How long a thread has been off the processors since a function is sampled in windows is known, if context
@@ -272,11 +291,15 @@ struct OffInWindows {
     double blocked = 0;  ///< Σ of all other times off
     double blocked_squares = 0;
     /// Of those in calls that were recorded in windows, without what is in their waits.
-    ClusterSums preempted_inside;
-    double preempted_squares_inside = 0;
-    ClusterSums blocked_inside;
-    double blocked_squares_inside = 0;
-    ClusterSums on;  ///< these calls' time on processors
+    struct Inside {
+        ClusterSums preempted;
+        double preempted_squares = 0;
+        ClusterSums blocked;
+        double blocked_squares = 0;
+    };
+    Inside inside;
+    Inside besides_others;  ///< … and without what is in the waits of others inside them (WaitsInside)
+    ClusterSums on;         ///< these calls' time on processors
 };
 
 /// Not movable: the sequences refer to themselves.
@@ -305,6 +328,9 @@ struct ThreadTimes {
     const WindowedCalls& windowed_calls(std::uint32_t function) const;
     tsl::robin_map<std::uint32_t, WaitTimes> waits;              ///< by function that is sampled in windows
     tsl::robin_map<std::uint32_t, OffInWindows> off_in_windows;  ///< likewise; those with calls in them
+    tsl::robin_map<std::uint32_t, WaitsInside> waits_inside;     ///< likewise
+    /// By function: its waits between each of ResolvedSettings::sampled_since and the next.
+    tsl::robin_map<std::uint32_t, std::vector<WaitSum>> waits_since;
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::CallWindows windows;

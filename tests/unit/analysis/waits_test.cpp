@@ -14,6 +14,17 @@ namespace {
 
 constexpr std::uint64_t kBegin = 1000, kLife = 100'000'000, kFast = 40, kGap = 400;
 
+/// Of a trace that knows times off the processors.
+score::Report report_on(const Recording& recording) {
+    const MemoryFile file;
+    write_file(recording, file.path());
+    const auto reader = trace::TraceReader::open(file.path());
+    REQUIRE(reader);
+    const auto report = score::score_trace(*reader, {}, {});
+    REQUIRE(report);
+    return *report;
+}
+
 /// A thread takes a lock all the time, and one time in some hundred it waits: a few of these waits take more
 /// than all others. `since`: its calls are recorded in windows from then on, all waits always.
 struct Lock {
@@ -93,15 +104,73 @@ struct OffCpu {
         info.threads[0].calls = {{kA, (calls + 1) / 2}, {kB, calls / 2}};
         info.threads[0].calls_until = kBegin + kLife;
     }
+};
 
-    score::Report report() const {
-        const MemoryFile file;
-        write_file(recording, file.path());
-        const auto reader = trace::TraceReader::open(file.path());
-        REQUIRE(reader);
-        const auto report = score::score_trace(*reader, {}, {});
-        REQUIRE(report);
-        return *report;
+/// A thread calls `a` all the time, which takes a lock each time, `b`, and rarely waits for it. The windows of
+/// `a` are not those of `b`; all waits are recorded.
+struct Around {
+    static constexpr std::uint64_t kWork = 100, kWait = 500'000;
+    Recording recording{3};
+    double truth = 0;  ///< the score of `a`
+    std::uint64_t calls = 0;
+
+    /// `elsewhere`: so many calls of `b`, spread over the run, are not made by `a`; they wait, too.
+    explicit Around(std::uint64_t seed, std::uint64_t elsewhere = 0) {
+        trace::TraceInfo& info = recording.info;
+        info.objects.emplace_back().base = 0x400000;
+        for (const std::uint32_t function : {kA, kB}) {
+            info.functions[function].address = 0x1000 * (function + 1);
+            info.functions[function].size = 0x100;
+            info.functions[function].windowed_since = kBegin;
+            info.functions[function].window_group = function;
+            info.functions[function].counted = true;
+        }
+        info.functions[kC].address = 0x50;
+        info.functions[kC].wait_of = info.functions[kB].address;
+        info.switches.state = trace::SwitchInfo::State::recorded;
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        std::mt19937_64 random{seed};
+        for (std::uint64_t at = kBegin; at < kBegin + kLife; at += 1'000'000) {
+            info.windows.push_back({at, at + 20'000, kA});
+            info.windows.push_back({at + 500'000, at + 520'000, kB});
+        }
+        const std::uint64_t end = kBegin + kLife - 2 * kWait;
+        const auto is_open = [&](std::uint64_t at, std::uint32_t group) {
+            const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
+            return next != info.windows.end() && next->begin <= at && next->group == group;
+        };
+        const auto lock = [&](std::uint64_t at, std::uint64_t caller, std::uint64_t wait) {
+            const bool seen = is_open(at, kB);
+            if (seen) thread.enter(at, kB, {}, caller);
+            if (wait > 0) {
+                thread.call(at + 10, kC, wait);
+                thread.off({.out = at + 15, .in = at + 10 + wait});
+            }
+            if (seen) thread.leave(at + kFast + wait, kB);
+            return at + kFast + wait;
+        };
+        std::uint64_t others = 0;
+        for (std::uint64_t at = kBegin; at < end;) {
+            if (others < elsewhere && random() % 1000 == 0) {
+                ++others;
+                at = lock(at, 0x409000, kWait) + kGap;
+                continue;
+            }
+            ++calls;
+            const std::uint64_t wait = random() % 2000 == 0 ? kWait : 0;
+            const bool seen = is_open(at, kA);
+            if (seen) thread.enter(at, kA);
+            const std::uint64_t left = lock(at + 10, 0x401010, wait) + kWork;
+            if (seen) thread.leave(left, kA);
+            truth += static_cast<double>(wait) / static_cast<double>(kLife);
+            at = left + kGap;
+        }
+        info.threads[0].calls = {{kA, calls}, {kB, calls + others}};
+        info.threads[0].calls_until = kBegin + kLife;
+    }
+
+    static double of_waits(int waits) {
+        return waits * static_cast<double>(kWait) / static_cast<double>(kLife);
     }
 };
 
@@ -111,7 +180,7 @@ TEST_CASE("times off the processors are not extrapolated from the few that windo
     double worst_without = 0, most = 0;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         OffCpu program{seed};
-        const score::Report report = program.report();
+        const score::Report report = report_on(program.recording);
         const score::FunctionRow a = test::row(report, "a"), b = test::row(report, "b");
         // Preempted in either alike.
         CHECK(a.rdam_all == Approx(program.lost[kA]).margin(0.05));
@@ -129,8 +198,9 @@ TEST_CASE("times off the processors are not extrapolated from the few that windo
         most = std::max(most, program.lost[kB]);
         program.recording.info.switches.state = trace::SwitchInfo::State::unavailable;
         worst_without =
-            std::max(worst_without, std::abs(test::row(program.report(), "a").rdam_all - program.lost[kA]));
-        CHECK_FALSE(test::row(program.report(), "a").off_in_windows);
+            std::max(worst_without,
+                     std::abs(test::row(report_on(program.recording), "a").rdam_all - program.lost[kA]));
+        CHECK_FALSE(test::row(report_on(program.recording), "a").off_in_windows);
     }
     CHECK(most > 0.2);
     CHECK(worst_without > 0.15);
@@ -153,6 +223,40 @@ TEST_CASE("a lock's loss is right though windows see few of its waits", "[waits]
         worst_without = std::max(worst_without, std::abs(lock.row().rdam - lock.truth));
     }
     CHECK(worst_without > 0.1);
+}
+
+TEST_CASE("what a function takes a lock for waits as long as the lock does", "[waits]") {
+    double worst_without = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        Around program{seed};
+        const score::FunctionRow known = test::row(report_on(program.recording), "a");
+        CHECK(known.rdam == Approx(program.truth).margin(0.01));
+        CHECK(known.rdam_low <= program.truth);
+        CHECK(program.truth <= known.rdam_high);
+        CHECK(known.rdam_self == Approx(known.rdam).margin(0.01));
+        REQUIRE(known.off_in_windows);
+        CHECK(known.off_in_windows->blocked_ns == Approx(known.lost_ns).epsilon(0.01));
+        // The lock alone has waited, and is seen to: not what is around it.
+        CHECK(known.waits == 0);
+        // Not all of its calls have taken the lock.
+        --program.recording.info.threads[0].calls[1].calls;
+        const score::FunctionRow unknown = test::row(report_on(program.recording), "a");
+        worst_without = std::max(worst_without, std::abs(unknown.rdam - program.truth));
+        CHECK(unknown.rdam_low <= program.truth);
+    }
+    CHECK(worst_without > 0.1);
+}
+
+TEST_CASE("a lock that is taken elsewhere, too, says nothing of who else takes it", "[waits]") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Around program{seed, 60};
+        const score::FunctionRow of_more = test::row(report_on(program.recording), "a");
+        CHECK(of_more.rdam_low <= program.truth);
+        CHECK(of_more.rdam < program.truth + Around::of_waits(60) / 2);
+        // The counts alone would not show it.
+        program.recording.info.threads[0].calls[1].calls = program.calls;
+        CHECK(test::row(report_on(program.recording), "a").rdam == of_more.rdam);
+    }
 }
 
 TEST_CASE("what short calls seem to have gained, as the clock erred, is not taken from the waits",
@@ -228,6 +332,18 @@ TEST_CASE("what is put together anew keeps its waits", "[waits]") {
     const score::Report report = score::make_report(trace.facts(), wanted, threads, 1000);
     CHECK(row(report, "a").rdam == Approx(lock.row().rdam));
     CHECK(row(report, "a").waits == lock.waits);
+}
+
+TEST_CASE("what is put together anew knows the waits inside other functions", "[waits]") {
+    const Around program{3};
+    const score::ResolvedSettings kept =
+        score::with_candidates(program.recording.info, resolved(program.recording));
+    const score::AnalyzedTrace trace = read(program.recording, kept);
+    const score::ResolvedSettings wanted = resolved(program.recording);
+    REQUIRE(score::can_regroup(trace, kept, wanted));
+    const score::ThreadList threads = score::regroup(trace, kept, wanted);
+    const score::Report report = score::make_report(trace.facts(), wanted, threads, 1000);
+    CHECK(row(report, "a").rdam == Approx(program.truth).margin(0.01));
 }
 
 TEST_CASE("what a call returned is kept where that says whether it took a lock", "[waits]") {
