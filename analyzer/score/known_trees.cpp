@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace rdam::score {
@@ -76,6 +77,9 @@ void KnownTree::divide() {
         groups[call.group].push_back(place);
         if (!call.recursive) functions[call.function].push_back(place);
     }
+    by_begin.resize(calls.size());
+    std::iota(by_begin.begin(), by_begin.end(), 0U);
+    std::ranges::sort(by_begin, {}, [this](std::uint32_t place) { return calls[place].enter; });
     for (auto& each : groups)
         by_group.push_back(std::move(each.second));
     for (auto& each : functions)

@@ -42,6 +42,7 @@ struct KnownTree {
 
     std::vector<std::uint32_t> ops;  ///< by event, OpNumbers
     std::vector<Call> calls;
+    Places by_begin;  ///< all, in the order in which they begin
     // Of those without keys:
     std::vector<Places> by_group;
     std::vector<Places> by_function;  ///< those that are not recursive

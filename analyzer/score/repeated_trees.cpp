@@ -11,7 +11,7 @@ namespace rdam::score {
 /// Whether calls that are added at once are as if they were added one by one.
 bool ThreadAnalysis::takes_trees() const {
     return !settings_.windows && !candidates_.wanted() && !settings_.sequences.fold_loops &&
-           !out_->patterns && !out_->paths && !out_->course && !op_numbers_.is_full() &&
+           !out_->patterns && !op_numbers_.is_full() &&
            (batches_wanted_ || out_->groups.size() <= settings_.few_groups);
 }
 
@@ -157,6 +157,7 @@ void ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::siz
     const bool in_windows = out_->windows.reaches(trees.first, trees.last, tree.about_waits);
     durations_.resize(tree.calls.size() * count);
     groups_.resize(durations_.size());
+    if (out_->paths) find_paths(tree, from, count);
     trees.duration = count == 1 ? add_one(tree, from) : add_columns(tree, from, count);
     if (in_windows) add_to_windows(tree, from, count);
     for (auto mark = std::ranges::lower_bound(columns.stacks, from, {}, &pack::Mark::event);
@@ -212,6 +213,8 @@ std::uint64_t ThreadAnalysis::add_columns(const KnownTree& tree, std::size_t fro
     }
     add_samples(tree, from, count);
     add_times(tree, count);
+    if (out_->paths) add_to_paths(tree, count);
+    if (out_->course) add_to_course(tree, from, count);
     for (std::size_t i = 0; i < count; ++i)
         for (const std::uint32_t place : tree.keyed)
             add_call(tree, place, from + i * length,
@@ -219,6 +222,57 @@ std::uint64_t ThreadAnalysis::add_columns(const KnownTree& tree, std::size_t fro
                      groups_[place * count + i]);
     const auto outermost = std::span{durations_}.last(count);
     return std::accumulate(outermost.begin(), outermost.end(), std::uint64_t{0});
+}
+
+void ThreadAnalysis::find_paths(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const std::uint32_t around = out_->paths->around();
+    paths_.resize(tree.calls.size());
+    for (const std::uint32_t place : tree.by_begin) {
+        const KnownTree::Call& call = tree.calls[place];
+        const std::uint32_t parent = call.parent == place ? around : paths_[call.parent];
+        const std::uint64_t caller = settings_.path_callers && call.parent == place
+                                         ? pack_->columns.op_of(from + call.enter).event.caller
+                                         : 0;
+        paths_[place] = out_->paths->pass(parent, call.function, is_outermost(call), count, caller);
+    }
+}
+
+/// Of calls without keys.
+void ThreadAnalysis::add_to_paths(const KnownTree& tree, std::size_t count) {
+    for (std::uint32_t place = 0; place < tree.calls.size(); ++place) {
+        if (tree.calls[place].keyed) continue;
+        PathSums sums{.calls = count, .self_timed = count};
+        for (std::size_t at = place * count; at < (place + std::size_t{1}) * count; ++at)
+            sums.add(PathSums{.time = durations_[at], .self = self_of(at)});
+        out_->paths->add(tree.calls[place].group, paths_[place], sums, count);
+    }
+}
+
+/// Likewise.
+void ThreadAnalysis::add_to_course(const KnownTree& tree, std::size_t from, std::size_t count) {
+    const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
+    const std::size_t length = tree.ops.size();
+    const auto counts = [&](const KnownTree::Call& call) { return !call.keyed && is_outermost(call); };
+    // Sums of whole numbers are the same in any order.
+    if (out_->course->is_one_bin(tsc[0], tsc[count * length - 1])) {
+        for (std::uint32_t place = 0; place < tree.calls.size(); ++place) {
+            if (!counts(tree.calls[place])) continue;
+            const auto of_place = std::span{durations_}.subspan(place * count, count);
+            const double time = std::accumulate(of_place.begin(), of_place.end(), 0.0);
+            out_->course->add_all(tree.calls[place].group, tree.calls[place].function, tsc[0], count, time);
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::uint32_t place = 0; place < tree.calls.size(); ++place) {
+            const KnownTree::Call& call = tree.calls[place];
+            if (!counts(call)) continue;
+            out_->course->add(call.group, call.function,
+                              {.begin = tsc[i * length + call.enter],
+                               .end = tsc[i * length + call.leave],
+                               .duration = static_cast<double>(durations_[place * count + i])});
+        }
+    }
 }
 
 void ThreadAnalysis::add_times(const KnownTree& tree, std::size_t count) {
@@ -281,17 +335,24 @@ void ThreadAnalysis::add_call(const KnownTree& tree, std::uint32_t place, std::s
                            .begin = tsc[known.enter],
                            .nested = known.nested,
                            .last = &last};
+    const std::uint32_t path = out_->paths ? paths_[place] : 0;
     group = known.group;
     if (known.keyed) {
         find_keys(from + known.enter);
         start_batches();
         if (batched_ != nullptr)
-            return batched_->add(call, known.caller, sampled, 0, {.shape = known.shape, .keys = key_values_});
+            return batched_->add(call, known.caller, sampled, path,
+                                 {.shape = known.shape, .keys = key_values_});
         group = out_->sequences.group(known.shape, key_values_);
         out_->make_group(group, settings_.all_self_times());
     }
     if (sampled > 0) out_->samples[known.function].set_group(sampled - 1, group);
     out_->groups[group].add(call, known.caller);
+    if (out_->paths) out_->paths->add(group, path, call);
+    if (out_->course && outermost)
+        out_->course->add(
+            group, known.function,
+            {.begin = call.begin, .end = last.tsc, .duration = static_cast<double>(call.duration)});
 }
 
 /// Of the pack's event that enters the call.

@@ -160,30 +160,32 @@ std::vector<CourseCalls> BinLog::take() {
     return std::exchange(entries_, {});
 }
 
-void CourseTally::add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, double part,
-                           const Time& call) {
-    const double calls = call.weight * part;
-    const double time = calls * call.duration;
-    const std::uint32_t place = call.in_window ? bin + bins_.count() : bin;
+void CourseTally::add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, bool in_window,
+                           double calls, double time, std::uint64_t of) {
+    const std::uint32_t place = in_window ? bin + bins_.count() : bin;
     if (groups_log_.add(group, place, calls, time)) return;
-    ++approximate_;
-    rest_log_.add_anyway(call.in_window ? static_cast<std::uint32_t>(functions_ + function) : function, bin,
-                         calls, time);
+    approximate_ += of;
+    rest_log_.add_anyway(in_window ? static_cast<std::uint32_t>(functions_ + function) : function, bin, calls,
+                         time);
 }
 
 /// The last part is what is left, so that they add up to the whole.
 void CourseTally::spread(std::uint32_t group, std::uint32_t function, std::uint32_t first, std::uint32_t last,
                          const Time& call) {
     const auto length = static_cast<double>(call.end - call.begin);
+    const auto add = [&](std::uint32_t bin, double part) {
+        const double calls = call.weight * part;
+        add_part(group, function, bin, call.in_window, calls, calls * call.duration);
+    };
     double left = 1;
     for (std::uint32_t bin = first; bin < last; ++bin) {
         const std::uint64_t begin = std::max(call.begin, bins_.begin_of(bin));
         const std::uint64_t end = std::max(begin, bins_.begin_of(bin + 1));
         const double part = static_cast<double>(end - begin) / length;
-        if (part > 0) add_part(group, function, bin, part, call);
+        if (part > 0) add(bin, part);
         left -= part;
     }
-    if (call.end > bins_.begin_of(last)) add_part(group, function, last, std::max(left, 0.0), call);
+    if (call.end > bins_.begin_of(last)) add(last, std::max(left, 0.0));
 }
 
 void CourseTally::finish() {

@@ -102,6 +102,7 @@ struct PathSums {
     std::uint64_t self = 0;
 
     void add(const calls::Call& call);
+    void add(const PathSums& more);
 };
 
 /// The sums of one group on one path.
@@ -149,11 +150,17 @@ class PathTally {
     void open(std::uint32_t function, std::uint64_t weight, Kind kind, std::uint64_t caller = 0);
     /// The innermost open call has ended: its path, kNone if it does not count.
     std::uint32_t close();
+    /// Where calls begin now.
+    std::uint32_t around() const { return open_.empty() ? kRoot : open_.back().inside; }
+    /// The path of `count` usual calls, one after the other, that begin where `parent` leads and have ended.
+    std::uint32_t pass(std::uint32_t parent, std::uint32_t function, bool outermost, std::uint64_t count,
+                       std::uint64_t caller);
     /// The `count` innermost open calls will never be seen to end.
     void abandon(std::size_t count);
 
-    /// A timed call of a group that came by `path`.
-    void add(std::uint32_t group, std::uint32_t path, const calls::Call& call);
+    /// A timed call of a group that came by `path`; or the PathSums of `count`.
+    template <class Calls>
+    void add(std::uint32_t group, std::uint32_t path, const Calls& call, std::uint64_t count = 1);
     /// An add() for the group will come: call these in turn, when the data of the one before has arrived.
     void prefetch(std::uint32_t group) const {
         if (group < last_.size()) __builtin_prefetch(&last_[group]);
@@ -216,19 +223,25 @@ class PathTally {
     std::uint64_t approximate_ = 0;
 };
 
+inline void PathSums::add(const PathSums& more) {
+    const auto grow = [](std::uint64_t& sum, std::uint64_t by) {
+        if (__builtin_add_overflow(sum, by, &sum)) sum = UINT64_MAX;
+    };
+    calls += more.calls;
+    self_timed += more.self_timed;
+    grow(time, more.time);
+    grow(self, more.self);
+}
+
 inline void PathSums::add(const calls::Call& call) {
     const auto weighted = [&](std::uint64_t ticks) {
         std::uint64_t product = 0;
         return __builtin_mul_overflow(ticks, call.weight, &product) ? UINT64_MAX : product;
     };
-    const auto grow = [](std::uint64_t& sum, std::uint64_t more) {
-        if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
-    };
-    calls += call.weight;
-    grow(time, weighted(call.duration));
-    if (!call.self_timed) return;
-    self_timed += call.weight;
-    grow(self, weighted(call.self));
+    add(PathSums{.calls = call.weight,
+                 .self_timed = call.self_timed ? call.weight : 0,
+                 .time = weighted(call.duration),
+                 .self = call.self_timed ? weighted(call.self) : 0});
 }
 
 inline std::uint32_t PathTally::child(std::uint32_t parent, const Step& step) {
@@ -256,7 +269,17 @@ inline std::uint32_t PathTally::close() {
     return call.path;
 }
 
-inline void PathTally::add(std::uint32_t group, std::uint32_t path, const calls::Call& call) {
+inline std::uint32_t PathTally::pass(std::uint32_t parent, std::uint32_t function, bool outermost,
+                                     std::uint64_t count, std::uint64_t caller) {
+    const std::uint64_t left_out = left_out_;
+    const std::uint32_t path = child(parent, {function, outermost, false, parent == kRoot ? caller : 0});
+    left_out_ += (count - 1) * (left_out_ - left_out);
+    paths_[path].calls += count;
+    return path;
+}
+
+template <class Calls>
+void PathTally::add(std::uint32_t group, std::uint32_t path, const Calls& call, std::uint64_t count) {
     if (group < last_.size() && last_[group] < pairs_.size()) {
         PathCalls& pair = pairs_[last_[group]];
         if (pair.path == path) return pair.add(call);
@@ -264,7 +287,7 @@ inline void PathTally::add(std::uint32_t group, std::uint32_t path, const calls:
     const std::uint32_t pair = find_pair(group, path);
     if (pair != kNone) return pairs_[pair].add(call);
     paths_[path].rest.add(call);
-    ++approximate_;
+    approximate_ += count;
 }
 
 // When each thread's calls were, by bins of the run's time, counted while it is read. What its calls lost is
@@ -363,6 +386,13 @@ class CourseTally {
     };
     /// `function` is the group's.
     void add(std::uint32_t group, std::uint32_t function, const Time& call);
+    /// Whether calls from `begin` to `end` are in one bin, so that they may be added at once.
+    bool is_one_bin(std::uint64_t begin, std::uint64_t end) { return bins_.of(begin) == bins_.of(end); }
+    /// So many of them; `time`: Σ of their durations, a whole number.
+    void add_all(std::uint32_t group, std::uint32_t function, std::uint64_t begin, std::uint64_t count,
+                 double time) {
+        add_part(group, function, bins_.of(begin), false, static_cast<double>(count), time, count);
+    }
     /// As PathTally's.
     void prefetch(std::uint32_t group) const { groups_log_.prefetch(group); }
     void prefetch_entry(std::uint32_t group) const { groups_log_.prefetch_entry(group); }
@@ -381,8 +411,9 @@ class CourseTally {
   private:
     static constexpr std::size_t kRestShare = 4;
 
-    void add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, double part,
-                  const Time& call);
+    /// `of`: so many calls.
+    void add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, bool in_window,
+                  double calls, double time, std::uint64_t of = 1);
     void spread(std::uint32_t group, std::uint32_t function, std::uint32_t first, std::uint32_t last,
                 const Time& call);
 
@@ -399,7 +430,7 @@ inline void CourseTally::add(std::uint32_t group, std::uint32_t function, const 
     const std::uint32_t first = bins_.of(call.begin);
     const std::uint32_t last = bins_.of(call.end);
     if (first < last) return spread(group, function, first, last, call);
-    add_part(group, function, last, 1, call);
+    add_part(group, function, last, call.in_window, call.weight, call.weight * call.duration);
 }
 
 }  // namespace rdam::score

@@ -100,6 +100,9 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void add_trees(const KnownTree& tree, std::size_t from, std::size_t count);
     void add_times(const KnownTree& tree, std::size_t count);
     void add_samples(const KnownTree& tree, std::size_t from, std::size_t count);
+    void find_paths(const KnownTree& tree, std::size_t from, std::size_t count);
+    void add_to_paths(const KnownTree& tree, std::size_t count);
+    void add_to_course(const KnownTree& tree, std::size_t from, std::size_t count);
     struct Duration {
         std::uint64_t duration = 0;
         std::uint64_t self = 0;
@@ -200,6 +203,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     std::vector<std::uint64_t> children_;
     std::vector<std::uint64_t> self_;
     std::vector<sequences::GroupId> groups_;  // of calls with keys
+    std::vector<std::uint32_t> paths_;        // by place: the same for all trees
 };
 
 }  // namespace rdam::score

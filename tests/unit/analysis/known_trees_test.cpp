@@ -13,10 +13,15 @@
 namespace rdam::test {
 namespace {
 
+double number(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
 /// All that is kept of single calls as well as the report.
 struct Answer {
     std::string report;
     std::vector<std::vector<std::uint64_t>> calls;  // in samples and windows
+    std::vector<std::vector<double>> places;        // paths, and the course of the run
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };
@@ -46,8 +51,16 @@ Answer answer(const Recording& recording, const score::ResolvedSettings& setting
             answer.calls.push_back({counts.calls, counts.estimated, counts.abandoned});
     }
     output::TraceSymbols symbols{recording.info};
-    answer.report = output::to_json(
-        {score::make_report(trace.facts(), settings, trace.threads, 1000, SIZE_MAX)}, symbols, {});
+    const score::Report report = score::make_report(trace.facts(), settings, trace.threads, 1000, SIZE_MAX);
+    for (const score::PathNode& node : report.paths.nodes)
+        answer.places.push_back({number(node.parent), number(node.function), number(node.caller), node.calls,
+                                 node.time_ns, node.self_ns, node.lost_ns, node.lost_self_ns});
+    for (const score::CourseCell& cell : report.course.cells)
+        answer.places.push_back({number(cell.thread), number(cell.function), number(cell.bin), cell.calls,
+                                 cell.time_ns, cell.lost_ns});
+    answer.places.push_back(
+        {number(report.paths.left_out), number(report.paths.approximate), number(report.course.approximate)});
+    answer.report = output::to_json({report}, symbols, {});
     return answer;
 }
 
@@ -136,7 +149,11 @@ score::ResolvedSettings random_settings(std::mt19937_64& random, const Recording
     settings.sequences.deep_keys = random() % 4 == 0;
     settings.patterns = random() % 8 == 0;
     if (random() % 4 == 0) settings.baseline = {.kind = score::Baseline::Kind::percentile, .fraction = 0.1};
+    settings.paths = random() % 3 == 0;
+    settings.path_callers = random() % 2 == 0;
+    settings.course = random() % 3 == 0;
     score::ResolvedSettings names = resolved(recording, settings);
+    if (settings.paths && random() % 4 == 0) names.max_paths = 8 + random() % 8;
     names.max_sampled = random() % 3 == 0 ? 0 : 16;
     names.max_in_windows = random() % 2 == 0 ? 0 : 40;
     names.window_shift = 5;
