@@ -140,7 +140,9 @@ ThreadShare thread_share(std::size_t thread, const FunctionSums& sums, const Ent
         entry.rdam_high = 1;
         return entry;
     }
-    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance, of_thread.bound_errors), life);
+    // What is known of all calls is no sample.
+    const double least = lower_bound(loss.lost(), sums.sampling_variance, of_thread.bound_errors);
+    entry.rdam = share(std::max(least, loss.sure()), life);
     entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
     entry.rdam_high = share(loss.high(), life);
     return entry;

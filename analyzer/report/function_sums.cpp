@@ -243,15 +243,16 @@ double FunctionSums::variance_of_blocked() const {
 }
 
 /// With so many times blocked in windows, their part in the function is not known well, even where it is all
-/// or nothing (Laplace's rule of succession).
+/// or nothing (Laplace's rule of succession): its square distance from what was seen, on average.
 double FunctionSums::variance_of_few_blocked(std::size_t times) const {
     if (off == nullptr || blocked_part <= 0) return 0;
     // How much of it was in the function's own waits is known.
     const double rest = off->blocked - (waits != nullptr ? waits->blocked : 0);
     if (rest <= 0) return 0;
     const double n = as_double(times) * rest / off->blocked;
-    const double part = (std::min(blocked_part * off->blocked / rest, 1.0) * n + 1) / (n + 2);
-    return rest * rest * part * (1 - part) / (n + 3);
+    const double seen = std::min(blocked_part * off->blocked / rest, 1.0);
+    const double part = (seen * n + 1) / (n + 2);
+    return rest * rest * (part * (1 - part) / (n + 3) + (seen - part) * (seen - part));
 }
 
 /// How many times as long the thread was blocked in all as in the extrapolated windows.

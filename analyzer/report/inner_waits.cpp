@@ -14,10 +14,11 @@ namespace {
 /// So few calls may be by chance those that another function has made.
 constexpr std::uint64_t kEnoughCalls = 100;
 
-/// Who has made the recorded calls of a function.
+/// Who has made the recorded calls of a function in a thread.
 struct Maker {
     std::uint32_t function = trace::kNoFunction;  ///< kNoFunction: several, or none of the recorded functions
     std::uint64_t calls = 0;
+    bool only = true;
 };
 
 class Finder {
@@ -27,14 +28,16 @@ class Finder {
            std::span<const trace::TickRange> lives)
         : info_(info), settings_(settings), threads_(threads), merged_(merged), lives_(lives) {}
 
-    /// The functions that wait, by the one that is sampled in windows and makes all their calls.
-    std::map<std::uint32_t, std::vector<std::uint32_t>> pairs() {
+    /// The functions that wait in a thread, by the one that is sampled in windows and makes all their calls.
+    std::map<std::uint32_t, std::vector<std::uint32_t>> pairs(std::size_t thread) {
         std::map<std::uint32_t, std::vector<std::uint32_t>> pairs;
-        for (const std::uint32_t waiter : waiters()) {
+        for (const auto& [waiter, sums] : threads_[thread]->waits_since) {
             std::set<std::uint32_t> seen{waiter};
-            for (std::uint32_t maker = maker_of(waiter).function;
-                 maker != trace::kNoFunction && seen.insert(maker).second; maker = maker_of(maker).function) {
-                if (settings_.windowed[maker] && !settings_.has_waits(maker) && is_multiple(waiter, maker))
+            for (std::uint32_t maker = maker_of(waiter, thread).function;
+                 maker != trace::kNoFunction && seen.insert(maker).second;
+                 maker = maker_of(maker, thread).function) {
+                if (settings_.windowed[maker] && !settings_.has_waits(maker) &&
+                    is_multiple(waiter, maker, thread))
                     pairs[maker].push_back(waiter);
             }
         }
@@ -43,7 +46,8 @@ class Finder {
 
     /// Nothing: others have waited inside it, too.
     std::optional<WaitTimes> waits(std::uint32_t function, std::span<const std::uint32_t> waiters,
-                                   const ThreadTimes& times) {
+                                   std::size_t thread) {
+        const ThreadTimes& times = *threads_[thread];
         WaitTimes waits;
         if (const auto found = times.waits_inside.find(function); found != times.waits_inside.end()) {
             const WaitsInside& inside = found->second;
@@ -55,14 +59,13 @@ class Finder {
         const auto since =
             std::ranges::lower_bound(settings_.sampled_since, info_.functions[function].windowed_since);
         for (const std::uint32_t waiter : waiters) {
-            const auto found = times.waits_since.find(waiter);
-            if (found == times.waits_since.end()) continue;
+            const std::vector<WaitSum>& sums = times.waits_since.at(waiter);
             WaitSum all;
-            for (auto i = static_cast<std::size_t>(since - settings_.sampled_since.begin());
-                 i < found->second.size(); ++i)
-                all.add(found->second[i]);
+            for (auto i = static_cast<std::size_t>(since - settings_.sampled_since.begin()); i < sums.size();
+                 ++i)
+                all.add(sums[i]);
             // Some of its calls may be from elsewhere, though none of so many is (Laplace's rule of succession).
-            const double calls = as_double(maker_of(waiter).calls), part = (calls + 1) / (calls + 2);
+            const double calls = as_double(maker_of(waiter, thread).calls), part = (calls + 1) / (calls + 2);
             all.squares += all.time * all.time * part * (1 - part) / (calls + 3);
             waits.add(all);
         }
@@ -71,14 +74,6 @@ class Finder {
     }
 
   private:
-    std::set<std::uint32_t> waiters() const {
-        std::set<std::uint32_t> all;
-        for (const auto& thread : threads_)
-            for (const auto& [function, sums] : thread->waits_since)
-                all.insert(function);
-        return all;
-    }
-
     /// Nothing: it is not known of all of the thread's life.
     std::optional<std::uint64_t> calls(std::uint32_t function, std::size_t thread) const {
         const ThreadTimes& times = *threads_[thread];
@@ -90,50 +85,43 @@ class Finder {
         return rounded(counted->calls);
     }
 
-    /// Whether each call of `maker` makes the same number of calls of `waiter`, in all threads.
-    bool is_multiple(std::uint32_t waiter, std::uint32_t maker) const {
-        std::uint64_t of_waiter = 0, of_maker = 0;
-        for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-            const auto inner = calls(waiter, thread), outer = calls(maker, thread);
-            if (!inner || !outer || (*outer == 0) != (*inner == 0)) return false;
-            if (*outer == 0) continue;
-            if (*inner % *outer != 0) return false;
-            if (of_maker > 0 && *inner / *outer != of_waiter / of_maker) return false;
-            of_waiter += *inner;
-            of_maker += *outer;
-        }
-        return of_maker >= kEnoughCalls;
+    /// Whether each call of `maker` makes the same number of calls of `waiter`.
+    bool is_multiple(std::uint32_t waiter, std::uint32_t maker, std::size_t thread) const {
+        const auto inner = calls(waiter, thread), outer = calls(maker, thread);
+        return inner && outer && *outer >= kEnoughCalls && *inner >= *outer && *inner % *outer == 0;
     }
 
-    const Maker& maker_of(std::uint32_t function) {
+    const Maker& maker_of(std::uint32_t function, std::size_t thread) {
         const auto [found, is_new] = makers_.try_emplace(function);
-        if (is_new) found->second = find_maker(function);
-        return found->second;
+        if (is_new) found->second = find_makers(function);
+        return found->second[thread];
     }
 
-    Maker find_maker(std::uint32_t function) const {
-        Maker maker;
-        bool only = true;
+    /// By thread.
+    std::vector<Maker> find_makers(std::uint32_t function) const {
+        std::vector<Maker> makers(threads_.size());
         const auto add = [&](std::size_t thread, const CallerEntry& entry) {
+            Maker& maker = makers[thread];
             const std::uint64_t address = threads_[thread]->callers.address(entry.caller);
             if (maker.calls == 0) maker.function = caller_at(address);
             maker.calls += entry.calls;
-            only = only && maker.function != trace::kNoFunction &&
-                   is_caller(info_, info_.functions[maker.function], address);
+            maker.only = maker.only && maker.function != trace::kNoFunction &&
+                         is_caller(info_, info_.functions[maker.function], address);
         };
         for (std::size_t t = 0; t < threads_.size(); ++t)
             threads_[t]->untimed_callers[function].for_each([&](const CallerEntry& each) { add(t, each); });
         merged_.for_each_group(function, [&](sequences::GroupId id) {
-            if (!only) return;
             for (const ThreadGroup& part : merged_.threads[id]) {
+                if (!makers[part.thread].only) continue;
                 const auto add_entry = [&](const CallerEntry& each) { add(part.thread, each); };
                 part.times->for_each_caller(add_entry);
                 if (const WindowedTimes* const windowed = part.times->windowed(); windowed != nullptr)
                     windowed->before.for_each_caller(add_entry);
             }
         });
-        if (!only) maker.function = trace::kNoFunction;
-        return maker;
+        for (Maker& maker : makers)
+            if (!maker.only) maker.function = trace::kNoFunction;
+        return makers;
     }
 
     std::uint32_t caller_at(std::uint64_t address) const {
@@ -148,7 +136,7 @@ class Finder {
     std::span<const std::unique_ptr<ThreadTimes>> threads_;
     const MergedGroups& merged_;
     std::span<const trace::TickRange> lives_;
-    std::map<std::uint32_t, Maker> makers_;
+    std::map<std::uint32_t, std::vector<Maker>> makers_;  // by function and thread
 };
 
 }  // namespace
@@ -157,11 +145,10 @@ InnerWaits::InnerWaits(const trace::TraceInfo& info, const ResolvedSettings& set
                        std::span<const std::unique_ptr<ThreadTimes>> threads, const MergedGroups& merged,
                        std::span<const trace::TickRange> lives) {
     Finder finder{info, settings, threads, merged, lives};
-    for (const auto& [function, waiters] : finder.pairs()) {
-        for (std::size_t thread = 0; thread < threads.size(); ++thread)
-            if (auto waits = finder.waits(function, waiters, *threads[thread]))
+    for (std::size_t thread = 0; thread < threads.size(); ++thread)
+        for (const auto& [function, waiters] : finder.pairs(thread))
+            if (auto waits = finder.waits(function, waiters, thread))
                 all_.emplace(std::pair{function, thread}, *std::move(waits));
-    }
 }
 
 }  // namespace rdam::score

@@ -16,9 +16,9 @@
 namespace rdam::score {
 
 /// A function that takes a lock has waited as long as the lock has: every wait of that is known, and of the
-/// function's own calls only those in windows are. This holds where it makes all calls of the lock that were
-/// recorded, itself or by other functions, and, by the counts, the same number in each of its own. Refers to
-/// nothing. May be asked by several threads at once.
+/// function's own calls only those in windows are. This holds in a thread in which it makes all calls of the
+/// lock that were recorded, itself or by other functions, and, by the counts, the same number in each of its
+/// own. Refers to nothing. May be asked by several threads at once.
 class InnerWaits {
   public:
     InnerWaits(const trace::TraceInfo& info, const ResolvedSettings& settings,

@@ -97,7 +97,7 @@ void Loss::multiply(double factor) {
 }
 
 double Loss::low() const {
-    const double least = std::max(lost_ - error_ - unsure_, std::min(sure_, lost_));
+    const double least = std::max(lost_ - error_ - unsure_, sure());
     return std::max(least - kNormal95 * std::sqrt(variance_), 0.0);
 }
 

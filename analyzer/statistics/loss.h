@@ -83,6 +83,7 @@ class Loss {
     void add_known(double lost, double variance);
     /// So much of it is known for sure: its errors are not those of the rest.
     void set_sure(double lost) { sure_ = lost; }
+    double sure() const { return std::min(sure_, lost_); }
     /// Takes `taken` away, where nothing may have to be taken, or `most`: the interval has both ends.
     void take_unsure(double taken, double most);
     /// Adds the variance of an estimate from a sample.
