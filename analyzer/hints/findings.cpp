@@ -200,11 +200,7 @@ class FindingSearch {
         const auto work = std::ranges::find_if(
             hints, [](const Hint& hint) { return may_be_work(hint.kind) && hint.share >= kMuch; });
         if (work != hints.end()) finding.work = *work;
-        const auto named = std::ranges::find_if(hints, [](const Hint& hint) {
-            return hint.kind == HintKind::owner || hint.kind == HintKind::last_to_come ||
-                   hint.kind == HintKind::notifier || hint.kind == HintKind::joined ||
-                   hint.kind == HintKind::concurrent;
-        });
+        const auto named = std::ranges::find_if(hints, names_partner, &Hint::kind);
         if (named != hints.end()) {
             finding.partner = *named;
             finding.partner_name = partner_name(*named);

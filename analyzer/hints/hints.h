@@ -50,6 +50,7 @@ enum class HintKind : std::uint8_t {
     no_parameter,
     with_threads,
     varies_alone,
+    count,  ///< none: how many there are
 };
 
 /// As in JSON: `parameter_or_time`.
@@ -60,6 +61,9 @@ std::string_view advice_on(HintKind kind);
 
 /// Whether such a loss may be what calls have to do, and no interference.
 bool may_be_work(HintKind kind);
+
+/// Whether it names another thread: for whom calls wait, or what it does meanwhile.
+bool names_partner(HintKind kind);
 
 /// What may have caused a loss.
 struct Hint {

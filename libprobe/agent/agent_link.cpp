@@ -310,7 +310,7 @@ long make_memory() {
 
 void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chunks, bool fork_child) {
     control.magic = shm::kMagic;
-    control.version = shm::kVersion;
+    control.layout = shm::kLayout;
     control.chunks = chunks;
     control.size = size;
     control.pid = sys::getpid();

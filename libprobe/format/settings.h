@@ -26,8 +26,9 @@ enum class Id : std::uint8_t {
     children,
     cache,
     verbose,
+    count,  ///< none: how many there are
 };
-inline constexpr std::size_t kCount = 15;
+inline constexpr auto kCount = static_cast<std::size_t>(Id::count);
 
 enum class Kind : std::uint8_t {
     text,        ///< read where it is needed

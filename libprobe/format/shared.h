@@ -151,6 +151,7 @@ struct Births {
 };
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
+/// To be raised where the meaning of what is shared changes; Control::layout tells other sizes apart.
 inline constexpr std::uint32_t kVersion = 21;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
@@ -382,7 +383,7 @@ struct Measured {
 
 struct Control {
     std::uint64_t magic;
-    std::uint32_t version;
+    std::uint64_t layout;  ///< kLayout
     std::uint32_t chunks;  ///< how many there are room for
     std::uint64_t size;    ///< of the whole memory, bytes
     std::uint64_t nonce;   ///< a number that no other process has, by some chance
@@ -493,6 +494,8 @@ inline constexpr std::uint32_t kEndedThread = 0x80000000;
 inline constexpr std::uint32_t kGaveUp = 0x6c6f7374;
 inline constexpr std::uint32_t kFilterSeen = 0x53454343;
 static_assert(sizeof(Control) <= kBirthsOffset);
+/// Settings are part of the size: with one more it is another.
+inline constexpr std::uint64_t kLayout = std::uint64_t{kVersion} << 32U | sizeof(Control);
 static_assert(sizeof(Births) <= kBirthsSize);
 static_assert(kBirthsOffset % kBirthsSize == 0);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -2,8 +2,14 @@
 
 import csv
 import io
+import re
+import subprocess
 
-from harness import PROGRAMS, Case
+from harness import PROGRAMS, RDAM, Case
+
+# All but otf2's, which is a directory.
+FORMATS = re.search("is not one of (.*);", subprocess.run([RDAM, "export", "--format", "?"], capture_output=True, text=True, check=False).stderr)[1] \
+    .replace(", otf2", "").split(", ")
 
 
 class Exports(Case):

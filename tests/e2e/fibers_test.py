@@ -9,6 +9,7 @@ import pathlib
 import sys
 import unittest
 
+from exports import FORMATS
 from harness import PROGRAMS, Case
 
 SOURCES = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests/e2e/programs"
@@ -191,7 +192,7 @@ class Fibers(Case):
 
     def check_single_calls(self, frames: int, writes: int):
         """In no output does a call of which the end is not known last for any time."""
-        for name in ("csv", "perfetto", "json", "firefox", "folded", "speedscope", "paje"):
+        for name in FORMATS:
             # Calls that have lost nothing have no width where that is what is drawn.
             width = ["--weight", "time"] if name in ("firefox", "folded", "speedscope") else []
             done = self.rdam("export", "--format", name, *width, "trace.bin", "-o", "calls." + name)

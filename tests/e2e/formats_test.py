@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from exports import Exports
+from exports import FORMATS, Exports
 from harness import CACHE, RDAM, TIMEOUT
 from pythons import MODULE, python_with
 
@@ -21,10 +21,6 @@ sys.path.insert(0, str(MODULE))
 sys.dont_write_bytecode = True
 
 import rdam  # noqa: E402
-
-# All but otf2's, which is a directory.
-FORMATS = re.search("is not one of (.*);", subprocess.run([RDAM, "export", "--format", "?"], capture_output=True, text=True, check=False).stderr)[1] \
-    .replace(", otf2", "").split(", ")
 
 READ_PERFETTO = pathlib.Path(__file__).with_name("read_perfetto.py")
 

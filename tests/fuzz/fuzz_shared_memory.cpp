@@ -86,7 +86,7 @@ class Memory {
         require(fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kSize) == 0);
         shm::Control& told = control();
         told.magic = shm::kMagic;
-        told.version = shm::kVersion;
+        told.layout = shm::kLayout;
         told.chunks = kChunks;
         told.size = kSize;
         told.pid = kNobody;

@@ -91,6 +91,8 @@ struct ParameterInfo {
     bool is_text = false;  ///< its words are numbers of TraceInfo::texts, from 1; 0: none
     bool by_size = false;  ///< as a key, it says how much is to be done: about the same is the same. Of a
                            ///< result that is a pointer, its distance from the first parameter
+
+    friend bool operator==(const ParameterInfo&, const ParameterInfo&) = default;
 };
 
 struct FunctionInfo {
@@ -121,6 +123,8 @@ struct FunctionInfo {
     bool partner = false;  ///< nobody has listed it: it ends the waits of a function that is listed
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
+
+    friend bool operator==(const FunctionInfo&, const FunctionInfo&) = default;
 };
 
 struct ObjectInfo {
@@ -128,6 +132,8 @@ struct ObjectInfo {
     std::string build_id;    ///< hex
     std::uint64_t base = 0;  ///< run-time address = base + link-time address
     std::uint64_t end = 0;   ///< run-time address after its last byte
+
+    friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
 };
 
 struct StackInfo {
@@ -136,6 +142,8 @@ struct StackInfo {
     std::vector<std::uint64_t>
         frames;  ///< run-time return addresses, the caller's frame first, the recorder's own left out
     bool truncated = false;  ///< the rest of the stack was not copied
+
+    friend bool operator==(const StackInfo&, const StackInfo&) = default;
 };
 
 /// How often a thread has called a function, recorded or not.
@@ -161,6 +169,8 @@ struct ThreadInfo {
     std::uint64_t calls_until = 0;      ///< ticks: `calls` goes up to then; 0: they are not known
     std::uint64_t fiber = 0;  ///< no thread, but what ran on a stack of its own, with this number; `tid` is
                               ///< one that no thread has
+
+    friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 
 /// An answer given to an entry of the function list when the program started.
@@ -169,6 +179,8 @@ struct AnswerInfo {
     std::uint8_t verdict = 0;  ///< rdam::ListVerdict
     std::string function;
     std::string reason;
+
+    friend bool operator==(const AnswerInfo&, const AnswerInfo&) = default;
 };
 
 struct ClockInfo {
@@ -186,6 +198,8 @@ struct ClockInfo {
     std::uint64_t step_ticks = 0;  ///< by which the clock moves at a time; 0: not known
     double error_ticks = 0;  ///< by which calls of equal work seem to last longer than the fastest of them,
                              ///< on average; 0: not known
+
+    friend bool operator==(const ClockInfo&, const ClockInfo&) = default;
 };
 
 /// A part of the machine's memory and the processors to which it is near.
@@ -219,6 +233,8 @@ struct ProcessInfo {
                                      ///< to which call is not known; empty: there is none
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
                                ///< took (docs/recorder.md, "What the machine takes"), 0…1; 0: not known
+
+    friend bool operator==(const ProcessInfo&, const ProcessInfo&) = default;
 };
 
 /// The name and version of what has recorded the trace: "rdam 0.1.0".
@@ -244,6 +260,8 @@ struct SwitchInfo {
     std::vector<std::uint64_t> missing = {};
     static constexpr std::size_t kMostMissing = 64;
     bool marked = false;  ///< OffCpu::by_program is known: those of threads have been divided among rows
+
+    friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;
 };
 
 /// What is known of the instructions that calls execute (Event::instructions). Threads, and calls, may be
@@ -259,6 +277,8 @@ struct CounterInfo {
     std::string reason;      ///< of unavailable, a clause
     double probe = 0;        ///< instructions of one wrapped call, without the function
     double probe_inner = 0;  ///< the part of them between the two readings of the counter
+
+    friend bool operator==(const CounterInfo&, const CounterInfo&) = default;
 };
 
 /// The processor time of the recorder's own process, which is not the program's.
@@ -267,6 +287,8 @@ struct AgentInfo {
     double running_cpu_seconds = 0;  ///< the part of it that was used while the program ran: it may have
                                      ///< disturbed the program for so long
     bool told = false;               ///< false: a trace of format 1.3
+
+    friend bool operator==(const AgentInfo&, const AgentInfo&) = default;
 };
 
 inline constexpr std::uint32_t kMaxWindowGroup = 63;
@@ -298,6 +320,7 @@ struct TraceInfo {
     std::vector<std::string> texts;  ///< the first of those that are values of parameters; there may be more
     std::uint64_t dropped = 0;       ///< events lost over all threads, those of unknown threads included
 
+    friend bool operator==(const TraceInfo&, const TraceInfo&) = default;
     /// Call trees were recorded at random, as rdam did before version 5 of the format.
     bool samples_trees() const {
         return std::ranges::any_of(functions,

@@ -268,7 +268,7 @@ TEST_CASE("A finding has its threads, its cause and who is behind it") {
 
 TEST_CASE("There is advice on every kind of hint, and a parameter may be work") {
     using hints::HintKind;
-    for (int kind = 0; kind <= static_cast<int>(HintKind::varies_alone); ++kind) {
+    for (int kind = 0; kind < static_cast<int>(HintKind::count); ++kind) {
         const std::string advice{hints::advice_on(static_cast<HintKind>(kind))};
         CHECK(advice.size() > 20);
         CHECK(advice.back() == '.');

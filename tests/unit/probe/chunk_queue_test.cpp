@@ -40,7 +40,7 @@ class Memory {
             mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0));
         shm::Control& told = control();
         told.magic = shm::kMagic;
-        told.version = shm::kVersion;
+        told.layout = shm::kLayout;
         told.chunks = kChunks;
         told.size = kSize;
         told.pid = kNobody;

@@ -79,7 +79,7 @@ bool honest(const std::string& path, const Whole& expected) {
     if (!reader) return !reader.error().message.empty();
     const bool same = reader->info().threads.size() == full_info().threads.size() &&
                       replay(*reader, 0).events == expected.first &&
-                      replay(*reader, 1).events == expected.second && equal(reader->info(), full_info());
+                      replay(*reader, 1).events == expected.second && reader->info() == full_info();
     return same || any(reader->damage());
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a trace cut anywhere gives the chunks that are whole") {
         REQUIRE(is_prefix(second.events, expected.second));
         REQUIRE(first.events.size() + second.events.size() == 4 * static_cast<std::size_t>(whole_chunks));
         REQUIRE(first.gaps.empty());
-        REQUIRE(equal(reader->info(), full_info()));
+        REQUIRE(reader->info() == full_info());
     }
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("garbage between chunks is passed over") {
         CHECK(replay(*reader, 0).events.size() == 8);
         CHECK(replay(*reader, 1).events.size() == 4);
         CHECK(replay(*reader, 0).gaps.empty());
-        CHECK(equal(reader->info(), full_info()));
+        CHECK(reader->info() == full_info());
         CHECK(reader->damage().skipped_bytes == length);
         CHECK(reader->damage().bad_chunks == 0);
     }
@@ -229,7 +229,7 @@ TEST_CASE("a trace that loses its first description has it at the end again") {
     const MemoryFile memory(file);
     const auto reader = TraceReader::open(memory.path());
     REQUIRE(reader);
-    CHECK(equal(reader->info(), full_info()));
+    CHECK(reader->info() == full_info());
     CHECK(replay(*reader, 0).events.size() == 8);
     CHECK(reader->damage().bad_chunks == 1);
 }

@@ -111,7 +111,7 @@ TEST_CASE("what is written is read: a small trace with everything in it") {
     }
     const auto reader = TraceReader::open(path);
     REQUIRE(reader);
-    CHECK(equal(reader->info(), full_info()));
+    CHECK(reader->info() == full_info());
     CHECK(reader->events() == 6);
     CHECK(reader->events_of(0) == 5);
     CHECK(reader->events_of(1) == 1);
@@ -155,7 +155,7 @@ TEST_CASE("what is written is read: random events") {
 
         const auto reader = TraceReader::open(path);
         REQUIRE(reader);
-        REQUIRE(equal(reader->info(), info));
+        REQUIRE(reader->info() == info);
         for (std::uint32_t thread = 0; thread < threads.size(); ++thread)
             REQUIRE(replay(*reader, thread).events == threads[thread]);
         CHECK(reader->damage().bad_chunks == 0);

@@ -135,14 +135,17 @@ TraceInfo full_info() {
                     .boot_id = "0b6a4c1e-0000-4000-8000-000000000001",
                     .run = "run 1",
                     .command = {"./app", "", "a b", std::string("\xff\x00\x1b[31m", 7)},
+                    .title = "app: idle",
                     .executable = "/opt/app",
                     .host = "node7",
                     .machine = "some processor, 2 processors",
                     .rdam_version = "0.1.0",
+                    .recorder = "another 1.2",
                     .processors = 2,
                     .stack_period = 10000,
                     .max_overhead = 0.1,
                     .clean_end = true,
+                    .unwound_unseen = true,
                     .nodes = {{0, {0, 1, 300}}, {7, {}}},
                     .copied_stacks = "greenlet",
                     .machine_share = 0.0125};
@@ -156,8 +159,12 @@ TraceInfo full_info() {
                   .floor_ticks = 88.125,
                   .step_ticks = 26,
                   .error_ticks = 2.5};
-    info.switches = {
-        .state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56, .marked = true};
+    info.switches = {.state = SwitchInfo::State::stopped,
+                     .reason = "too many",
+                     .until = 1234,
+                     .lost = 56,
+                     .missing = {100, 200, 300, 400},
+                     .marked = true};
     info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,
                      .reason = "no counter",
@@ -177,74 +184,6 @@ TraceInfo full_info() {
     info.remarks = {"", "a remark"};
     info.dropped = 7;
     return info;
-}
-
-namespace {
-
-auto fields(const ParameterInfo& p) {
-    return std::tie(p.name, p.kind, p.size, p.word, p.key, p.type);
-}
-auto fields(const ObjectInfo& o) {
-    return std::tie(o.path, o.build_id, o.base, o.end);
-}
-auto fields(const StackInfo& s) {
-    return std::tie(s.function, s.caller, s.frames, s.truncated);
-}
-auto fields(const ThreadInfo& t) {
-    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.unwritten, t.calls, t.calls_until, t.fiber);
-}
-auto fields(const AnswerInfo& a) {
-    return std::tie(a.entry, a.verdict, a.function, a.reason);
-}
-auto fields(const FunctionInfo& f) {
-    return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
-                    f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits,
-                    f.sampled, f.windowed_since, f.window_group, f.counted, f.wait_of, f.wakes, f.partner);
-}
-auto fields(const ProcessInfo& p) {
-    return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
-                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead, p.nodes,
-                    p.copied_stacks, p.machine_share);
-}
-auto fields(const ClockInfo& c) {
-    return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
-                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks, c.error_ticks, c.flow_ticks);
-}
-
-auto fields(const SwitchInfo& s) {
-    return std::tie(s.state, s.reason, s.until, s.lost, s.marked);
-}
-
-auto fields(const CounterInfo& c) {
-    return std::tie(c.state, c.reason, c.probe, c.probe_inner);
-}
-
-auto fields(const AgentInfo& a) {
-    return std::tie(a.cpu_seconds, a.running_cpu_seconds, a.told);
-}
-
-template <class Item>
-bool equal(const std::vector<Item>& a, const std::vector<Item>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const Item& x, const Item& y) { return fields(x) == fields(y); });
-}
-
-bool equal_parameters(const std::vector<FunctionInfo>& a, const std::vector<FunctionInfo>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const FunctionInfo& x, const FunctionInfo& y) {
-                          return equal(x.parameters, y.parameters) && equal(x.result, y.result);
-                      });
-}
-
-}  // namespace
-
-bool equal(const TraceInfo& a, const TraceInfo& b) {
-    return fields(a.process) == fields(b.process) && fields(a.clock) == fields(b.clock) &&
-           fields(a.switches) == fields(b.switches) && fields(a.counters) == fields(b.counters) &&
-           fields(a.agent) == fields(b.agent) && equal(a.objects, b.objects) &&
-           equal(a.functions, b.functions) && equal_parameters(a.functions, b.functions) &&
-           equal(a.threads, b.threads) && equal(a.stacks, b.stacks) && equal(a.answers, b.answers) &&
-           a.remarks == b.remarks && a.dropped == b.dropped;
 }
 
 namespace {

@@ -42,7 +42,6 @@ void set_contents(const std::string& path, const std::vector<std::uint8_t>& byte
 
 /// Every field of everything set to something else.
 TraceInfo full_info();
-bool equal(const TraceInfo& a, const TraceInfo& b);
 
 OwnedEvent enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});
 OwnedEvent leave(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});

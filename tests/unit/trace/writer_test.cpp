@@ -231,7 +231,7 @@ TEST_CASE("a description is written again only where it has changed") {
     }
     const auto reader = TraceReader::open(path);
     REQUIRE(reader);
-    CHECK(equal(reader->info(), info));
+    CHECK(reader->info() == info);
 }
 
 TEST_CASE("a long description is cut into several chunks") {
@@ -248,7 +248,7 @@ TEST_CASE("a long description is cut into several chunks") {
     REQUIRE(writer_of(path).finish(info));
     const auto reader = TraceReader::open(path);
     REQUIRE(reader);
-    CHECK(equal(reader->info(), info));
+    CHECK(reader->info() == info);
 }
 
 TEST_CASE("a gap that the recorder knows of is told at its place") {

@@ -32,7 +32,7 @@ Result<SharedMemory> SharedMemory::map(int fd, std::uint32_t pid) {
                      .clock = control.clock,
                      .settings = control.settings,
                      .forked = control.forked != 0};
-    if (control.magic != shm::kMagic || control.version != shm::kVersion || control.size != size ||
+    if (control.magic != shm::kMagic || control.layout != shm::kLayout || control.size != size ||
         shared.start_.chunks > shm::kMaxChunks ||
         static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||
         shm::kChunksOffset + std::uint64_t{shared.start_.chunks} * shm::kChunkSize > size)
