@@ -46,7 +46,7 @@ std::string loses_most_inside(const LossPart& loss) {
     for (const score::FunctionRow& row : loss.report.functions) {
         double lost = 0;
         for (const score::CallerRow& caller : row.callers)
-            if (score::is_caller(loss.info, loss.function, caller.address)) lost += caller.lost_ns;
+            if (trace::is_caller(loss.info, loss.function, caller.address)) lost += caller.lost_ns;
         all += lost;
         if (lost > most) worst = &row;
         most = std::max(most, lost);

@@ -100,7 +100,7 @@ class FindingSearch {
             double share = 0, known = 0;
             for (const score::CallerRow& caller : row.callers) {
                 known += caller.share;
-                if (score::is_caller(info_, function, caller.address)) share += caller.share;
+                if (trace::is_caller(info_, function, caller.address)) share += caller.share;
             }
             const auto is_inner = [&](std::uint32_t each) { return each == row.function; };
             if (known < 1 - kNearlyWhole && row.lost_ns > 0)

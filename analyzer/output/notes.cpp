@@ -510,7 +510,8 @@ std::vector<std::string> mark_legends(
 std::string sampled_advice() {
     return "The score of a sampled function is the highest of its threads' estimates, minus the amount by "
            "which a highest estimate is too high on average (minus two standard errors where calls were not "
-           "counted, or seen in few windows), and the sample may miss the fastest execution. Calls of some "
+           "counted, or seen in few windows), but no less than what is known of all calls; and the sample "
+           "may miss the fastest execution. Calls of some "
            "nanoseconds take longer between two probes than without them: their scores may also be too high; "
            "where their calls were counted, the true score may be as low as the lower end of the interval.";
 }

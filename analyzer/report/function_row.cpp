@@ -417,13 +417,6 @@ const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
     return function.waits || function.busy_waits ? known_function(function) : nullptr;
 }
 
-bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,
-               std::uint64_t return_address) {
-    if (function.object >= info.objects.size()) return false;
-    const std::uint64_t begin = info.objects[function.object].base + function.address;
-    return return_address > begin && return_address - begin <= function.size;
-}
-
 bool is_barrier(const trace::FunctionInfo& function) {
     const CatalogueFunction* const known = known_wait(function);
     return known != nullptr && known->barrier;
@@ -471,7 +464,7 @@ std::string known_reason(const trace::FunctionInfo& function) {
 /// The reason for the recorded function that contains this return address.
 std::string reason_at(const trace::TraceInfo& info, std::uint64_t address) {
     for (const trace::FunctionInfo& function : info.functions) {
-        if (function.waits && is_caller(info, function, address)) return known_reason(function);
+        if (function.waits && trace::is_caller(info, function, address)) return known_reason(function);
     }
     return {};
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/report/inner_waits.h"
+#include "analyzer/report/inner_times.h"
 #include "analyzer/report/report.h"
 #include "analyzer/score/common_sequences.h"
 #include "analyzer/score/resolved_settings.h"
@@ -31,7 +31,7 @@ struct RowContext {
     const std::vector<bool>& short_lived;        ///< by thread
     /// By function and thread; of a function that is not sampled in windows there are none.
     const std::vector<std::vector<WindowEstimate>>& estimates;
-    const InnerWaits& inner_waits;
+    const InnerTimes& inner_times;
     double all_lives = 0;  ///< Σ T, ticks
     double ns_per_tick = 1;
     std::uint64_t run_begin = 0;  ///< ticks
@@ -107,9 +107,6 @@ const CatalogueFunction* known_function(const trace::FunctionInfo& function);
 /// What the catalogue says of a function that waits. nullptr: it does not, as far as the recorder found, or
 /// nothing more is known.
 const CatalogueFunction* known_wait(const trace::FunctionInfo& function);
-/// Whether a call with this return address was made by the function.
-bool is_caller(const trace::TraceInfo& info, const trace::FunctionInfo& function,
-               std::uint64_t return_address);
 /// Whether threads wait in it until all of them have come.
 bool is_barrier(const trace::FunctionInfo& function);
 /// Whether its calls, with those of others, say for whom they wait: a barrier, or a function with partners.

@@ -1,6 +1,7 @@
 #include "analyzer/report/function_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analyzer/report/windowed_part.h"
@@ -14,6 +15,13 @@ double sum(const ClusterSums& sums) {
     double all = 0;
     for (const ClusterSum& each : sums.sums())
         all += each.time;
+    return all;
+}
+
+double calls_of(const ClusterSums& sums) {
+    double all = 0;
+    for (const ClusterSum& each : sums.sums())
+        all += each.calls;
     return all;
 }
 
@@ -99,7 +107,7 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     if (estimate == nullptr || !estimate->is_counted()) return;
     const ThreadTimes& times = *context.threads[thread];
     if (const auto found = times.waits.find(function); found != times.waits.end()) waits = &found->second;
-    const WaitTimes* const inner = context.inner_waits.of(function, thread);
+    const WaitTimes* const inner = context.inner_times.of(function, thread);
     if (inner != nullptr) waits = inner;
     if (const auto found = times.off_in_windows.find(function); found != times.off_in_windows.end())
         add_off(times.sampling_windows, context.info.functions[function].window_group, found->second,
@@ -107,8 +115,11 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
     take_off_slowing();
     add_known_to(loss);
     // In which of the calls inside it a function was preempted is not known.
-    const double inside = waits != nullptr ? expansion() * sum(waits->inside) : 0;
-    self.add_known(more_waits() - std::min(self.lost() - inside, 0.0), variance_of_waits());
+    // A call, or a wait of another function, inside it is no self time.
+    const double inside = waits != nullptr ? expansion() * (sum(waits->inside) - waits->in_calls_inside) : 0;
+    const double rest = self.lost() - inside + expansion() * fastest_inside();
+    const double own = waits != nullptr && inner == nullptr ? waits->time : 0;
+    self.add_known(own - inside - std::min(rest, 0.0), variance_of_waits());
     time += more();
     if (waits != nullptr && outermost <= 0) outermost = as_double(waits->calls);
     lost_in_clusters.resize(estimate->clusters());
@@ -194,8 +205,49 @@ double FunctionSums::known_inside() const {
     return inside;
 }
 
+double FunctionSums::fastest() const {
+    const double before = flat.count() > 0 ? as_double(flat.min()) : HUGE_VAL;
+    const double in_windows = flat_in_windows.count() > 0 ? as_double(flat_in_windows.min()) : HUGE_VAL;
+    const double least = std::min(before, in_windows);
+    if (std::isfinite(least)) return least;
+    // Where no call was recorded, and most have waited, it may be that all have.
+    const bool most = waits != nullptr && 2 * as_double(waits->calls) > estimate->calls({});
+    return most ? waits->least : 0;
+}
+
+double FunctionSums::fastest_of(double calls, double least) const {
+    return fastest() >= least ? calls * fastest() : 0;
+}
+
+double FunctionSums::fastest_inside() const {
+    double all = 0;
+    if (waits != nullptr) {
+        const auto made = as_double(waits->calls_made_inside);
+        all += made * fastest() + fastest_of(calls_of(waits->inside) - made, waits->least);
+    }
+    if (off != nullptr)
+        all += fastest_of(calls_of(off_inside->preempted), off_inside->least_preempted) +
+               fastest_of(calls_of(off_inside->blocked), off_inside->least_blocked);
+    return all;
+}
+
+double FunctionSums::surely_lost() const {
+    if (waits == nullptr) return 0;
+    const auto made = as_double(waits->calls_made);
+    const double least = made * fastest() + fastest_of(as_double(waits->calls) - made, waits->least);
+    return std::max(waits->time - least, 0.0);
+}
+
+/// Where windows do not stand for the rest, nothing else says what these calls would have taken at least.
 double FunctionSums::more_waits() const {
-    return waits != nullptr ? waits->time - expansion() * sum(waits->inside) : 0;
+    if (waits == nullptr) return 0;
+    double least = 0;
+    if (estimate->is_of_few()) {
+        const auto made = as_double(waits->calls_made - waits->calls_made_inside);
+        least = made * fastest() +
+                fastest_of(as_double(waits->calls) - calls_of(waits->inside) - made, waits->least);
+    }
+    return waits->time - expansion() * sum(waits->inside) - least;
 }
 
 double FunctionSums::more_preempted() const {

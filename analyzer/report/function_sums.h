@@ -46,11 +46,12 @@ struct FunctionSums {
     /// How long the thread was off the processors in the function's calls since that is sampled in windows.
     OffTime off_known(double ns_per_tick) const;
     /// What is known apart from the windows, to a loss that they say. Of that, the rest is no less than nothing:
-    /// what short calls seem to have lost less than nothing, as the clock erred, diminishes no wait.
+    /// what short calls seem to have lost less than nothing, as the clock erred, diminishes no wait. Where the fastest
+    /// call has waited, too, the rest is less by that (fastest_inside()).
     void add_known_to(Loss& of_windows) const {
         const double rest = of_windows.lost() - expansion() * known_inside();
-        of_windows.add_known(more() - std::min(rest, 0.0), more_variance());
-        if (waits != nullptr) of_windows.set_sure(waits->time);
+        of_windows.add_known(more() - std::min(rest + expansion() * fastest_inside(), 0.0), more_variance());
+        if (waits != nullptr) of_windows.set_sure(surely_lost());
     }
     /// Of Σ (time − m · calls) over all calls, caused by sampling in windows.
     double cluster_variance(double m) const;
@@ -72,6 +73,14 @@ struct FunctionSums {
     // and in each cluster of windows, and by how much that changes a variance from run to run.
     double more() const { return more_waits() + more_preempted() + more_blocked(); }
     double known_inside() const;  ///< of the calls in windows
+    double fastest() const;       ///< of all calls
+    /// What so many calls have not lost of a time that is known inside them: if the fastest may have had the least
+    /// of such times, too.
+    double fastest_of(double calls, double least) const;
+    /// … of all that is known inside calls in windows. One that calls another function may do less itself than the
+    /// fastest.
+    double fastest_inside() const;
+    double surely_lost() const;
     double more_waits() const;
     double more_preempted() const;
     double more_blocked() const;

@@ -47,13 +47,22 @@ bool is_always_outside(const ThreadTimes& thread, std::uint32_t function) {
     return true;
 }
 
+/// Whether it is no part of what is known of calls of others (KnownInside), of which it was not kept how much is whose.
+bool is_nobodys_part(const ThreadTimes& thread, std::uint32_t function) {
+    return !thread.waits_since.contains(function) &&
+           std::ranges::none_of(thread.calls_made, [&](const auto& made) {
+               return std::ranges::find(made.second.functions, function) != made.second.functions.end();
+           });
+}
+
 bool can_ignore(const AnalyzedTrace& trace, const ResolvedSettings& kept, const ResolvedSettings& wanted) {
     for (std::uint32_t f = 0; f < wanted.ignored.size(); ++f) {
         if (kept.ignored[f] == wanted.ignored[f]) continue;
         const bool windowed = trace.left_out.since_ns || trace.left_out.until_ns;
         if (kept.ignored[f] || windowed) return false;
-        if (!std::ranges::all_of(trace.threads,
-                                 [&](const auto& thread) { return is_always_outside(*thread, f); }))
+        if (!std::ranges::all_of(trace.threads, [&](const auto& thread) {
+                return is_always_outside(*thread, f) && is_nobodys_part(*thread, f);
+            }))
             return false;
     }
     return true;
@@ -128,9 +137,9 @@ class Regrouping {
             if (!wanted_.ignored[function]) out_->windowed[function] = calls;
         out_->waits = from_.waits;
         out_->off_in_windows = from_.off_in_windows;
-        out_->waits_inside = from_.waits_inside;
-        for (const auto& [function, sums] : from_.waits_since)
-            if (!wanted_.ignored[function]) out_->waits_since[function] = sums;
+        out_->known_inside = from_.known_inside;
+        out_->calls_made = from_.calls_made;
+        out_->waits_since = from_.waits_since;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f) {
             if (!wanted_.ignored[f]) continue;
             const calls::FunctionCounts ignored = std::exchange(out_->per_function[f], {});

@@ -92,7 +92,7 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
 
 std::vector<std::vector<WindowEstimate>> estimate_windows(
     const trace::TraceInfo& info, const ResolvedSettings& settings, const Lives& lives,
-    std::span<const std::unique_ptr<ThreadTimes>> threads, const InnerWaits& inner) {
+    std::span<const std::unique_ptr<ThreadTimes>> threads, const InnerTimes& inner) {
     std::vector<std::vector<WindowEstimate>> estimates(info.functions.size());
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         if (info.functions[f].windowed_since == 0) continue;
@@ -284,8 +284,8 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
       lives_(measure_lives(facts.info, threads)),
       merged_(merge_groups(facts.info.functions.size(), threads)),
-      inner_waits_(facts.info, settings, threads, *merged_, lives_.spans),
-      estimates_(estimate_windows(facts.info, settings, lives_, threads, inner_waits_)),
+      inner_times_(facts.info, settings, threads, *merged_, lives_.spans),
+      estimates_(estimate_windows(facts.info, settings, lives_, threads, inner_times_)),
       ids_(sequences::lasting_ids(merged_->store, facts.info, settings.keys)),
       context_{.info = facts_.info,
                .settings = settings_,
@@ -296,7 +296,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
                .spans = lives_.spans,
                .short_lived = lives_.short_lived,
                .estimates = estimates_,
-               .inner_waits = inner_waits_,
+               .inner_times = inner_times_,
                .all_lives = lives_.all,
                .ns_per_tick = ns_per_tick_,
                .run_begin = facts_.run_begin.value_or(lives_.begin),

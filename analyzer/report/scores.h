@@ -65,7 +65,7 @@ class Scores : private Unmovable {
     double ns_per_tick_;
     Lives lives_;
     std::unique_ptr<MergedGroups> merged_;
-    InnerWaits inner_waits_;
+    InnerTimes inner_times_;
     std::vector<std::vector<WindowEstimate>> estimates_;
     std::vector<std::uint64_t> ids_;
     RowContext context_;

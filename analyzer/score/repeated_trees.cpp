@@ -144,6 +144,10 @@ bool ThreadAnalysis::fit(const KnownTree& tree, std::size_t from, std::size_t co
     for (const auto& [end, begin] : tree.firsts)
         for (std::size_t i = 0; i < tsc.size(); i += tree.ops.size())
             if (tsc[i + end] == tsc[i + begin]) return false;
+    const std::size_t calls = count * tree.calls.size();
+    if ((out_->paths && !out_->paths->has_room(calls)) ||
+        (out_->course && !out_->course->has_room(calls, times.first, times.last)))
+        return false;
     // Where groups are found later, calls in windows wait for them one by one.
     const bool later =
         batched_ != nullptr || out_->groups.size() + count * tree.keyed.size() > settings_.few_groups;
@@ -253,7 +257,7 @@ void ThreadAnalysis::add_to_course(const KnownTree& tree, std::size_t from, std:
     const std::uint64_t* const tsc = pack_->columns.tsc.data() + from;
     const std::size_t length = tree.ops.size();
     const auto counts = [&](const KnownTree::Call& call) { return !call.keyed && is_outermost(call); };
-    // Sums of whole numbers are the same in any order.
+    // But for rounding, where a bin has a part of a call, sums are the same in any order.
     if (out_->course->is_one_bin(tsc[0], tsc[count * length - 1])) {
         for (std::uint32_t place = 0; place < tree.calls.size(); ++place) {
             if (!counts(tree.calls[place])) continue;

@@ -212,6 +212,8 @@ class WindowEstimate {
     double own_left() const { return own_left_; }
     /// The part of the life from which every call is known.
     double covered() const { return covered_; }
+    /// Whether the calls in windows stand for themselves alone: know_waits().
+    bool is_of_few() const { return for_themselves_; }
     /// Whether it makes no difference to the whole.
     bool is_negligible() const { return for_themselves_ || left_ <= kNegligibleLife * whole_; }
     /// Whether there is enough data if so many clusters have calls.

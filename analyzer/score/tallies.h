@@ -161,6 +161,8 @@ class PathTally {
     /// A timed call of a group that came by `path`; or the PathSums of `count`.
     template <class Calls>
     void add(std::uint32_t group, std::uint32_t path, const Calls& call, std::uint64_t count = 1);
+    /// Whether so many calls find room whatever their groups are, so that it is no matter which come first.
+    bool has_room(std::size_t calls) const { return pairs_.size() + calls <= max_pairs_; }
     /// An add() for the group will come: call these in turn, when the data of the one before has arrived.
     void prefetch(std::uint32_t group) const {
         if (group < last_.size()) __builtin_prefetch(&last_[group]);
@@ -346,6 +348,7 @@ class BinLog {
         }
         return append(group, bin, calls, time);
     }
+    bool has_room(std::size_t entries) const { return entries_.size() + entries <= most_; }
     /// Where there is no room, in the group's last bin, whatever that is.
     void add_anyway(std::uint32_t group, std::uint32_t bin, double calls, double time);
     void prefetch(std::uint32_t group) const {
@@ -386,6 +389,11 @@ class CourseTally {
     };
     /// `function` is the group's.
     void add(std::uint32_t group, std::uint32_t function, const Time& call);
+    /// As PathTally's, of calls from `begin` to `end`.
+    bool has_room(std::size_t calls, std::uint64_t begin, std::uint64_t end) {
+        const std::uint32_t first = bins_.of(begin);
+        return groups_log_.has_room(calls * (bins_.of(end) - first + std::size_t{1}));
+    }
     /// Whether calls from `begin` to `end` are in one bin, so that they may be added at once.
     bool is_one_bin(std::uint64_t begin, std::uint64_t end) { return bins_.of(begin) == bins_.of(end); }
     /// So many of them; `time`: Σ of their durations, a whole number.

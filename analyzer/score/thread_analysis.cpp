@@ -121,8 +121,11 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     call.cpu = enter.cpu;
     call.instructions = enter.instructions;
     call.cluster = cluster;
-    if (cluster < kComplete && matcher_.open_calls(enter.function) == 1)
-        open_in_windows_.push_back({.place = open_.size() - 1});
+    const bool sampled = cluster != ThreadWindows::kOutside && is_windowed(enter.function);
+    if (sampled && matcher_.open_calls(enter.function) == 1)
+        open_in_windows_.push_back(
+            {.place = open_.size() - 1, .complete = complete_calls_ + (cluster == kComplete ? 1U : 0U)});
+    if (cluster == kComplete) ++complete_calls_;
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
@@ -198,6 +201,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function)) close_in_patterns(call, closed.shape);
     const WaitSum others = close_in_windows();
+    if (open.cluster == kComplete && settings_.windows) note_call_made(call, open.caller);
     if (counts && open.cluster != kComplete) note_off_cpu(call, open, others);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, out_->paths ? out_->paths->close() : 0, closed);
     if (counts && !call.timed)
@@ -215,12 +219,58 @@ void ThreadAnalysis::close_in_patterns(const calls::Call& call, sequences::Shape
                                   {.begin = matcher_.paused_at_begin(), .end = matcher_.paused_at_end()});
 }
 
-/// What others waited in the innermost open call, if it is in a window.
+/// The innermost open call is about to be none. What is known by itself of the time inside it, if it is in a window.
 WaitSum ThreadAnalysis::close_in_windows() {
+    if (open_.back().cluster == kComplete) --complete_calls_;
     if (open_in_windows_.empty() || open_in_windows_.back().place + 1 != open_.size()) return {};
     const WaitSum others = open_in_windows_.back().others;
     open_in_windows_.pop_back();
     return others;
+}
+
+/// kNoFunction: none that is sampled in windows, or one whose waits are recorded.
+std::uint32_t ThreadAnalysis::sampled_caller(std::uint32_t caller) {
+    constexpr std::uint32_t kNotLooked = trace::kNoFunction - 1;
+    if (caller >= callers_.size()) callers_.resize(caller + std::size_t{1}, kNotLooked);
+    std::uint32_t& known = callers_[caller];
+    if (known != kNotLooked) return known;
+    known = trace::kNoFunction;
+    for (std::uint32_t function = 0; function < info_.functions.size(); ++function)
+        if (is_windowed(function) && !settings_.has_waits(function) &&
+            trace::is_caller(info_, info_.functions[function], out_->callers.address(caller)))
+            known = function;
+    return known;
+}
+
+/// If a function that is sampled in windows has made the call, so much of what that one's calls took is known.
+void ThreadAnalysis::note_call_made(const calls::Call& call, std::uint64_t caller) {
+    if (!call.timed || !call.outermost || call.weight != 1) return;
+    const std::uint32_t maker = sampled_caller(out_->callers.of(caller));
+    if (maker == trace::kNoFunction || maker == call.function ||
+        call.begin < info_.functions[maker].windowed_since)
+        return;
+    const auto around = std::ranges::find_if(
+        open_in_windows_, [&](const OpenInWindow& each) { return open_[each.place].function == maker; });
+    // All of a call that began before it was sampled is known.
+    if (around != open_in_windows_.end() && open_[around->place].cluster == kComplete) return;
+    const WaitSum sum = measured(call);
+    CallsMade& made = out_->calls_made[maker];
+    made.add(sum);
+    if (std::ranges::find(made.functions, call.function) == made.functions.end())
+        made.functions.push_back(call.function);
+    if (around == open_in_windows_.end()) return;
+    KnownInside& inside = add_known_inside(*around, sum);
+    ++inside.calls_made;
+    inside.in_calls += sum.time;
+}
+
+KnownInside& ThreadAnalysis::add_known_inside(OpenInWindow& around, const WaitSum& known) {
+    const OpenCall& open = open_[around.place];
+    around.others.add(known);
+    KnownInside& inside = out_->known_inside[open.function];
+    inside.times.add(open.cluster, 1, known.time);
+    inside.squares += known.squares;
+    return inside;
 }
 
 /// Of a call in a window.
@@ -233,15 +283,17 @@ void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open,
     OffInWindows& times = out_->off_in_windows[call.function];
     times.on.add(open.cluster, 1, std::max(duration - preempted - blocked, 0.0));
     const auto add = [&](double besides, const WaitSum& without, OffInWindows::Inside& inside) {
-        const auto part = [&](double off, ClusterSums& sums, double& squares) {
+        const auto part = [&](double off, ClusterSums& sums, double& squares, double& least) {
             const double time = std::min(off, besides);
             if (time <= 0) return;
             besides -= time;
             sums.add(open.cluster, 1, time);
             squares += time * time;
+            least = std::min(least, time);
         };
-        part(preempted - without.preempted, inside.preempted, inside.preempted_squares);
-        part(blocked - without.blocked, inside.blocked, inside.blocked_squares);
+        part(preempted - without.preempted, inside.preempted, inside.preempted_squares,
+             inside.least_preempted);
+        part(blocked - without.blocked, inside.blocked, inside.blocked_squares, inside.least_blocked);
     };
     const double besides = std::max(duration - static_cast<double>(open.waited), 0.0);
     add(besides, {}, times.inside);
@@ -262,32 +314,35 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
         out_->owned_waits.offer({.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true});
 }
 
-WaitSum ThreadAnalysis::measured(const calls::Call& wait) const {
-    const auto time = static_cast<double>(wait.duration);
-    WaitSum sum{.calls = 1, .time = time, .squares = time * time};
+WaitSum ThreadAnalysis::measured(const calls::Call& call) const {
+    const auto time = static_cast<double>(call.duration);
+    WaitSum sum{.calls = 1, .time = time, .squares = time * time, .least = time};
     if (off_ == nullptr) return sum;
-    const OffTimes::Sum before = off_->until(wait.begin), behind = off_->until(wait.last->tsc);
+    const OffTimes::Sum before = off_->until(call.begin), behind = off_->until(call.last->tsc);
     sum.blocked = static_cast<double>(behind.blocked - before.blocked);
     sum.preempted = static_cast<double>(behind.preempted - before.preempted);
     return sum;
 }
 
-/// In which calls of other functions, if these are in windows, and since when.
+/// Of a function that is sampled in windows: since when, and in which calls of others, if these are in windows.
+/// What is inside a call of which all is known is part of that one.
 void ThreadAnalysis::note_wait_inside(std::uint32_t function, std::uint64_t begin, const WaitSum& wait) {
     const auto since = std::ranges::upper_bound(settings_.sampled_since, begin);
     if (since == settings_.sampled_since.begin()) return;
-    std::vector<WaitSum>& sums = out_->waits_since[function];
-    sums.resize(settings_.sampled_since.size());
-    sums[static_cast<std::size_t>(since - settings_.sampled_since.begin()) - 1].add(wait);
+    const auto place = static_cast<std::size_t>(since - settings_.sampled_since.begin()) - 1;
+    auto& sums = out_->waits_since[function];
+    if (sums.empty() || sums.back().since != place) sums.push_back({.since = place, .waits = {}});
+    sums.back().waits.add(wait);
     for (OpenInWindow& each : open_in_windows_) {
-        const OpenCall& open = open_[each.place];
-        if (open.function == function) continue;
-        each.others.add(wait);
-        WaitsInside& inside = out_->waits_inside[open.function];
-        if (std::ranges::find(inside.functions, function) == inside.functions.end())
-            inside.functions.push_back(function);
-        inside.times.add(open.cluster, 1, wait.time);
-        inside.squares += wait.squares;
+        const std::uint32_t around = open_[each.place].function;
+        if (around == function || each.complete != complete_calls_) continue;
+        const bool from_before = open_[each.place].cluster == kComplete;
+        if (from_before && begin < info_.functions[around].windowed_since) continue;
+        // All of a call that began before it was sampled is known: what waits besides it is not kept.
+        std::vector<std::uint32_t>& waiters =
+            (from_before ? out_->known_inside[around] : add_known_inside(each, wait)).waiters;
+        if (from_before) waiters.push_back(trace::kNoFunction);
+        if (std::ranges::find(waiters, function) == waiters.end()) waiters.push_back(function);
     }
 }
 
@@ -299,11 +354,9 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
         open_wait_.end = wait.last->tsc;
         out_->owned_waits.offer(open_wait_);
     }
-    if (!settings_.windows || function == trace::kNoFunction || settings_.ignored[function]) return;
-    const WaitSum sum = measured(wait);
-    note_wait_inside(function, wait.begin, sum);
-    if (!is_windowed(function)) return;
+    if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
     const bool seen = !open_.empty() && open_.back().function == function;
+    const WaitSum sum = measured(wait);
     WaitTimes& waits = out_->waits[function];
     if (wait.begin < info_.functions[function].windowed_since ||
         (seen && open_.back().cluster == kComplete)) {
@@ -311,6 +364,7 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
         waits.complete_time += sum.time;
         return;
     }
+    note_wait_inside(function, wait.begin, sum);
     waits.add(sum);
     if (!seen || open_.back().cluster == ThreadWindows::kOutside) return;
     open_.back().waited += wait.duration;

@@ -74,9 +74,11 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
         std::uint64_t waited = 0;           ///< of that time: waited()
     };
 
-    /// A call in a window, and what others waited inside it.
+    /// A call of a function that is sampled, in a window or from before, and what is known by itself of the time
+    /// inside it.
     struct OpenInWindow {
-        std::size_t place = 0;  ///< in open_
+        std::size_t place = 0;     ///< in open_
+        std::size_t complete = 0;  ///< complete_calls_ when it began
         WaitSum others = {};
     };
 
@@ -146,7 +148,10 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void note_overhead(std::span<const trace::Event> events);
     void close_in_patterns(const calls::Call& call, sequences::ShapeId shape);
     void note_off_cpu(const calls::Call& call, const OpenCall& open, const WaitSum& others);
-    WaitSum measured(const calls::Call& wait) const;
+    WaitSum measured(const calls::Call& call) const;
+    void note_call_made(const calls::Call& call, std::uint64_t caller);
+    KnownInside& add_known_inside(OpenInWindow& around, const WaitSum& known);
+    std::uint32_t sampled_caller(std::uint32_t caller);
     void note_wait_inside(std::uint32_t function, std::uint64_t begin, const WaitSum& wait);
     WaitSum close_in_windows();
     /// The values of the keys of the call that this event enters, in key_values_.
@@ -185,6 +190,8 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     CallQueue queue_;
     std::vector<OpenCall> open_;
     std::vector<OpenInWindow> open_in_windows_;  // the outermost ones of their functions
+    std::size_t complete_calls_ = 0;             // of open_: those of kComplete
+    std::vector<std::uint32_t> callers_;         // by CallerNumbers: the sampled function that it is in
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch
     std::vector<std::uint64_t> group_values_;  // scratch

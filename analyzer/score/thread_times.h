@@ -4,6 +4,8 @@
 
 #include <tsl/robin_map.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -250,12 +252,14 @@ struct WindowedTimes {
 /// Ticks.
 struct WaitSum {
     std::uint64_t calls = 0;
-    double time = 0;       ///< Σ of the waits; of that,
-    double blocked = 0;    ///< … the thread was on no processor by its own doing,
-    double preempted = 0;  ///< … because another was to run
-    double squares = 0;    ///< Σ of their squares
+    double time = 0;          ///< Σ of the waits; of that,
+    double blocked = 0;       ///< … the thread was on no processor by its own doing,
+    double preempted = 0;     ///< … because another was to run
+    double squares = 0;       ///< Σ of their squares
+    double least = HUGE_VAL;  ///< the shortest of them
 
     void add(const WaitSum& more) {
+        least = std::min(least, more.least);
         calls += more.calls;
         time += more.time;
         blocked += more.blocked;
@@ -272,13 +276,28 @@ struct WaitTimes : WaitSum {
     double squares_inside = 0;
     std::uint64_t complete = 0;  ///< besides: waits while all of the function's calls were recorded
     double complete_time = 0;
+    // Of `time`, and of `inside`: what are not waits, but calls of others, which are no self time.
+    std::uint64_t calls_made = 0;
+    std::uint64_t calls_made_inside = 0;
+    double in_calls = 0;
+    double in_calls_inside = 0;
 };
 
-/// What other functions have waited inside a function's calls that were recorded in windows.
-struct WaitsInside {
-    std::vector<std::uint32_t> functions;  ///< those others
+/// What is known by itself of the time inside a function's calls that were recorded in windows: waits of others
+/// that are sampled, and CallsMade.
+struct KnownInside {
+    std::vector<std::uint32_t> waiters;  ///< those others
     ClusterSums times;
     double squares = 0;
+    // Of these, CallsMade:
+    std::uint64_t calls_made = 0;
+    double in_calls = 0;
+};
+
+/// The calls that a function makes itself, since it is sampled in windows, of functions of which every call is
+/// recorded.
+struct CallsMade : WaitSum {
+    std::vector<std::uint32_t> functions;
 };
 
 /// How long a thread has been off the processors since a function is sampled in windows is known, if context
@@ -296,9 +315,11 @@ struct OffInWindows {
         double preempted_squares = 0;
         ClusterSums blocked;
         double blocked_squares = 0;
+        double least_preempted = HUGE_VAL;  ///< of a call that was at all
+        double least_blocked = HUGE_VAL;    ///< likewise
     };
     Inside inside;
-    Inside besides_others;  ///< … and without what is in the waits of others inside them (WaitsInside)
+    Inside besides_others;  ///< … and without what is in KnownInside
     ClusterSums on;         ///< these calls' time on processors
 };
 
@@ -328,9 +349,15 @@ struct ThreadTimes {
     const WindowedCalls& windowed_calls(std::uint32_t function) const;
     tsl::robin_map<std::uint32_t, WaitTimes> waits;              ///< by function that is sampled in windows
     tsl::robin_map<std::uint32_t, OffInWindows> off_in_windows;  ///< likewise; those with calls in them
-    tsl::robin_map<std::uint32_t, WaitsInside> waits_inside;     ///< likewise
-    /// By function: its waits between each of ResolvedSettings::sampled_since and the next.
-    tsl::robin_map<std::uint32_t, std::vector<WaitSum>> waits_since;
+    tsl::robin_map<std::uint32_t, KnownInside> known_inside;     ///< likewise
+    tsl::robin_map<std::uint32_t, CallsMade> calls_made;         ///< likewise; those with some
+    /// By function that is sampled in windows: its waits from a time of ResolvedSettings::sampled_since to the next
+    /// one, those times with waits.
+    struct WaitsSince {
+        std::size_t since = 0;  ///< place of that time
+        WaitSum waits;
+    };
+    tsl::robin_map<std::uint32_t, std::vector<WaitsSince>> waits_since;
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::CallWindows windows;

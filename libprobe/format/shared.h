@@ -151,7 +151,7 @@ struct Births {
 };
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-/// To be raised where the meaning of what is shared changes; Control::layout tells other sizes apart.
+/// To be raised with every change of what is shared; that of the number of settings is seen without it (kLayout).
 inline constexpr std::uint32_t kVersion = 21;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
@@ -494,8 +494,10 @@ inline constexpr std::uint32_t kEndedThread = 0x80000000;
 inline constexpr std::uint32_t kGaveUp = 0x6c6f7374;
 inline constexpr std::uint32_t kFilterSeen = 0x53454343;
 static_assert(sizeof(Control) <= kBirthsOffset);
-/// Settings are part of the size: with one more it is another.
-inline constexpr std::uint64_t kLayout = std::uint64_t{kVersion} << 32U | sizeof(Control);
+/// One more setting moves what is behind them, though the whole may have room for it.
+inline constexpr std::uint64_t kLayout =
+    std::uint64_t{kVersion} << 48U | std::uint64_t{settings::kCount} << 32U | sizeof(Control);
+static_assert(settings::kCount <= UINT16_MAX && sizeof(Control) <= UINT32_MAX);
 static_assert(sizeof(Births) <= kBirthsSize);
 static_assert(kBirthsOffset % kBirthsSize == 0);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

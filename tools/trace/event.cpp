@@ -40,6 +40,12 @@ std::string recorded_with(const ProcessInfo& process) {
     return process.recorder.empty() ? "rdam " + process.rdam_version : process.recorder;
 }
 
+bool is_caller(const TraceInfo& info, const FunctionInfo& function, std::uint64_t return_address) {
+    if (function.object >= info.objects.size()) return false;
+    const std::uint64_t begin = info.objects[function.object].base + function.address;
+    return return_address > begin && return_address - begin <= function.size;
+}
+
 std::optional<std::uint32_t> node_of(const ProcessInfo& process, std::uint16_t processor) {
     if (processor == kNoCpu) return std::nullopt;
     for (const NodeInfo& node : process.nodes)

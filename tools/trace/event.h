@@ -328,6 +328,9 @@ struct TraceInfo {
     }
 };
 
+/// Whether a call with this return address was made by the function.
+bool is_caller(const TraceInfo& info, const FunctionInfo& function, std::uint64_t return_address);
+
 // Which function a recorded wait belongs to.
 
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;

@@ -1,6 +1,8 @@
 // Call trees that a thread repeats, looked at by columns: nothing may depend on it.
 #include "analyzer/score/known_trees.h"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,9 +23,19 @@ double number(std::uint64_t value) {
 struct Answer {
     std::string report;
     std::vector<std::vector<std::uint64_t>> calls;  // in samples and windows
-    std::vector<std::vector<double>> places;        // paths, and the course of the run
+    std::vector<std::vector<double>> paths;
+    std::vector<std::vector<double>> course;
 
-    friend bool operator==(const Answer&, const Answer&) = default;
+    /// Sums over a part of the run may differ by rounding.
+    friend bool operator==(const Answer& a, const Answer& b) {
+        const auto near = [](const std::vector<double>& x, const std::vector<double>& y) {
+            return std::ranges::equal(x, y, [](double left, double right) {
+                return std::abs(left - right) <= 1e-12 * std::max(std::abs(left), std::abs(right));
+            });
+        };
+        return a.report == b.report && a.calls == b.calls && a.paths == b.paths &&
+               std::ranges::equal(a.course, b.course, near);
+    }
 };
 
 Answer answer(const Recording& recording, const score::ResolvedSettings& settings, std::size_t pack) {
@@ -53,12 +65,12 @@ Answer answer(const Recording& recording, const score::ResolvedSettings& setting
     output::TraceSymbols symbols{recording.info};
     const score::Report report = score::make_report(trace.facts(), settings, trace.threads, 1000, SIZE_MAX);
     for (const score::PathNode& node : report.paths.nodes)
-        answer.places.push_back({number(node.parent), number(node.function), number(node.caller), node.calls,
-                                 node.time_ns, node.self_ns, node.lost_ns, node.lost_self_ns});
+        answer.paths.push_back({number(node.parent), number(node.function), number(node.caller), node.calls,
+                                node.time_ns, node.self_ns, node.lost_ns, node.lost_self_ns});
     for (const score::CourseCell& cell : report.course.cells)
-        answer.places.push_back({number(cell.thread), number(cell.function), number(cell.bin), cell.calls,
+        answer.course.push_back({number(cell.thread), number(cell.function), number(cell.bin), cell.calls,
                                  cell.time_ns, cell.lost_ns});
-    answer.places.push_back(
+    answer.paths.push_back(
         {number(report.paths.left_out), number(report.paths.approximate), number(report.course.approximate)});
     answer.report = output::to_json({report}, symbols, {});
     return answer;
@@ -70,7 +82,8 @@ class Program {
     Program(std::mt19937_64& random, std::size_t functions, ThreadRecording& thread)
         : random_(random), functions_(functions), thread_(thread) {}
 
-    void run(int steps) {
+    /// When it ends.
+    std::uint64_t run(int steps) {
         std::vector<std::uint64_t> seeds(1 + random_() % 4);
         for (std::uint64_t& seed : seeds)
             seed = random_();
@@ -80,6 +93,7 @@ class Program {
                 tree(seed, 0);
             accident();
         }
+        return now_;
     }
 
   private:
@@ -135,8 +149,10 @@ Recording repetitive(std::mt19937_64& random, std::size_t functions) {
     recording.info.clock.probe_ticks = static_cast<double>(random() % 4);
     recording.info.clock.probe_inner_ticks = static_cast<double>(random() % 2);
     recording.info.stacks.resize(1);
-    for (std::uint64_t threads = 1 + random() % 2; threads > 0; --threads)
-        Program{random, functions, recording.thread(900, 10'000'000)}.run(60);
+    for (std::uint64_t threads = 1 + random() % 2; threads > 0; --threads) {
+        ThreadRecording& thread = recording.thread(900, 10'000'000);
+        recording.info.threads.back().end = 100 + Program{random, functions, thread}.run(60);
+    }
     return recording;
 }
 
@@ -154,6 +170,8 @@ score::ResolvedSettings random_settings(std::mt19937_64& random, const Recording
     settings.course = random() % 3 == 0;
     score::ResolvedSettings names = resolved(recording, settings);
     if (settings.paths && random() % 4 == 0) names.max_paths = 8 + random() % 8;
+    if (settings.paths && random() % 4 == 0) names.max_path_groups = 1 + random() % 20;
+    if (settings.course && random() % 4 == 0) names.max_course = 4 + random() % 100;
     names.max_sampled = random() % 3 == 0 ? 0 : 16;
     names.max_in_windows = random() % 2 == 0 ? 0 : 40;
     names.window_shift = 5;

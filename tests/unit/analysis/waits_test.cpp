@@ -192,6 +192,49 @@ struct Around {
     }
 };
 
+/// A thread calls `a` all the time, which is recorded in windows, and one time in `every` that calls `b`, which is
+/// recorded always.
+struct Caller {
+    static constexpr std::uint64_t kWork = 100, kSlow = 60'000;
+    Recording recording{2};
+    double truth = 0;       ///< the score of `a`
+    double truth_self = 0;  ///< … of its self times
+
+    explicit Caller(std::uint64_t seed, std::uint64_t every, std::uint64_t caller = 0x401010) {
+        trace::TraceInfo& info = recording.info;
+        info.objects.emplace_back().base = 0x400000;
+        info.functions[kA].address = 0x1000;
+        info.functions[kA].size = 0x100;
+        info.functions[kA].windowed_since = kBegin;
+        info.functions[kA].counted = true;
+        for (std::uint64_t at = kBegin; at < kBegin + kLife; at += 1'000'000)
+            info.windows.push_back({at, at + 20'000, 0});
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        std::mt19937_64 random{seed};
+        std::uint64_t calls = 0;
+        for (std::uint64_t at = kBegin; at < kBegin + kLife - 2 * kSlow; ++calls) {
+            const std::uint64_t slow = random() % every == 0 ? kSlow + random() % kSlow : 0,
+                                extra = random() % 10;
+            const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
+            const bool seen = next != info.windows.end() && next->begin <= at;
+            if (seen) thread.enter(at, kA);
+            if (slow > 0) {
+                thread.enter(at + 10, kB, {}, caller);
+                thread.leave(at + 10 + slow, kB);
+            }
+            at += kWork + extra + slow;
+            if (seen) thread.leave(at, kA);
+            truth += static_cast<double>(slow + extra) / static_cast<double>(kLife);
+            truth_self += static_cast<double>(extra) / static_cast<double>(kLife);
+            at += kGap;
+        }
+        info.threads[0].calls = {{kA, calls}};
+        info.threads[0].calls_until = kBegin + kLife;
+    }
+
+    score::FunctionRow row() const { return test::row(analyze(recording), "a"); }
+};
+
 }  // namespace
 
 TEST_CASE("times off the processors are not extrapolated from the few that windows see", "[waits]") {
@@ -251,7 +294,8 @@ TEST_CASE("what a function takes a lock for waits as long as the lock does", "[w
         CHECK(known.rdam == Approx(program.truth).margin(0.01));
         CHECK(known.rdam_low <= program.truth);
         CHECK(program.truth <= known.rdam_high);
-        CHECK(known.rdam_self == Approx(known.rdam).margin(0.01));
+        // The waits are the lock's own.
+        CHECK(known.rdam_self == Approx(0).margin(0.01));
         REQUIRE(known.off_in_windows);
         CHECK(known.off_in_windows->blocked_ns == Approx(known.lost_ns).epsilon(0.01));
         // The lock alone has waited, and is seen to: not what is around it.
@@ -273,6 +317,98 @@ TEST_CASE("a score is no less than what is known of all calls, however little wi
     }
 }
 
+TEST_CASE("the counts of a lock and of what takes it are multiples, and many", "[waits]") {
+    const Around program{1, {}};
+    const auto knows = [&](std::uint64_t of_lock, std::uint64_t of_taker) {
+        Recording changed = program.recording;
+        changed.info.threads[0].calls = {{kA, of_taker}, {kB, of_lock}};
+        return std::abs(test::row(report_on(changed), "a").rdam - program.truth) < 0.01;
+    };
+    CHECK(knows(program.calls, program.calls));
+    CHECK(knows(2 * program.calls, program.calls));
+    CHECK_FALSE(knows(program.calls + 7, program.calls));
+    CHECK_FALSE(knows(program.calls / 2, program.calls));
+}
+
+TEST_CASE("what a call has waited that began before its function was sampled counts once", "[waits]") {
+    constexpr std::uint64_t kEnd = 10'001'000, kSince = 50'000, kWait = 2'000'000;
+    Recording recording{3};
+    trace::TraceInfo& info = recording.info;
+    info.objects.emplace_back().base = 0x400000;
+    for (const std::uint32_t function : {kA, kB}) {
+        info.functions[function].address = 0x1000 * (function + 1);
+        info.functions[function].size = 0x100;
+        info.functions[function].windowed_since = kSince;
+        info.functions[function].counted = true;
+    }
+    info.functions[kC].address = 0x50;
+    info.functions[kC].wait_of = info.functions[kB].address;
+    ThreadRecording& thread = recording.thread(1000, kEnd);
+    std::uint64_t calls = 0, waited = 0;
+    const auto call = [&](std::uint64_t at, bool seen, std::uint64_t wait) {
+        if (seen) thread.enter(at, kA).enter(at + 10, kB, {}, 0x401010);
+        if (wait > 0) thread.call(at + 15, kC, wait);
+        if (seen) thread.leave(at + 30 + wait, kB).leave(at + 50 + wait, kA);
+        ++calls;
+        waited += wait;
+        return at + 100 + wait;
+    };
+    std::uint64_t at = 1000;
+    while (at < kSince - 1000)
+        at = call(at, true, 0);
+    // All that it waits is after it is sampled, but for its begin.
+    thread.enter(kSince - 1000, kA).enter(kSince + 10, kB, {}, 0x401010).call(kSince + 20, kC, kWait);
+    thread.leave(kSince + kWait + 40, kB).leave(kSince + kWait + 60, kA);
+    ++calls;
+    waited += kWait;
+    at = kSince + kWait + 1000;
+    for (std::uint64_t begin = at; begin < kEnd - 100'000; begin += 100'000)
+        info.windows.push_back({begin, begin + 5000, 0});
+    for (std::uint64_t i = 0; at < kEnd - 100'000; ++i) {
+        const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
+        at = call(at, next != info.windows.end() && next->begin <= at, i % 700 == 300 ? 4000 : 0);
+    }
+    info.threads[0].calls = {{kA, calls}, {kB, calls}};
+    info.threads[0].calls_until = kEnd;
+    const double truth = static_cast<double>(waited) / static_cast<double>(kEnd - 1000);
+    CHECK(row(analyze(recording), "a").rdam == Approx(truth).margin(0.05));
+}
+
+TEST_CASE("where every call waits, it has not lost all of it", "[waits]") {
+    enum class Known { waits, waits_alone, off };
+    for (const Known known : {Known::waits, Known::waits_alone, Known::off}) {
+        Recording recording{2};
+        trace::TraceInfo& info = recording.info;
+        info.functions[kA].address = 0x40;
+        info.functions[kA].windowed_since = kBegin;
+        info.functions[kA].counted = true;
+        info.functions[kB].address = 0x50;
+        info.functions[kB].wait_of = known == Known::off ? 0 : 0x40;
+        info.switches.state = trace::SwitchInfo::State::recorded;
+        for (std::uint64_t at = kBegin; known != Known::waits_alone && at < kBegin + kLife; at += 2'000'000)
+            info.windows.push_back({at, at + 100'000, 0});
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        std::mt19937_64 random{1};
+        std::uint64_t calls = 0;
+        double lost = 0;
+        for (std::uint64_t at = kBegin; at < kBegin + kLife - 100'000; ++calls) {
+            const std::uint64_t more = random() % 2000, end = at + 40'040 + more;
+            const bool seen = known != Known::waits_alone && (at - kBegin) % 2'000'000 < 100'000;
+            if (seen) thread.enter(at, kA);
+            if (known != Known::off) thread.call(at + 20, kB, 40'000 + more);
+            thread.off({.out = at + 30, .in = at + 40'010 + more});
+            if (seen) thread.leave(end, kA);
+            lost += static_cast<double>(more) / static_cast<double>(kLife);
+            at = end + kGap;
+        }
+        info.threads[0].calls = {{kA, calls}};
+        info.threads[0].calls_until = kBegin + kLife;
+        const score::FunctionRow row = test::row(report_on(recording), "a");
+        CHECK(row.rdam_all == Approx(lost).margin(0.01));
+        CHECK(row.rdam < lost + 0.01);
+    }
+}
+
 TEST_CASE("a lock that is taken elsewhere, too, says nothing of who else takes it", "[waits]") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         Around program{seed, {.elsewhere = 60}};
@@ -281,6 +417,32 @@ TEST_CASE("a lock that is taken elsewhere, too, says nothing of who else takes i
         // The counts alone would not show it.
         program.recording.info.threads[0].calls[1].calls = program.calls;
         CHECK(test::row(report_on(program.recording), "a").rdam == of_more.rdam);
+    }
+}
+
+TEST_CASE("calls of others that are all recorded are known in the function that makes them", "[waits]") {
+    double worst_without = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const Caller program{seed, 1000};
+        const score::FunctionRow known = program.row();
+        CHECK(known.rdam == Approx(program.truth).margin(0.01));
+        CHECK(known.rdam_low <= program.truth);
+        CHECK(program.truth <= known.rdam_high);
+        CHECK(known.rdam_self == Approx(program.truth_self).margin(0.01));
+        CHECK(known.waits == 0);
+        // Who has called is not known.
+        const Caller unknown{seed, 1000, 0x409000};
+        worst_without = std::max(worst_without, std::abs(unknown.row().rdam - unknown.truth));
+    }
+    CHECK(worst_without > 0.02);
+}
+
+TEST_CASE("what all calls have inside them is not what some have lost", "[waits]") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Caller program{seed, 1};
+        // The fastest call has the least of `b`.
+        CHECK(program.row().rdam < program.truth - 0.3);
+        CHECK(program.row().rdam_low <= program.truth - 0.4);
     }
 }
 

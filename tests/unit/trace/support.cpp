@@ -116,8 +116,8 @@ std::vector<FunctionInfo> full_functions() {
     write.waits = true;
     write.leave_words = 1;
     write.parameters = {{"fd", 0, 4, 0, true, "int"},
-                        {"buf", 2, 8, 1, false, "const void*"},
-                        {"count", 1, 8, 2, false, "size_t"}};
+                        {"buf", 2, 8, 1, false, "const void*", true},
+                        {"count", 1, 8, 2, false, "size_t", false, true}};
     write.result = {{"return", 0, 8, 0, false, "ssize_t"}};
 
     FunctionInfo six;
@@ -182,6 +182,7 @@ TraceInfo full_info() {
     info.answers = {{"wri*", 0, "libc.so.6:write", "3 inlined copies"},
                     {"nothing", 1, "", "no such function"}};
     info.remarks = {"", "a remark"};
+    info.texts = {"orders.db", ""};
     info.dropped = 7;
     return info;
 }

@@ -40,7 +40,7 @@ void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events);
 std::vector<std::uint8_t> contents(const std::string& path);
 void set_contents(const std::string& path, const std::vector<std::uint8_t>& bytes);
 
-/// Every field of everything set to something else.
+/// Every field of the description set to something else. Windows are in chunks, as events are.
 TraceInfo full_info();
 
 OwnedEvent enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});

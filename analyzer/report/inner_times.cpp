@@ -1,4 +1,4 @@
-#include "analyzer/report/inner_waits.h"
+#include "analyzer/report/inner_times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,52 +28,66 @@ class Finder {
            std::span<const trace::TickRange> lives)
         : info_(info), settings_(settings), threads_(threads), merged_(merged), lives_(lives) {}
 
-    /// The functions that wait in a thread, by the one that is sampled in windows and makes all their calls.
-    std::map<std::uint32_t, std::vector<std::uint32_t>> pairs(std::size_t thread) {
-        std::map<std::uint32_t, std::vector<std::uint32_t>> pairs;
+    /// The functions that are sampled in windows and about which something is known in a thread, and those whose
+    /// waits are all theirs.
+    std::map<std::uint32_t, std::vector<std::uint32_t>> waiters(std::size_t thread) {
+        std::map<std::uint32_t, std::vector<std::uint32_t>> waiters;
+        for (const auto& [maker, made] : threads_[thread]->calls_made)
+            waiters[maker];
         for (const auto& [waiter, sums] : threads_[thread]->waits_since) {
             std::set<std::uint32_t> seen{waiter};
-            for (std::uint32_t maker = maker_of(waiter, thread).function;
-                 maker != trace::kNoFunction && seen.insert(maker).second;
-                 maker = maker_of(maker, thread).function) {
-                if (settings_.windowed[maker] && !settings_.has_waits(maker) &&
-                    is_multiple(waiter, maker, thread))
-                    pairs[maker].push_back(waiter);
-            }
+            for (std::uint32_t maker = maker_of(waiter, thread);
+                 is_sampled(maker) && seen.insert(maker).second; maker = maker_of(maker, thread))
+                if (is_multiple(waiter, maker, thread)) waiters[maker].push_back(waiter);
         }
-        return pairs;
+        return waiters;
     }
 
-    /// Nothing: others have waited inside it, too.
-    std::optional<WaitTimes> waits(std::uint32_t function, std::span<const std::uint32_t> waiters,
+    /// Nothing: others have waited inside it, too, or it is no matter of some calls alone.
+    std::optional<WaitTimes> times(std::uint32_t function, std::span<const std::uint32_t> waiters,
                                    std::size_t thread) {
-        const ThreadTimes& times = *threads_[thread];
-        WaitTimes waits;
-        if (const auto found = times.waits_inside.find(function); found != times.waits_inside.end()) {
-            const WaitsInside& inside = found->second;
-            for (const std::uint32_t each : inside.functions)
+        const ThreadTimes& of_thread = *threads_[thread];
+        WaitTimes times;
+        if (const auto found = of_thread.known_inside.find(function); found != of_thread.known_inside.end()) {
+            for (const std::uint32_t each : found->second.waiters)
                 if (std::ranges::find(waiters, each) == waiters.end()) return {};
-            waits.inside = inside.times;
-            waits.squares_inside = inside.squares;
+            times.inside = found->second.times;
+            times.squares_inside = found->second.squares;
+            times.calls_made_inside = found->second.calls_made;
+            times.in_calls_inside = found->second.in_calls;
         }
-        const auto since =
-            std::ranges::lower_bound(settings_.sampled_since, info_.functions[function].windowed_since);
-        for (const std::uint32_t waiter : waiters) {
-            const std::vector<WaitSum>& sums = times.waits_since.at(waiter);
-            WaitSum all;
-            for (auto i = static_cast<std::size_t>(since - settings_.sampled_since.begin()); i < sums.size();
-                 ++i)
-                all.add(sums[i]);
-            // Some of its calls may be from elsewhere, though none of so many is (Laplace's rule of succession).
-            const double calls = as_double(maker_of(waiter, thread).calls), part = (calls + 1) / (calls + 2);
-            all.squares += all.time * all.time * part * (1 - part) / (calls + 3);
-            waits.add(all);
+        if (const auto made = of_thread.calls_made.find(function); made != of_thread.calls_made.end()) {
+            times.add(made->second);
+            times.calls_made = made->second.calls;
+            times.in_calls = made->second.time;
         }
-        if (waits.calls == 0) return {};
-        return waits;
+        for (const std::uint32_t waiter : waiters)
+            times.add(waits(waiter, info_.functions[function].windowed_since, thread));
+        const auto all = calls(function, thread);
+        if (times.calls == 0 || !all || 2 * times.calls > *all) return {};
+        return times;
     }
 
   private:
+    /// A function whose own waits are recorded has no others.
+    bool is_sampled(std::uint32_t function) const {
+        return function != trace::kNoFunction && settings_.windowed[function] &&
+               !settings_.has_waits(function);
+    }
+
+    /// Of a function, since some time.
+    WaitSum waits(std::uint32_t waiter, std::uint64_t since, std::size_t thread) {
+        const auto first = static_cast<std::size_t>(std::ranges::lower_bound(settings_.sampled_since, since) -
+                                                    settings_.sampled_since.begin());
+        WaitSum all;
+        for (const ThreadTimes::WaitsSince& each : threads_[thread]->waits_since.at(waiter))
+            if (each.since >= first) all.add(each.waits);
+        // Some of its calls may be from elsewhere, though none of so many is (Laplace's rule of succession).
+        const double calls = as_double(makers_.at(waiter)[thread].calls), part = (calls + 1) / (calls + 2);
+        all.squares += all.time * all.time * part * (1 - part) / (calls + 3);
+        return all;
+    }
+
     /// Nothing: it is not known of all of the thread's life.
     std::optional<std::uint64_t> calls(std::uint32_t function, std::size_t thread) const {
         const ThreadTimes& times = *threads_[thread];
@@ -85,16 +99,16 @@ class Finder {
         return rounded(counted->calls);
     }
 
-    /// Whether each call of `maker` makes the same number of calls of `waiter`.
+    /// Whether it may be that each call of `maker` makes the same number of calls of `waiter`.
     bool is_multiple(std::uint32_t waiter, std::uint32_t maker, std::size_t thread) const {
         const auto inner = calls(waiter, thread), outer = calls(maker, thread);
         return inner && outer && *outer >= kEnoughCalls && *inner >= *outer && *inner % *outer == 0;
     }
 
-    const Maker& maker_of(std::uint32_t function, std::size_t thread) {
+    std::uint32_t maker_of(std::uint32_t function, std::size_t thread) {
         const auto [found, is_new] = makers_.try_emplace(function);
         if (is_new) found->second = find_makers(function);
-        return found->second[thread];
+        return found->second[thread].function;
     }
 
     /// By thread.
@@ -106,7 +120,7 @@ class Finder {
             if (maker.calls == 0) maker.function = caller_at(address);
             maker.calls += entry.calls;
             maker.only = maker.only && maker.function != trace::kNoFunction &&
-                         is_caller(info_, info_.functions[maker.function], address);
+                         trace::is_caller(info_, info_.functions[maker.function], address);
         };
         for (std::size_t t = 0; t < threads_.size(); ++t)
             threads_[t]->untimed_callers[function].for_each([&](const CallerEntry& each) { add(t, each); });
@@ -126,7 +140,7 @@ class Finder {
 
     std::uint32_t caller_at(std::uint64_t address) const {
         for (std::uint32_t function = 0; function < info_.functions.size(); ++function)
-            if (!settings_.is_wait(function) && is_caller(info_, info_.functions[function], address))
+            if (!settings_.is_wait(function) && trace::is_caller(info_, info_.functions[function], address))
                 return function;
         return trace::kNoFunction;
     }
@@ -141,14 +155,14 @@ class Finder {
 
 }  // namespace
 
-InnerWaits::InnerWaits(const trace::TraceInfo& info, const ResolvedSettings& settings,
+InnerTimes::InnerTimes(const trace::TraceInfo& info, const ResolvedSettings& settings,
                        std::span<const std::unique_ptr<ThreadTimes>> threads, const MergedGroups& merged,
                        std::span<const trace::TickRange> lives) {
     Finder finder{info, settings, threads, merged, lives};
     for (std::size_t thread = 0; thread < threads.size(); ++thread)
-        for (const auto& [function, waiters] : finder.pairs(thread))
-            if (auto waits = finder.waits(function, waiters, thread))
-                all_.emplace(std::pair{function, thread}, *std::move(waits));
+        for (const auto& [function, waiters] : finder.waiters(thread))
+            if (auto times = finder.times(function, waiters, thread))
+                all_.emplace(std::pair{function, thread}, *std::move(times));
 }
 
 }  // namespace rdam::score
