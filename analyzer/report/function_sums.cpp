@@ -114,12 +114,11 @@ void FunctionSums::add_known(const RowContext& context, std::uint32_t function, 
                 inner != nullptr ? found->second.besides_others : found->second.inside);
     take_off_slowing();
     add_known_to(loss);
-    // In which of the calls inside it a function was preempted is not known.
-    // A call, or a wait of another function, inside it is no self time.
+    // In which of the calls inside it a function was preempted is not known. A call, or a wait of another
+    // function, inside it is no self time.
     const double inside = waits != nullptr ? expansion() * (sum(waits->inside) - waits->in_calls_inside) : 0;
     const double rest = self.lost() - inside + expansion() * fastest_inside();
-    const double own = waits != nullptr && inner == nullptr ? waits->time : 0;
-    self.add_known(own - inside - std::min(rest, 0.0), variance_of_waits());
+    self.add_known((inner == nullptr ? more_waits() : -inside) - std::min(rest, 0.0), variance_of_waits());
     time += more();
     if (waits != nullptr && outermost <= 0) outermost = as_double(waits->calls);
     lost_in_clusters.resize(estimate->clusters());

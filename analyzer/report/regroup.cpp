@@ -50,9 +50,8 @@ bool is_always_outside(const ThreadTimes& thread, std::uint32_t function) {
 /// Whether it is no part of what is known of calls of others (KnownInside), of which it was not kept how much is whose.
 bool is_nobodys_part(const ThreadTimes& thread, std::uint32_t function) {
     return !thread.waits_since.contains(function) &&
-           std::ranges::none_of(thread.calls_made, [&](const auto& made) {
-               return std::ranges::find(made.second.functions, function) != made.second.functions.end();
-           });
+           std::ranges::none_of(thread.calls_made,
+                                [&](const auto& made) { return made.second.includes(function); });
 }
 
 bool can_ignore(const AnalyzedTrace& trace, const ResolvedSettings& kept, const ResolvedSettings& wanted) {

@@ -254,10 +254,7 @@ void ThreadAnalysis::note_call_made(const calls::Call& call, std::uint64_t calle
     // All of a call that began before it was sampled is known.
     if (around != open_in_windows_.end() && open_[around->place].cluster == kComplete) return;
     const WaitSum sum = measured(call);
-    CallsMade& made = out_->calls_made[maker];
-    made.add(sum);
-    if (std::ranges::find(made.functions, call.function) == made.functions.end())
-        made.functions.push_back(call.function);
+    out_->calls_made[maker].add(call.function, sum);
     if (around == open_in_windows_.end()) return;
     KnownInside& inside = add_known_inside(*around, sum);
     ++inside.calls_made;

@@ -297,7 +297,14 @@ struct KnownInside {
 /// The calls that a function makes itself, since it is sampled in windows, of functions of which every call is
 /// recorded.
 struct CallsMade : WaitSum {
-    std::vector<std::uint32_t> functions;
+    std::vector<bool> functions;  ///< which, up to the last
+
+    bool includes(std::uint32_t function) const { return function < functions.size() && functions[function]; }
+    void add(std::uint32_t function, const WaitSum& call) {
+        WaitSum::add(call);
+        if (function >= functions.size()) functions.resize(function + std::size_t{1});
+        functions[function] = true;
+    }
 };
 
 /// How long a thread has been off the processors since a function is sampled in windows is known, if context

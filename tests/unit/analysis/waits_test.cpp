@@ -405,6 +405,7 @@ TEST_CASE("where every call waits, it has not lost all of it", "[waits]") {
         info.threads[0].calls_until = kBegin + kLife;
         const score::FunctionRow row = test::row(report_on(recording), "a");
         CHECK(row.rdam_all == Approx(lost).margin(0.01));
+        CHECK(row.rdam_self < lost + 0.01);
         CHECK(row.rdam < lost + 0.01);
     }
 }
