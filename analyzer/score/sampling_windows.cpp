@@ -271,11 +271,13 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
     if (thread.calls_until >= life.end) return CountedCalls{.calls = calls};
     const std::uint64_t begin = std::clamp(info.windowed_since, life.begin, life.end);
     const std::uint64_t until = std::clamp(thread.calls_until, begin, life.end);
+    const double known = ticks(begin, until), missing = ticks(until, life.end);
     const double taken = windows.taken_since(until);
-    const double known = own_time(ticks(begin, until), windows.taken_since(begin) - taken);
-    const double missing = own_time(ticks(until, life.end), taken);
-    if (missing >= known) return {};
-    const double more = std::max(calls - static_cast<double>(before), 0.0) * missing / known;
+    const double own_known = own_time(known, windows.taken_since(begin) - taken);
+    // What was taken is known to within a part of the life.
+    const double rest = std::min(missing / known, own_time(missing, taken) / own_known);
+    if (!(rest < 1)) return {};
+    const double more = std::max(calls - static_cast<double>(before), 0.0) * rest;
     constexpr double kLessThanOne = 0.5;
     if (more < kLessThanOne) return CountedCalls{.calls = calls};
     return CountedCalls{.calls = calls + more, .error = more};

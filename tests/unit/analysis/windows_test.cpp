@@ -401,6 +401,14 @@ TEST_CASE("a thread makes no calls while it is off the processors", "[windows]")
     REQUIRE(counted());
     CHECK(counted()->error == Approx(5000.0 * 26 / 50).epsilon(0.01));
     CHECK(counted()->calls == 5000 + counted()->error);
+
+    // Off for nearly all of the time that is known.
+    score::ThreadWindows off{table, {0, kEnd}};
+    off.note_off_cpu(std::vector<trace::OffCpu>{{.out = 1000, .in = 199'000}});
+    thread.calls_until = 200'000;
+    const auto rest = counted_calls(function, 0, thread, {0, kEnd}, off, 0);
+    REQUIRE(rest);
+    CHECK(rest->error == Approx(5000.0 * 56 / 200));
 }
 
 TEST_CASE("of a part of the run it is not known how many calls were counted", "[windows]") {
