@@ -22,7 +22,7 @@ constexpr unsigned kWork = 1;          ///< the loss is explained by what calls 
 constexpr unsigned kOthers = 2;        ///< the call waited for others, which its return value may reflect
 constexpr unsigned kOffProcessor = 4;  ///< the loss is time off the processor
 constexpr unsigned kNames = 16;        ///< it names the thread that was waited for
-constexpr unsigned kPartner = 32;      ///< it names who else takes part: that, or who is busy meanwhile
+constexpr unsigned kMeanwhile = 32;    ///< it names what another thread does meanwhile
 constexpr unsigned kGeneral = 8;       ///< what kind of loss it is: less than where, when, why or with whom
 
 /// A kind of hint. A finder that finds several stands beside the first of them.
@@ -72,18 +72,18 @@ constexpr Kind kKinds[] = {
      nullptr, kOffProcessor},
     {HintKind::owner, "owner",
      "Let the owner do less while it has the lock, above all no waiting, or split what the lock protects.",
-     nullptr, kOthers | kNames | kPartner},
+     nullptr, kOthers | kNames},
     {HintKind::last_to_come, "last_to_come",
      "Give the thread that comes last less to do, or divide the work in smaller parts.", nullptr,
-     kOthers | kNames | kPartner},
+     kOthers | kNames},
     {HintKind::notifier, "notifier",
      "Let the thread that is waited for signal earlier, or give it less to do before it does.", nullptr,
-     kOthers | kNames | kPartner},
+     kOthers | kNames},
     {HintKind::joined, "joined",
      "Give the thread that is waited for less to do, or let others take a part of it.", nullptr,
-     kOthers | kNames | kPartner},
+     kOthers | kNames},
     {HintKind::concurrent, "concurrent", "See what the two functions share: a lock, a cache line, a disk.",
-     nullptr, kOthers | kPartner},
+     nullptr, kOthers | kMeanwhile},
     {HintKind::two_times, "two_times", "Look for two paths through the function."},
     {HintKind::waits, "waits",
      "Find out who makes it wait: list the functions of the threads that it may wait for."},
@@ -289,7 +289,7 @@ bool may_be_work(HintKind kind) {
 }
 
 bool names_partner(HintKind kind) {
-    return (kind_of(kind).traits & kPartner) != 0;
+    return (kind_of(kind).traits & (kNames | kMeanwhile)) != 0;
 }
 
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,

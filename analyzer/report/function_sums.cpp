@@ -218,12 +218,13 @@ double FunctionSums::fastest_of(double calls, double least) const {
     return fastest() >= least ? calls * fastest() : 0;
 }
 
+double FunctionSums::not_lost(double known, double made) const {
+    return made * fastest() + fastest_of(known - made, waits->least);
+}
+
 double FunctionSums::fastest_inside() const {
     double all = 0;
-    if (waits != nullptr) {
-        const auto made = as_double(waits->calls_made_inside);
-        all += made * fastest() + fastest_of(calls_of(waits->inside) - made, waits->least);
-    }
+    if (waits != nullptr) all += not_lost(calls_of(waits->inside), as_double(waits->calls_made_inside));
     if (off != nullptr)
         all += fastest_of(calls_of(off_inside->preempted), off_inside->least_preempted) +
                fastest_of(calls_of(off_inside->blocked), off_inside->least_blocked);
@@ -232,20 +233,16 @@ double FunctionSums::fastest_inside() const {
 
 double FunctionSums::surely_lost() const {
     if (waits == nullptr) return 0;
-    const auto made = as_double(waits->calls_made);
-    const double least = made * fastest() + fastest_of(as_double(waits->calls) - made, waits->least);
-    return std::max(waits->time - least, 0.0);
+    return std::max(waits->time - not_lost(as_double(waits->calls), as_double(waits->calls_made)), 0.0);
 }
 
 /// Where windows do not stand for the rest, nothing else says what these calls would have taken at least.
 double FunctionSums::more_waits() const {
     if (waits == nullptr) return 0;
-    double least = 0;
-    if (estimate->is_of_few()) {
-        const auto made = as_double(waits->calls_made - waits->calls_made_inside);
-        least = made * fastest() +
-                fastest_of(as_double(waits->calls) - calls_of(waits->inside) - made, waits->least);
-    }
+    const double least = estimate->is_of_few()
+                             ? not_lost(as_double(waits->calls) - calls_of(waits->inside),
+                                        as_double(waits->calls_made - waits->calls_made_inside))
+                             : 0;
     return waits->time - expansion() * sum(waits->inside) - least;
 }
 

@@ -77,8 +77,10 @@ struct FunctionSums {
     /// What so many calls have not lost of a time that is known inside them: if the fastest may have had the least
     /// of such times, too.
     double fastest_of(double calls, double least) const;
-    /// … of all that is known inside calls in windows. One that calls another function may do less itself than the
-    /// fastest.
+    /// … of `known` waits and calls of others, of which `made` are calls: one that calls another function may do
+    /// less itself than the fastest.
+    double not_lost(double known, double made) const;
+    /// … of all that is known inside calls in windows.
     double fastest_inside() const;
     double surely_lost() const;
     double more_waits() const;

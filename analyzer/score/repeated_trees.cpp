@@ -248,7 +248,7 @@ void ThreadAnalysis::add_to_paths(const KnownTree& tree, std::size_t count) {
         PathSums sums{.calls = count, .self_timed = count};
         for (std::size_t at = place * count; at < (place + std::size_t{1}) * count; ++at)
             sums.add(PathSums{.time = durations_[at], .self = self_of(at)});
-        out_->paths->add(tree.calls[place].group, paths_[place], sums, count);
+        out_->paths->add(tree.calls[place].group, paths_[place], sums);
     }
 }
 

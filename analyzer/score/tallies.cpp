@@ -161,10 +161,10 @@ std::vector<CourseCalls> BinLog::take() {
 }
 
 void CourseTally::add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, bool in_window,
-                           double calls, double time, std::uint64_t of) {
+                           double calls, double time) {
     const std::uint32_t place = in_window ? bin + bins_.count() : bin;
     if (groups_log_.add(group, place, calls, time)) return;
-    approximate_ += of;
+    ++approximate_;
     rest_log_.add_anyway(in_window ? static_cast<std::uint32_t>(functions_ + function) : function, bin, calls,
                          time);
 }

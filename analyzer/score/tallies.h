@@ -158,9 +158,9 @@ class PathTally {
     /// The `count` innermost open calls will never be seen to end.
     void abandon(std::size_t count);
 
-    /// A timed call of a group that came by `path`; or the PathSums of `count`.
+    /// A timed call of a group that came by `path`; or the PathSums of several, for which there is room.
     template <class Calls>
-    void add(std::uint32_t group, std::uint32_t path, const Calls& call, std::uint64_t count = 1);
+    void add(std::uint32_t group, std::uint32_t path, const Calls& call);
     /// Whether so many calls find room whatever their groups are, so that it is no matter which come first.
     bool has_room(std::size_t calls) const { return pairs_.size() + calls <= max_pairs_; }
     /// An add() for the group will come: call these in turn, when the data of the one before has arrived.
@@ -281,7 +281,7 @@ inline std::uint32_t PathTally::pass(std::uint32_t parent, std::uint32_t functio
 }
 
 template <class Calls>
-void PathTally::add(std::uint32_t group, std::uint32_t path, const Calls& call, std::uint64_t count) {
+void PathTally::add(std::uint32_t group, std::uint32_t path, const Calls& call) {
     if (group < last_.size() && last_[group] < pairs_.size()) {
         PathCalls& pair = pairs_[last_[group]];
         if (pair.path == path) return pair.add(call);
@@ -289,7 +289,7 @@ void PathTally::add(std::uint32_t group, std::uint32_t path, const Calls& call, 
     const std::uint32_t pair = find_pair(group, path);
     if (pair != kNone) return pairs_[pair].add(call);
     paths_[path].rest.add(call);
-    approximate_ += count;
+    ++approximate_;
 }
 
 // When each thread's calls were, by bins of the run's time, counted while it is read. What its calls lost is
@@ -396,10 +396,10 @@ class CourseTally {
     }
     /// Whether calls from `begin` to `end` are in one bin, so that they may be added at once.
     bool is_one_bin(std::uint64_t begin, std::uint64_t end) { return bins_.of(begin) == bins_.of(end); }
-    /// So many of them; `time`: Σ of their durations, a whole number.
+    /// So many of them, for which there is room; `time`: Σ of their durations, a whole number.
     void add_all(std::uint32_t group, std::uint32_t function, std::uint64_t begin, std::uint64_t count,
                  double time) {
-        add_part(group, function, bins_.of(begin), false, static_cast<double>(count), time, count);
+        add_part(group, function, bins_.of(begin), false, static_cast<double>(count), time);
     }
     /// As PathTally's.
     void prefetch(std::uint32_t group) const { groups_log_.prefetch(group); }
@@ -419,9 +419,8 @@ class CourseTally {
   private:
     static constexpr std::size_t kRestShare = 4;
 
-    /// `of`: so many calls.
     void add_part(std::uint32_t group, std::uint32_t function, std::uint32_t bin, bool in_window,
-                  double calls, double time, std::uint64_t of = 1);
+                  double calls, double time);
     void spread(std::uint32_t group, std::uint32_t function, std::uint32_t first, std::uint32_t last,
                 const Time& call);
 

@@ -106,6 +106,19 @@ struct OffCpu {
     }
 };
 
+/// `a` calls the lock `b`, whose waits are `c`: both are sampled since then, and counted.
+void sample_lock(trace::TraceInfo& info, std::uint64_t since) {
+    info.objects.emplace_back().base = 0x400000;
+    for (const std::uint32_t function : {kA, kB}) {
+        info.functions[function].address = 0x1000 * (function + 1);
+        info.functions[function].size = 0x100;
+        info.functions[function].windowed_since = since;
+        info.functions[function].counted = true;
+    }
+    info.functions[kC].address = 0x50;
+    info.functions[kC].wait_of = info.functions[kB].address;
+}
+
 /// A thread calls `a` all the time, which takes a lock each time, `b`, and rarely waits for it. The windows of
 /// `a` are not those of `b`; all waits are recorded.
 struct Around {
@@ -123,16 +136,8 @@ struct Around {
 
     Around(std::uint64_t seed, const Options& of) : options(of) {
         trace::TraceInfo& info = recording.info;
-        info.objects.emplace_back().base = 0x400000;
-        for (const std::uint32_t function : {kA, kB}) {
-            info.functions[function].address = 0x1000 * (function + 1);
-            info.functions[function].size = 0x100;
-            info.functions[function].windowed_since = kBegin;
-            info.functions[function].window_group = function;
-            info.functions[function].counted = true;
-        }
-        info.functions[kC].address = 0x50;
-        info.functions[kC].wait_of = info.functions[kB].address;
+        sample_lock(info, kBegin);
+        info.functions[kB].window_group = kB;
         info.switches.state = trace::SwitchInfo::State::recorded;
         for (std::uint64_t at = kBegin; at < kBegin + kLife; at += 1'000'000) {
             info.windows.push_back({at, at + 20'000, kA});
@@ -334,15 +339,7 @@ TEST_CASE("what a call has waited that began before its function was sampled cou
     constexpr std::uint64_t kEnd = 10'001'000, kSince = 50'000, kWait = 2'000'000;
     Recording recording{3};
     trace::TraceInfo& info = recording.info;
-    info.objects.emplace_back().base = 0x400000;
-    for (const std::uint32_t function : {kA, kB}) {
-        info.functions[function].address = 0x1000 * (function + 1);
-        info.functions[function].size = 0x100;
-        info.functions[function].windowed_since = kSince;
-        info.functions[function].counted = true;
-    }
-    info.functions[kC].address = 0x50;
-    info.functions[kC].wait_of = info.functions[kB].address;
+    sample_lock(info, kSince);
     ThreadRecording& thread = recording.thread(1000, kEnd);
     std::uint64_t calls = 0, waited = 0;
     const auto call = [&](std::uint64_t at, bool seen, std::uint64_t wait) {
