@@ -121,9 +121,9 @@ class Run(Case):
         tried = self.run_in_folder("perf", "record", "-q", "-g", "-o", "perf.data", "true")
         if tried.returncode != 0:
             self.skipTest(f"perf cannot sample here: {tried.stderr.decode().splitlines()[:2]}")
-        self.succeeded(self.go(PROGRAMS / "quiet", "plain", "10", "20000000", "1", env={"RDAM_MAX_OVERHEAD": "5%"}))
+        self.succeeded(self.go(PROGRAMS / "busy", "1", "2000000", env={"RDAM_MAX_OVERHEAD": "5%"}))
         self.assertIn(TWICE, self.said)
-        self.assertRegex(self.printed, r"(?m)^ .*\bplain +[0-9]")
+        self.assertRegex(self.printed, r"(?m)^ .*\bconstant_work +[0-9]")
 
     def test_output_once_and_a_file_twice(self):
         script = self.script(f"cat\n{LINE} > /dev/null")
