@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/base/in_parallel.h"
+
 namespace rdam::hints {
 
 Intervals united(Intervals intervals) {
@@ -30,7 +32,8 @@ Steps::Steps(std::span<const Part> parts) {
         changes.push_back({part.time.begin, part.value});
         changes.push_back({part.time.end, -part.value});
     }
-    std::ranges::sort(changes, {}, &Change::time);
+    // Parts one behind the other are in order already.
+    if (!std::ranges::is_sorted(changes, {}, &Change::time)) std::ranges::sort(changes, {}, &Change::time);
     moments_.reserve(changes.size());
     double value = 0;
     for (const Change& change : changes) {
@@ -116,7 +119,9 @@ class Crowd {
 
     /// Returns which thread was alone at which time. May be called once.
     Steps any() {
-        std::ranges::sort(changes_, {}, &Change::time);
+        // One thread inside the function has them in order.
+        if (!std::ranges::is_sorted(changes_, {}, &Change::time))
+            std::ranges::sort(changes_, {}, &Change::time);
         Intervals any;
         std::size_t count = 0;
         std::uint64_t numbers = 0;  // Σ over threads inside: the number of a thread that is alone
@@ -160,7 +165,7 @@ class Crowd {
 
 }  // namespace
 
-Activities::Activities(const trace::TraceInfo& info, const score::Report& report) {
+Activities::Activities(const trace::TraceInfo& info, const score::Report& report, unsigned jobs) {
     auto waits = Waits::of(info, report);
     if (!waits) return;
     all_waits_ = std::move(*waits);
@@ -175,15 +180,22 @@ Activities::Activities(const trace::TraceInfo& info, const score::Report& report
     }
     for (const score::ThreadTimeline& timeline : report.timeline)
         lives_.push_back(kept({timeline.begin, timeline.end}).ticks());
-    threads_.reserve(report.timeline.size());
-    for (const score::ThreadTimeline& timeline : report.timeline)
-        threads_.push_back(inside(timeline, waits_.time()));
-    std::map<std::uint32_t, Crowd> crowds;
+    threads_.resize(report.timeline.size());
+    score::in_parallel(threads_.size(), jobs,
+                       [&](std::size_t t) { threads_[t] = inside(report.timeline[t], waits_.time()); });
+    std::map<std::uint32_t, std::vector<Inside*>> members;
     for (OfThread& thread : threads_)
         for (Inside& inside : thread)
-            crowds[inside.function].add(inside);
-    for (auto& [function, crowd] : crowds)
-        of_any_.emplace(function, std::exchange(crowd, {}).any());
+            members[inside.function].push_back(&inside);
+    std::vector<std::pair<std::span<Inside* const>, Steps*>> crowds;
+    for (const auto& [function, inside] : members)
+        crowds.emplace_back(inside, &of_any_[function]);
+    score::in_parallel(crowds.size(), jobs, [&](std::size_t i) {
+        Crowd crowd;
+        for (Inside* const inside : crowds[i].first)
+            crowd.add(*inside);
+        *crowds[i].second = crowd.any();
+    });
     find_off(report);
 }
 

@@ -65,8 +65,8 @@ class Activities {
     using OfThread = std::vector<Inside>;
 
     Activities() = default;
-    /// O(n log n) for n calls in the timelines.
-    Activities(const trace::TraceInfo& info, const score::Report& report);
+    /// O(n log n) for n calls in the timelines, by `jobs` threads.
+    Activities(const trace::TraceInfo& info, const score::Report& report, unsigned jobs = 1);
 
     bool several_threads() const { return threads_.size() > 1; }
     const std::vector<OfThread>& threads() const { return threads_; }  ///< by index into Report::threads

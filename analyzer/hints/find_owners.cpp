@@ -202,9 +202,11 @@ class WaitSums {
 }  // namespace
 
 void find_owners(const LossPart& loss, Hints& hints) {
-    for (const Held::By by : Held::kBys)
+    for (const Held::By by : Held::kBys) {
+        if (!loss.activities.waits().any(by)) continue;
         if (const WaitSums waits{loss, by}; waits.are_enough() && waits.share() >= kMinExplained)
             waits.tell(hints);
+    }
 }
 
 }  // namespace rdam::hints

@@ -10,6 +10,7 @@
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/findings.h"
 #include "analyzer/hints/owners.h"
+#include "tools/base/in_parallel.h"
 #include "tools/trace/clock.h"
 
 namespace rdam::hints {
@@ -262,15 +263,15 @@ std::vector<Hints> sequence_hints(const Run& run, const score::FunctionRow& row)
     return all;
 }
 
-std::vector<FunctionHints> hints_of_all(const Run& run) {
-    std::vector<FunctionHints> all;
-    for (const score::FunctionRow& row : run.report.functions) {
-        FunctionHints& found = all.emplace_back();
-        if (row.sample.calls.size() < kMinCalls) continue;
-        found.off_share = off_share(loss_part(run.info, run.report, run.activities, row, false));
-        found.hints = hints_of(run, row, found.explained);
-        found.sequences = sequence_hints(run, row);
-    }
+std::vector<FunctionHints> hints_of_all(const Run& run, unsigned jobs) {
+    std::vector<FunctionHints> all(run.report.functions.size());
+    score::in_parallel(all.size(), jobs, [&](std::size_t i) {
+        const score::FunctionRow& row = run.report.functions[i];
+        if (row.sample.calls.size() < kMinCalls) return;
+        all[i].off_share = off_share(loss_part(run.info, run.report, run.activities, row, false));
+        all[i].hints = hints_of(run, row, all[i].explained);
+        all[i].sequences = sequence_hints(run, row);
+    });
     return all;
 }
 
@@ -294,12 +295,13 @@ bool names_partner(HintKind kind) {
 
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
                                       const VariableAt& variable_at) {
-    return hints_of_all(Run{info, report, Activities{info, report}, variable_at});
+    return hints_of_all(Run{info, report, Activities{info, report}, variable_at}, 1);
 }
 
-Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at) {
-    const Run run{info, report, Activities{info, report}, variable_at};
-    auto functions = hints_of_all(run);
+Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at,
+                 unsigned jobs) {
+    const Run run{info, report, Activities{info, report, jobs}, variable_at};
+    auto functions = hints_of_all(run, jobs);
     WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
     Findings findings = find_findings(run.info, run.report, functions, run.variable_at);
     // A wait that always takes as long loses nothing to longer ones.
@@ -314,7 +316,7 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
         reader, settings,
         {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
-    return explain(reader.info(), std::move(*report), options.variable_at);
+    return explain(reader.info(), std::move(*report), options.variable_at, score::threads_for(settings.jobs));
 }
 
 namespace {

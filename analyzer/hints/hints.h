@@ -127,7 +127,7 @@ struct FunctionHints {
 /// What is worth a word: this share of a time.
 inline constexpr double kWorthSaying = 0.1;
 
-/// The name of the variable at an address of the process; empty: none is known.
+/// The name of the variable at an address of the process; empty: none is known. Several threads may ask at once.
 using VariableAt = std::function<std::string(std::uint64_t address)>;
 
 /// One for each of report.functions. `variable_at`: asked about what threads wait for.
@@ -267,8 +267,9 @@ struct Analysis {
     }
 };
 
-/// What explains a report whose rows have samples.
-Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at = {});
+/// What explains a report whose rows have samples; found by `jobs` threads.
+Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at = {},
+                 unsigned jobs = 1);
 
 struct Options {
     std::size_t max_sequences = 1000;  ///< listed for each function

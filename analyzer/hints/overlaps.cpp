@@ -11,7 +11,7 @@ Overlaps::Overlaps(const Activities& activities, std::uint32_t function,
                    std::span<const score::SlowCall> slow)
     : activities_(activities) {
     std::map<std::size_t, Parts> by_thread;
-    Parts losses, expectations, besides;
+    Parts losses;
     for (const score::SlowCall& call : slow)
         if (const Interval time = activities.kept({call.begin, call.end}); time.begin < time.end)
             by_thread[call.thread].push_back({time, call.lost});
@@ -19,21 +19,13 @@ Overlaps::Overlaps(const Activities& activities, std::uint32_t function,
         const Parts parts = std::exchange(slow_parts, {});
         const Activities::Inside* own = activities.find(thread, function);
         if (own == nullptr) continue;
-        add(thread, own->times, parts, expectations, besides);
+        add(thread, own->times, parts);
         losses.insert(losses.end(), parts.begin(), parts.end());
     }
     loss_ = Steps{std::exchange(losses, {})};
-    const Steps expectation{std::exchange(expectations, {})};
-    const Steps beside{std::exchange(besides, {})};
-    for (const auto& [other, any] : activities.of_any()) {
-        with_[other].lost += product(loss_, any);
-        with_[other].expected += product(expectation, any);
-        with_[other].beside += product(beside, any);
-    }
 }
 
-void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow, Parts& expectations,
-                   Parts& besides) {
+void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow) {
     constexpr std::size_t kFewest = 30;
     const Interval life{own.front().begin, own.back().end};
     double lost = 0, slow_ticks = 0, own_ticks = 0;
@@ -54,20 +46,23 @@ void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow, 
             parts.push_back({time, lost / otherwise});
         return parts;
     };
-    const Parts expected = spread({life}, life.ticks());
     const bool calls_otherwise = own.size() >= slow.size() + kFewest && own_ticks > slow_ticks;
-    const Parts beside = calls_otherwise ? spread(own, own_ticks) : expected;
     lost_ += lost;
     lost_by_[thread] = lost;
     const Steps& loss = loss_of_[thread] = Steps{slow};
-    const Steps expectation{expected}, besides_it{beside};
-    for (const Activities::Inside& inside : activities_.threads()[thread]) {
-        with_[inside.function].lost -= product(loss, inside.alone);
-        with_[inside.function].expected -= product(expectation, inside.alone);
-        with_[inside.function].beside -= product(besides_it, inside.alone);
-    }
-    expectations.insert(expectations.end(), expected.begin(), expected.end());
-    besides.insert(besides.end(), beside.begin(), beside.end());
+    const Steps expected{spread({life}, life.ticks())};
+    const Steps besides = calls_otherwise ? Steps{spread(own, own_ticks)} : Steps{};
+    const auto add = [&](std::uint32_t function, const Steps& times, double sign) {
+        Overlap& with = with_[function];
+        const double expectation = product(expected, times);
+        with.lost += sign * product(loss, times);
+        with.expected += sign * expectation;
+        with.beside += sign * (calls_otherwise ? product(besides, times) : expectation);
+    };
+    for (const auto& [other, any] : activities_.of_any())
+        add(other, any, 1);
+    for (const Activities::Inside& inside : activities_.threads()[thread])
+        add(inside.function, inside.alone, -1);
 }
 
 Overlaps::ByThread Overlaps::while_inside(std::uint32_t function) const {

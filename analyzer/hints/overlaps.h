@@ -40,8 +40,7 @@ class Overlaps {
   private:
     using Parts = std::vector<Steps::Part>;
 
-    void add(std::size_t thread, const Intervals& own, const Parts& slow, Parts& expectations,
-             Parts& besides);
+    void add(std::size_t thread, const Intervals& own, const Parts& slow);
 
     const Activities& activities_;
     Steps loss_;                            ///< of all threads

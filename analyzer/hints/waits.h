@@ -2,6 +2,7 @@
 // who was to wake them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -93,6 +94,10 @@ class Waits {
     std::span<const Held> of_thread(std::size_t thread, Held::By by) const {
         const auto& threads = by_[static_cast<std::size_t>(by)];
         return thread < threads.size() ? std::span{threads[thread]} : std::span<const Held>{};
+    }
+    bool any(Held::By by) const {
+        return std::ranges::any_of(by_[static_cast<std::size_t>(by)],
+                                   [](const std::vector<Held>& waits) { return !waits.empty(); });
     }
 
   private:

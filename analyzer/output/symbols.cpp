@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -193,8 +194,14 @@ class Variables {
 }  // namespace
 
 std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo& info) {
-    return [variables = std::make_shared<Variables>(info)](std::uint64_t address) {
-        return variables->at(address);
+    struct Shared {
+        explicit Shared(const trace::TraceInfo& of) : variables{of} {}
+        std::mutex lock;
+        Variables variables;
+    };
+    return [shared = std::make_shared<Shared>(info)](std::uint64_t address) {
+        const std::lock_guard guard{shared->lock};
+        return shared->variables.at(address);
     };
 }
 

@@ -11,6 +11,7 @@
 #include "analyzer/report/score_trace.h"
 #include "analyzer/report/scores.h"
 #include "analyzer/sequences/keys.h"
+#include "tools/base/in_parallel.h"
 #include "tools/trace/clock.h"
 
 namespace rdam::screen {
@@ -82,7 +83,6 @@ struct Session::Model {
     };
 
     const trace::TraceReader& reader;
-    calls::Absences off_cpu;
     Progress progress;
     score::Settings settings = {};
     std::unique_ptr<Scored> scored = nullptr;
@@ -94,7 +94,7 @@ struct Session::Model {
 
     Result<std::shared_ptr<const Kept>> read(const score::Settings& with, score::ResolvedSettings resolved) {
         resolved = score::with_samples(info(), score::with_candidates(info(), std::move(resolved)));
-        auto trace = score::read_trace(reader, off_cpu, resolved, with.selection, with.jobs, progress);
+        auto trace = score::read_trace(reader, resolved, with, progress);
         if (!trace) return tl::unexpected{trace.error()};
         return std::make_shared<const Kept>(Kept{std::move(resolved), std::move(*trace)});
     }
@@ -161,10 +161,7 @@ Result<std::unique_ptr<Session>> Session::open(const trace::TraceReader& reader,
                                                Progress progress) {
     if (auto resolved = score::resolve(reader.info(), settings); !resolved)
         return tl::unexpected{resolved.error()};
-    auto off_cpu = calls::Absences::of(reader);
-    if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    auto model = std::make_unique<Model>(
-        Model{.reader = reader, .off_cpu = std::move(*off_cpu), .progress = std::move(progress)});
+    auto model = std::make_unique<Model>(Model{.reader = reader, .progress = std::move(progress)});
     if (auto done = model->apply(all_in_rules(reader.info(), std::move(settings))); !done)
         return tl::unexpected{done.error()};
     model->saved = rules_of(model->settings);
@@ -186,7 +183,7 @@ const hints::Analysis& Session::analysis() {
     if (!scored.analysis)
         scored.analysis =
             hints::explain(info(), score::leave_out(scored.kept->trace, scored.scores->report(0)),
-                           output::variable_names(info()));
+                           output::variable_names(info()), score::threads_for(settings().jobs));
     return *scored.analysis;
 }
 const hints::Analysis* Session::known_analysis() const {
