@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "analyzer/calls/call_stream.h"
+#include "analyzer/calls/crowding.h"
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/places.h"
+#include "analyzer/report/summary.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/score/thread_times.h"
 #include "tools/base/in_parallel.h"
@@ -292,25 +294,39 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     return settings;
 }
 
-Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::Absences& off_cpu,
-                                 const ResolvedSettings& settings, const Selection& selection, unsigned jobs,
-                                 const ReadProgress& progress) {
-    const auto resolved = resolve_selection(reader.info(), selection);
-    if (!resolved) return tl::unexpected{resolved.error()};
-    auto read = Threads{reader, off_cpu, settings, *resolved}.read(threads_for(jobs), progress);
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& resolved,
+                                 const Settings& settings, const ReadProgress& progress) {
+    const Selection& asked = settings.selection;
+    const auto selection = resolve_selection(reader.info(), asked);
+    if (!selection) return tl::unexpected{selection.error()};
+    const unsigned jobs = threads_for(settings.jobs);
+    const bool whole = !asked.has_window() && asked.threads.empty() && !resolved.patterns;
+    const auto analyzed = [&](SelectedThreads threads) {
+        return analyzed_trace({reader.info(), reader.damage()}, asked, *selection, std::move(threads));
+    };
+    if (settings.keeps_summary && whole) {
+        if (auto kept = kept_summary(reader, resolved, jobs)) {
+            SelectedThreads all;
+            all.times = std::move(*kept);
+            all.windows.resize(all.times.size());
+            return analyzed(std::move(all));
+        }
+    }
+    const auto off_cpu = calls::Absences::of(reader);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    auto read = Threads{reader, *off_cpu, resolved, *selection}.read(jobs, progress);
     if (!read) return tl::unexpected{read.error()};
-    return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, std::move(*read));
+    if (settings.keeps_summary && whole) keep_summary(reader, resolved, read->times, jobs);
+    return analyzed(std::move(*read));
 }
 
 Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,
                            const ScoreOptions& options) {
-    const auto off_cpu = calls::Absences::of(reader);
-    if (!off_cpu) return tl::unexpected{off_cpu.error()};
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
     const unsigned jobs = threads_for(settings.jobs);
-    auto trace = read_trace(reader, *off_cpu, *resolved, settings.selection, jobs, options.progress);
+    auto trace = read_trace(reader, *resolved, settings, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
     resolved->asked_for = trace->shown;
     Report report = leave_out(*trace, make_report(trace->facts(), *resolved, trace->threads,

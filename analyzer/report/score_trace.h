@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "analyzer/calls/crowding.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/selection.h"
 #include "analyzer/score/resolved_settings.h"
@@ -23,11 +22,10 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
 /// exception from it ends the reading at once and passes on to the caller.
 using ReadProgress = std::function<void(std::uint64_t events)>;
 
-/// Reads the selected threads of the trace, several at a time. The result does not depend on how many.
-/// `off_cpu` is of the same trace, `jobs` as Settings::jobs.
-Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::Absences& off_cpu,
-                                 const ResolvedSettings& settings, const Selection& selection, unsigned jobs,
-                                 const ReadProgress& progress);
+/// Reads the selected threads of the trace, several at a time; or, where `settings` want one, takes what is kept of
+/// them (analyzer/report/summary.h). The result does not depend on either. `resolved`: resolve(), of these settings.
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& resolved,
+                                 const Settings& settings, const ReadProgress& progress);
 
 struct ScoreOptions {
     std::size_t max_sequences = 1000;  ///< listed for each function
@@ -36,7 +34,7 @@ struct ScoreOptions {
     ReadProgress progress = {};
 };
 
-/// All of these steps. Errors: those of resolve(), read_trace() and calls::Absences::of().
+/// All of these steps. Errors: those of resolve() and read_trace().
 Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,
                            const ScoreOptions& options);
 

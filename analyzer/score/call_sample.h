@@ -97,6 +97,18 @@ class CallSample {
     /// After finish(): the same calls with other groups, numbers[group]. UINT32_MAX: the call has no weight.
     CallSample renumbered(std::span<const std::uint32_t> numbers) const;
 
+    /// For an archive (tools/base/byte_archive.h): what was kept, after finish(), of a function with as many words.
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(count_, taken_, words_, repeated_, repeats_);
+        if constexpr (Archive::kReads) {
+            most_ = 0;
+            archive.expect(words_.size() == taken_.size() * words_per_call_ &&
+                           repeated_.size() <= kMaxRepeated &&
+                           repeats_.size() == (repeats_.empty() && repeated_.empty() ? 0 : taken_.size()));
+        }
+    }
+
     std::uint64_t calls() const { return count_; }  ///< asked about
     std::span<const SampledCall> taken() const { return taken_; }
     std::span<const std::uint64_t> words(std::size_t call) const {
@@ -231,6 +243,14 @@ class BasicWindowSample {
     const Windows& windows() const { return windows_; }
     std::span<const Call> calls() const { return calls_; }  ///< in the order in which they ended
 
+    /// For an archive (tools/base/byte_archive.h). To what was read nothing more can be offered.
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(windows_.shift, windows_.limit, calls_);
+        archive.expect(windows_.shift < 64);
+        if constexpr (Archive::kReads) most_ = 0;
+    }
+
   private:
     bool reaches_in(std::uint64_t begin, std::uint64_t end) const {
         const std::uint64_t first = begin >> windows_.shift, last = end >> windows_.shift;
@@ -299,6 +319,11 @@ class CallWindows {
 
     const WindowSample& all() const { return all_; }
     const WindowSample& of_waits() const { return of_waits_; }
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(all_, of_waits_);
+    }
 
   private:
     WindowSample all_{0, 0};

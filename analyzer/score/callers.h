@@ -22,6 +22,17 @@ class CallerNumbers {
         return known.address == address && known.number != kNone ? known.number : find(address);
     }
     std::uint64_t address(std::uint32_t number) const { return addresses_[number]; }
+    std::size_t size() const { return addresses_.size(); }
+
+    /// For an archive (tools/base/byte_archive.h).
+    template <class Archive>
+    void fields(Archive& archive) {
+        std::vector<std::uint64_t> addresses = addresses_;
+        archive(addresses);
+        if constexpr (Archive::kReads)
+            for (std::uint32_t number = 0; number < addresses.size(); ++number)
+                archive.expect(of(addresses[number]) == number);
+    }
 
   private:
     static constexpr std::size_t kRecent = 256;
@@ -46,6 +57,11 @@ struct CallerEntry {
     std::uint64_t calls = 0;
     std::uint64_t outermost = 0;  ///< scored ones that were not inside another call of their function
     std::uint64_t sum = 0;        ///< of their durations, in ticks
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(caller, calls, outermost, sum);
+    }
 };
 
 /// 16 bytes for each address, and of an index nothing up to 4 addresses, 2 bytes up to 128, then 8; room for
@@ -91,6 +107,23 @@ class CallerTable {
         for (std::uint32_t i = 0; i < size_; ++i)
             use(rest_ ? entry(i)
                       : CallerEntry{all[i].caller, all[i].outermost, all[i].outermost, all[i].sum});
+    }
+
+    /// For an archive (tools/base/byte_archive.h).
+    template <class Archive>
+    void fields(Archive& archive) {
+        std::uint32_t size = size_;
+        archive(size);
+        if constexpr (Archive::kReads) {
+            for (; size > 0 && archive.good(); --size) {
+                CallerEntry entry;
+                archive(entry);
+                archive.expect(entry.outermost <= entry.calls);
+                if (archive.good()) add(entry);
+            }
+        } else {
+            for_each([&](CallerEntry entry) { archive(entry); });
+        }
     }
 
   private:

@@ -104,6 +104,22 @@ class ThreadWindows {
     /// Time that was not the program's own since `since`, in windows or not: to within a small part of the
     /// life.
     double taken_since(std::uint64_t since) const;
+    /// Into how many clusters the windows of the group are divided.
+    std::size_t clusters(std::uint32_t group) const {
+        return group < groups_.size() ? groups_[group].clusters : 0;
+    }
+    /// For an archive (tools/base/byte_archive.h): what was noted, once all of it is, of the same windows and life.
+    template <class Archive>
+    void fields(Archive& archive) {
+        const std::size_t bins = taken_.size();
+        archive(taken_);
+        archive.expect(taken_.size() == bins);
+        for (Group& group : groups_) {
+            archive(group.inside, group.probes, group.blocked, group.times_blocked);
+            for (const std::vector<double>* const each : {&group.inside, &group.probes, &group.blocked})
+                archive.expect(each->empty() || each->size() == group.clusters);
+        }
+    }
     /// Where the first window of a cluster begins, and the last one ends.
     std::uint64_t begin_of(std::uint32_t group, std::size_t cluster) const;
     std::uint64_t end_of(std::uint32_t group, std::size_t cluster) const;
@@ -142,6 +158,11 @@ struct ClusterSum {
     std::uint32_t cluster = 0;
     double calls = 0;
     double time = 0;  ///< Σ of durations
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(cluster, calls, time);
+    }
 };
 
 /// Sums by cluster, those with calls.
@@ -150,6 +171,11 @@ class ClusterSums {
     void add(std::uint32_t cluster, double calls, double time);
     void add(const ClusterSums& other);
     std::span<const ClusterSum> sums() const { return sums_; }
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(sums_);
+    }
 
   private:
     std::vector<ClusterSum> sums_;  ///< rising

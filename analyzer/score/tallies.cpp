@@ -1,5 +1,6 @@
 #include "analyzer/score/tallies.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rdam::score {
@@ -16,6 +17,17 @@ std::uint64_t PathTally::Step::hash(std::uint32_t parent) const {
     const std::uint64_t flags = (outermost ? 2U : 0U) | (in_window ? 1U : 0U);
     const std::uint64_t more = caller << 2U | flags;
     return number_hash(parent, function, static_cast<std::uint32_t>(more ^ more >> 32U));
+}
+
+bool PathTally::is_sound() const {
+    if (paths_.size() <= kElsewhere) return false;
+    for (std::uint32_t i = 0; i < paths_.size(); ++i) {
+        const Path& path = paths_[i];
+        if (i > kElsewhere ? path.parent >= i || path.function >= open_calls_.size() : path.parent != kRoot)
+            return false;
+    }
+    return std::ranges::all_of(calls_.all(),
+                               [&](const PathCalls& each) { return each.path < paths_.size(); });
 }
 
 std::uint64_t PathTally::path_hash(std::uint32_t path) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/calls/call.h"
@@ -36,6 +37,18 @@ class ByGroup {
     std::span<const Entry> of(std::uint32_t group) const {
         if (group + std::size_t{1} >= first_.size()) return {};
         return std::span{entries_}.subspan(first_[group], first_[group + std::size_t{1}] - first_[group]);
+    }
+    std::span<const Entry> all() const { return entries_; }
+
+    /// For an archive (tools/base/byte_archive.h); there are so many groups.
+    template <class Archive>
+    void fields(Archive& archive, std::size_t groups) {
+        archive(entries_);
+        if constexpr (Archive::kReads) {
+            for (const Entry& entry : entries_)
+                archive.expect(entry.group < groups);
+            if (archive.good()) *this = ByGroup{std::exchange(entries_, {})};
+        }
     }
 
   private:
@@ -103,12 +116,23 @@ struct PathSums {
 
     void add(const calls::Call& call);
     void add(const PathSums& more);
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(calls, self_timed, time, self);
+    }
 };
 
 /// The sums of one group on one path.
 struct PathCalls : PathSums {
     std::uint32_t group = 0;
     std::uint32_t path = 0;
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        PathSums::fields(archive);
+        archive(group, path);
+    }
 };
 
 /// A path is as in report/report.h, and distinguished by more: whether its calls are outermost, and whether
@@ -124,6 +148,11 @@ struct Path {
         0;  ///< of a child of the root: where its calls return to; 0: that is not told apart
     std::uint64_t calls = 0;  ///< entered, weighted
     PathSums rest = {};       ///< calls of groups that had no more room
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(parent, function, depth, last_child, outermost, in_window, caller, calls, rest);
+    }
 };
 
 /// Memory: 80 bytes for each path, 56 for each pair of a path and a group. Not thread-safe.
@@ -183,7 +212,17 @@ class PathTally {
     std::uint64_t left_out() const { return left_out_; }        ///< PathTree
     std::uint64_t approximate() const { return approximate_; }  ///< PathTree
 
+    /// For an archive (tools/base/byte_archive.h), after finish(), of a thread with as many functions.
+    template <class Archive>
+    void fields(Archive& archive, std::size_t groups) {
+        archive(paths_, left_out_, approximate_);
+        calls_.fields(archive, groups);
+        if constexpr (Archive::kReads) archive.expect(is_sound());
+    }
+
   private:
+    /// Of what comes from a file: parents come before their children, and nothing is out of range.
+    bool is_sound() const;
     struct Open {
         std::uint32_t path = 0;
         std::uint32_t inside = 0;  ///< the path that calls inside it continue
@@ -304,6 +343,11 @@ struct CourseCalls {
     std::uint32_t bin = 0;  ///< TimeBins; of calls in windows, which stand for more, plus their number
     double calls = 0;
     double time = 0;
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(group, bin, calls, time);
+    }
 };
 
 /// Parts of equal length of a time that is not empty. Whatever is before or after it is in the first or last.
@@ -415,6 +459,18 @@ class CourseTally {
     const ByGroup<CourseCalls>& rest() const { return rest_; }
     std::size_t functions() const { return functions_; }
     std::uint64_t approximate() const { return approximate_; }  ///< Course
+
+    /// For an archive (tools/base/byte_archive.h), after finish(), of the same bins and functions.
+    template <class Archive>
+    void fields(Archive& archive, std::size_t groups) {
+        archive(approximate_);
+        calls_.fields(archive, groups);
+        rest_.fields(archive, 2 * functions_);
+        for (const CourseCalls& each : calls_.all())
+            archive.expect(each.bin < 2 * bins_.count());
+        for (const CourseCalls& each : rest_.all())
+            archive.expect(each.bin < bins_.count());
+    }
 
   private:
     static constexpr std::size_t kRestShare = 4;

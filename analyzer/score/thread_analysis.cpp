@@ -16,10 +16,31 @@ std::size_t max_sampled(const ResolvedSettings& settings, const trace::FunctionI
 
 }  // namespace
 
+std::unique_ptr<ThreadTimes> empty_times(const trace::TraceInfo& info, const ResolvedSettings& settings) {
+    auto times = std::make_unique<ThreadTimes>(info.functions.size());
+    times->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
+    times->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
+    if (settings.max_sampled > 0) {
+        for (const trace::FunctionInfo& function : info.functions)
+            times->samples.emplace_back(max_sampled(settings, function), function.enter_words,
+                                        times->samples.size());
+    }
+    if (settings.max_paths > 0)
+        times->paths =
+            std::make_unique<PathTally>(info.functions.size(), settings.max_paths, settings.max_path_groups);
+    return times;
+}
+
+std::unique_ptr<CourseTally> empty_course(const trace::TraceInfo& info, const ResolvedSettings& settings,
+                                          const trace::TickRange& range) {
+    if (settings.max_course == 0 || range.begin >= range.end) return nullptr;
+    return std::make_unique<CourseTally>(range, kCourseBins, info.functions.size(), settings.max_course);
+}
+
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
     : info_(info),
       settings_(settings),
-      out_(std::make_unique<ThreadTimes>(info.functions.size())),
+      out_(empty_times(info, settings)),
       results_(settings.keys),
       result_candidates_(settings.candidates),
       builder_(out_->sequences, settings.sequences),
@@ -35,24 +56,12 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
         plain_.push_back(matcher_.is_plain(function) && !settings.loop_rests.tells(function) &&
                          !results_.any(function) && !settings.tells_success(function) &&
                          (!settings.sequences.deep_keys || settings.keys[function].empty()));
-    out_->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
-    out_->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
-    if (samples_wanted()) {
-        for (const trace::FunctionInfo& function : info.functions)
-            out_->samples.emplace_back(max_sampled(settings, function), function.enter_words,
-                                       out_->samples.size());
-    }
-    if (settings.max_paths > 0)
-        out_->paths =
-            std::make_unique<PathTally>(info.functions.size(), settings.max_paths, settings.max_path_groups);
     if (settings.patterns)
         out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);
 }
 
 void ThreadAnalysis::set_course(const trace::TickRange& range) {
-    if (settings_.max_course == 0 || range.begin >= range.end) return;
-    out_->course =
-        std::make_unique<CourseTally>(range, kCourseBins, info_.functions.size(), settings_.max_course);
+    out_->course = empty_course(info_, settings_, range);
 }
 
 void ThreadAnalysis::gap() {

@@ -21,6 +21,12 @@
 
 namespace rdam::score {
 
+/// The times of a thread of which no event has been read; its life and its course have to be set.
+std::unique_ptr<ThreadTimes> empty_times(const trace::TraceInfo& info, const ResolvedSettings& settings);
+/// Null: none is wanted, or the range is empty.
+std::unique_ptr<CourseTally> empty_course(const trace::TraceInfo& info, const ResolvedSettings& settings,
+                                          const trace::TickRange& range);
+
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
 class ThreadAnalysis final : private calls::CallSink, private Unmovable {
   public:

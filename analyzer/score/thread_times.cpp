@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tools/base/byte_archive.h"
+
 namespace rdam::score {
 
 /// Self times that are not the durations of the outermost calls; their squares are the group's.
@@ -11,6 +13,11 @@ struct GroupTimes::OwnSelf {
     std::uint64_t sum = 0;
     Least least;
     std::unique_ptr<Distribution> all;
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(count, sum, least, all);
+    }
 };
 
 /// What most groups do not have.
@@ -18,7 +25,21 @@ struct GroupTimes::Rare {
     std::unique_ptr<Distribution> inner;
     std::unique_ptr<Held> held;
     std::unique_ptr<WindowedTimes> windowed;
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(inner, held, windowed);
+        // What windows have is not in windows itself.
+        if (windowed) archive.expect(windowed->before.windowed() == nullptr);
+    }
 };
+
+template <class Archive>
+void GroupTimes::fields(Archive& archive) {
+    archive(outermost_, self_squares_, callers_, own_self_, rare_, caller_, keeps_all_self_);
+}
+template void GroupTimes::fields(ByteWriter& archive);
+template void GroupTimes::fields(ByteReader& archive);
 
 GroupTimes::GroupTimes() = default;
 GroupTimes::~GroupTimes() = default;

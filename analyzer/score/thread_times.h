@@ -170,6 +170,10 @@ class alignas(64) GroupTimes {
     }
     void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
 
+    /// For an archive (tools/base/byte_archive.h).
+    template <class Archive>
+    void fields(Archive& archive);
+
     /// All that it knows is about to be looked at. After prefetch(), as those above.
     void prefetch_all() const {
         outermost_.prefetch_all();
@@ -194,6 +198,10 @@ class alignas(64) GroupTimes {
             seeming.merge(other.seeming);
             bound.merge(other.bound);
         }
+        template <class Archive>
+        void fields(Archive& archive) {
+            archive(seeming, bound);
+        }
     };
     /// Null: there were none.
     struct Held {
@@ -203,6 +211,10 @@ class alignas(64) GroupTimes {
             outermost.merge(other.outermost);
             inner.merge(other.inner);
             self.merge(other.self);
+        }
+        template <class Archive>
+        void fields(Archive& archive) {
+            archive(outermost, inner, self);
         }
     };
     const Held* held() const;
@@ -247,6 +259,11 @@ class alignas(64) GroupTimes {
 struct WindowedTimes {
     GroupTimes before;     ///< the calls from before it was sampled: all of them
     ClusterSums clusters;  ///< of the outermost calls in windows
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(before, clusters);
+    }
 };
 
 /// Ticks.

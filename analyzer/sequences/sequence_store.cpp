@@ -16,6 +16,23 @@ std::uint64_t mix_all(std::uint64_t hash, std::span<const std::uint64_t> words) 
 SequenceStore::SequenceStore(std::size_t functions)
     : leaves_(functions, kNone), abandoned_(functions, kNone), shape_index_(0, Hash{this}, Equal{this}) {}
 
+bool SequenceStore::is_sound() const {
+    const auto within = [](std::uint64_t first, std::uint64_t count, std::size_t size) {
+        return first <= size && count <= size - first;
+    };
+    for (ShapeId id = 0; id < shapes_.size(); ++id) {
+        const Shape& shape = shapes_[id];
+        if (shape.function >= leaves_.size() || !within(shape.first_run, shape.runs, runs_.size()) ||
+            !within(shape.first_key, shape.keys, keys_.size()) ||
+            !std::ranges::all_of(runs(shape), [&](const Run& run) { return run.child < id; }))
+            return false;
+    }
+    return std::ranges::all_of(groups_, [&](const Group& group) {
+        return group.shape < shapes_.size() &&
+               (group.keys == 1 || within(group.key, group.keys, keys_.size()));
+    });
+}
+
 bool SequenceStore::Equal::operator()(ShapeId id, const ShapeProbe& probe) const {
     const Shape& shape = store->shapes_[id];
     return shape.hash == probe.hash && shape.function == probe.function &&

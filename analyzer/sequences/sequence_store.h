@@ -112,6 +112,10 @@ struct Run {
     ShapeId child = 0;
     std::uint32_t count = 1;
 
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(child, count);
+    }
     friend bool operator==(const Run&, const Run&) = default;
 };
 
@@ -131,6 +135,9 @@ enum class ShapeKind : std::uint8_t {
                 ///< children
     unique,     ///< too long to be kept: equal to nothing
 };
+constexpr ShapeKind last_of(ShapeKind /*any*/) {
+    return ShapeKind::unique;
+}
 
 struct Shape {
     std::uint64_t hash = 0;
@@ -141,12 +148,22 @@ struct Shape {
     GroupId plain_group = UINT32_MAX;  ///< its group without keys, if there is one
     std::uint16_t keys = 0;
     ShapeKind kind = ShapeKind::complete;
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(hash, first_run, first_key, runs, function, plain_group, keys, kind);
+    }
 };
 
 struct Group {
     std::uint64_t key = 0;  ///< the only key, or where the keys begin
     ShapeId shape = 0;
     std::uint16_t keys = 0;  ///< beside those of a deep-keyed shape
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(key, shape, keys);
+    }
 };
 
 /// Not thread-safe. Ids are given in the order of first use, children before their parents.
@@ -207,9 +224,18 @@ class SequenceStore : private Unmovable {
         return {group.keys == 1 ? &group.key : keys_.data() + group.key, group.keys};
     }
 
+    /// For an archive (tools/base/byte_archive.h). To what was read nothing can be added: it has no index.
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(shapes_, groups_, runs_, keys_);
+        if constexpr (Archive::kReads) archive.expect(is_sound());
+    }
+
   private:
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
+    /// Of what comes from a file: nothing in it is out of range, and children come before their parents.
+    bool is_sound() const;
     ShapeId add_leaf(std::uint32_t function);
 
     struct ShapeProbe {

@@ -61,7 +61,8 @@ struct Settings {
     bool path_callers = false;  ///< … with PathNode::caller
     bool course = false;        ///< Report::course
     Selection selection = {};
-    unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
+    unsigned jobs = 0;           ///< threads that analyze; 0: as many as there are processors
+    bool keeps_summary = false;  ///< analyzer/report/summary.h
 };
 
 // The text form of baselines.

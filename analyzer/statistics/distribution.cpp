@@ -14,6 +14,25 @@ std::uint64_t Distribution::middle_of(std::size_t bucket) {
     return low + ((std::uint64_t{1} << shift) - 1) / 2;
 }
 
+bool Distribution::is_sound() const {
+    const std::size_t size = values_.size();
+    switch (form_) {
+        case Form::few:
+        case Form::turned:
+            return size == 0 && count_ <= 2;
+        case Form::exact:
+            return size == count_ && count_ <= kExact && values_.bytes() >= 4;
+        case Form::log:
+        case Form::sorted:
+            return size == count_ && count_ > kExact && size <= kMaxInLog && values_.bytes() == 2 &&
+                   std::all_of(values_.begin(), values_.end(),
+                               [](std::uint16_t bucket) { return bucket < kBuckets; });
+        case Form::dense:
+            return count_ > kExact && first_bucket_ + size <= kBuckets && values_.bytes() >= 4;
+    }
+    return false;
+}
+
 template <class Use>
 void Distribution::for_each_exact(const Use& use) const {
     if (form_ == Form::exact) {

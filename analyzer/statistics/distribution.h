@@ -96,6 +96,11 @@ class Least {
         return next_count_ > 0 && next_ - min_ <= step ? next_ : min_;
     }
 
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(min_, next_, min_count_, next_count_, count_);
+    }
+
   private:
     std::uint64_t min_ = kNone;
     std::uint64_t next_ = kNone;  ///< the least that is not min_
@@ -149,6 +154,12 @@ class Distribution {
     /// these belong to least() from now on, and what is less than `floor` or min() becomes that. Where there
     /// is no value yet they are added as any others.
     void merge_unsure(const Distribution& other, const Least& bounds, std::uint64_t floor);
+    /// For an archive (tools/base/byte_archive.h).
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(count_, sum_, least_, max_, form_, first_bucket_, values_);
+        if constexpr (Archive::kReads) archive.expect(is_sound());
+    }
     /// No value will be added for some time: queries take less time from now on.
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.
@@ -208,7 +219,12 @@ class Distribution {
         sorted,  ///< the same, rising
         dense,   ///< how many are in each bucket from first_bucket_ on
     };
+    friend constexpr Form last_of(Form /*any*/) { return Form::dense; }
     static constexpr std::size_t kMaxInLog = 4096;
+    static constexpr std::size_t kBuckets = std::size_t{65 - kBucketBits} << kBucketBits;
+
+    /// Of what comes from a file: nothing in it is out of range.
+    bool is_sound() const;
 
     bool counts_in_buckets() const { return count_ > kExact; }
     template <class Use>

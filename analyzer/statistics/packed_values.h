@@ -26,6 +26,19 @@ class PackedValues {
 
     /// Forgets all. `bytes`: 2, 4 or 8.
     void reset(std::size_t bytes, std::size_t capacity);
+    /// For an archive (tools/base/byte_archive.h).
+    template <class Archive>
+    void fields(Archive& archive) {
+        std::uint16_t size = size_;
+        archive(width_, size);
+        if constexpr (Archive::kReads) {
+            archive.expect(width_ >= 1 && width_ <= 3);
+            if (!archive.good() || size == 0) return;
+            reset(bytes(), size);
+            resize(size);
+        }
+        archive.raw(block_.get(), size_ * bytes());
+    }
     /// Keeps the numbers; `bytes` is not less than before.
     void widen(std::size_t bytes);
     /// New numbers are 0, in front those that come before the first. At most kMax.

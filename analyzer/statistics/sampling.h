@@ -34,6 +34,10 @@ struct Spread {
     double squares = 0;
     std::uint64_t unrecorded = 0;  ///< Σ (w − 1)c: how many of the estimated calls are not in the trace
 
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(calls, mixed, squares, unrecorded);
+    }
     /// A tree of this weight. `times`: it is to count so often in the three sums.
     void add(std::uint64_t weight, std::uint64_t c, double d, double times = 1);
     void add(const Spread& other);
@@ -44,6 +48,11 @@ struct Spread {
 struct FunctionSampling {
     double count = 0;  ///< the variance of the estimated number of calls
     Spread times;      ///< of the scored outermost calls
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(count, times);
+    }
 };
 
 /// What is kept of one group of the function, if any of the group's calls was sampled.
@@ -52,6 +61,11 @@ struct GroupSampling {
     /// is not below the variance of their sum (Cauchy–Schwarz).
     Spread outermost;
     Spread all;  ///< the inner calls of a recursion too; of this group alone
+
+    template <class Archive>
+    void fields(Archive& archive) {
+        archive(outermost, all);
+    }
 };
 
 /// Sums over the tree that is being read, and their results.
@@ -68,6 +82,14 @@ class TreeSums {
     const std::vector<FunctionSampling>& functions() const { return functions_; }
     /// nullptr: none of the group's calls was sampled.
     const GroupSampling* group(std::uint32_t number) const;
+
+    /// For an archive (tools/base/byte_archive.h): the results, once all trees have ended.
+    template <class Archive>
+    void fields(Archive& archive) {
+        const std::size_t functions = functions_.size();
+        archive(functions_, groups_);
+        archive.expect(functions_.size() == functions);
+    }
 
   private:
     struct Sum {

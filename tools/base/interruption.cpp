@@ -13,6 +13,8 @@ volatile std::sig_atomic_t noted = 0;  // NOLINT(cppcoreguidelines-avoid-non-con
 std::array<struct sigaction, kSignals.size()>
     before;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
+int living = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 void note(int signal) {
     noted = signal;
 }
@@ -20,6 +22,7 @@ void note(int signal) {
 }  // namespace
 
 Interruption::Interruption() {
+    if (living++ > 0) return;
     noted = 0;
     struct sigaction action {};
     action.sa_handler = note;
@@ -31,6 +34,7 @@ Interruption::Interruption() {
 }
 
 Interruption::~Interruption() {
+    if (--living > 0) return;
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         sigaction(kSignals[i], &before[i], nullptr);
     if (noted != 0) std::raise(noted);

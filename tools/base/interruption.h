@@ -7,7 +7,7 @@ namespace rdam {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT are noted instead of ending the process; if one has
 /// come, it ends the process when this goes out of scope, after everything declared behind it has tidied up.
-/// One at a time.
+/// One inside another leaves all that to it. Not thread-safe.
 class Interruption : private Unmovable {
   public:
     Interruption();

@@ -55,6 +55,7 @@ constexpr Stranger kStrangers[] = {
     {"PERFILE2",
      "is a perf.data file: give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > "
      "FILE`"},
+    {"\xf5rdamSm", "is what rdam keeps of a trace: analyze the trace itself"},
     {"\x17\x08"
      "Dtracing",
      "is a recording of trace-cmd: if it has uprobes, analyze the text of `trace-cmd report -t > FILE`"},

@@ -2,6 +2,8 @@
 // truncated while it is read.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -37,6 +39,8 @@ class FileInput {
         return format::load<Record>(bytes);
     }
 
+    /// False: the system does not say.
+    bool status(struct stat& status) const { return fstat(fd_.get(), &status) == 0; }
     std::uint64_t size() const { return size_; }  ///< when it was opened, or had been waited for
 
   private:

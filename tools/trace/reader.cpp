@@ -1,5 +1,7 @@
 #include "tools/trace/reader.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -142,6 +144,7 @@ struct TraceReader::State {
 
     FileInput file;
     std::string path;
+    bool is_at_path = false;  ///< the file that is called so: TraceReader::identity()
     TraceInfo info;
     std::vector<Thread> threads;
     std::unordered_map<std::uint32_t, OffCpuChunks> off_cpu;  ///< by tid
@@ -430,7 +433,9 @@ Result<TraceReader> TraceReader::open(const std::string& path, const std::functi
     if (!file) return tl::unexpected(file.error());
     if (const auto ended = file->wait_for_recorder(path, waiting); !ended)
         return tl::unexpected(ended.error());
-    return read(std::move(*file), path);
+    auto reader = read(std::move(*file), path);
+    if (reader) reader->state_->is_at_path = true;
+    return reader;
 }
 
 Result<TraceReader> TraceReader::open_as_it_is(const std::string& path) {
@@ -483,6 +488,26 @@ void TraceReader::add_damage(const Damage& damage) {
     all.bad_chunks += damage.bad_chunks;
     all.missing_chunks += damage.missing_chunks;
     all.skipped_bytes += damage.skipped_bytes;
+}
+
+std::optional<TraceIdentity> TraceReader::identity() const {
+    const FileInput& file = state_->file;
+    struct stat status {};
+    if (!state_->is_at_path || damage().bad_header || damage().no_index || !file.status(status))
+        return std::nullopt;
+    const auto footer = file.record_at<format::Footer>(file.size() - sizeof(format::Footer));
+    const struct {
+        format::FileHeader header;
+        format::ChunkHeader index;  // with the checksum of what is in it
+        format::Footer footer;
+        std::int64_t written_s, written_ns;
+    } all{file.record_at<format::FileHeader>(0), file.record_at<format::ChunkHeader>(footer.index_offset),
+          footer, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    static_assert(std::has_unique_object_representations_v<decltype(all)>);
+    return TraceIdentity{.path = state_->path,
+                        .hash = format::hash(&all, sizeof all),
+                        .mode = status.st_mode,
+                        .owner = status.st_uid};
 }
 
 const TraceInfo& TraceReader::info() const {

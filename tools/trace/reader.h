@@ -34,6 +34,15 @@ struct TimePart {
     std::uint64_t end = 0;
 };
 
+/// What tells the file of a trace from any other that has been, or will be, under its name: by its header, the
+/// checksum of its index, its size and when it was written.
+struct TraceIdentity {
+    std::string path;
+    std::uint64_t hash = 0;  ///< of all this but the path
+    std::uint32_t mode = 0;  ///< who may read it (stat)
+    std::uint32_t owner = 0;
+};
+
 /// How the events of a thread are read.
 struct Reading {
     bool ahead = false;  ///< a second thread of this process decodes the chunks that come next
@@ -71,6 +80,8 @@ class TraceReader {
     /// is recorded, at most one result. What the file has lost is there with empty fields, a function with
     /// the name "(description lost)".
     const TraceInfo& info() const;
+    /// Nothing: the trace is none of a file that open() has opened, or the file's beginning or end is damaged.
+    std::optional<TraceIdentity> identity() const;
     /// Grows while threads are read (a chunk's inside is looked at only then); complete after all are.
     Damage damage() const;
     std::uint64_t events() const;  ///< according to the chunks' headers or the index; including bad chunks

@@ -25,7 +25,7 @@ struct ListEntry {
     bool sampled = false;      ///< marked `~`: its calls are recorded in windows of time only
 };
 
-/// All of it, for an archive (wrappers/plan/byte_archive.h).
+/// All of it, for an archive (tools/base/byte_archive.h).
 template <class Archive>
 void fields(Archive& archive, ListEntry& entry) {
     archive(entry.text, entry.scope, entry.name, entry.origin, entry.added_wait, entry.unless_found,

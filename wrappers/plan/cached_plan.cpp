@@ -9,9 +9,9 @@
 #include <chrono>
 #include <limits>
 
+#include "tools/base/byte_archive.h"
 #include "wrappers/entry/moved_frames.h"
 #include "wrappers/object/elf_image.h"
-#include "wrappers/plan/byte_archive.h"
 
 namespace rdam {
 

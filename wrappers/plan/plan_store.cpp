@@ -136,9 +136,14 @@ std::string own_folder(const std::string& base, const char* below) {
 
 }  // namespace
 
+bool may_keep() {
+    const char* const given = std::getenv("RDAM_CACHE");
+    return given == nullptr || (*given != '\0' && std::string_view{given} != "0");
+}
+
 std::string plan_folder() {
-    if (const char* given = std::getenv("RDAM_CACHE"); given != nullptr)
-        return std::string_view{given} == "0" ? std::string{} : std::string{given};
+    if (!may_keep()) return {};
+    if (const char* given = std::getenv("RDAM_CACHE"); given != nullptr) return given;
     if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
         return own_folder(cache, "/rdam");
     if (const std::string home = variable("HOME"); home.starts_with('/'))

@@ -1,4 +1,5 @@
-// The directory that keeps finished plans, and what was measured of the machine, from one run to the next.
+// The directory that keeps finished plans, what was measured of the machine, and summaries of traces that cannot be kept
+// beside these, from one run to the next.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ class PlanStore {
 
     static constexpr std::string_view kPlans = ".plan";
     static constexpr std::string_view kMeasurements = ".measured";
+    static constexpr std::string_view kSummaries = ".summary";
 
     /// Empty: nothing is ever kept. The folder is made, for us alone, when there is something to keep.
     /// `suffix`, of the files' names: stores of different ones know nothing of each other.
@@ -43,7 +45,10 @@ class PlanStore {
     std::string suffix_;
 };
 
-/// RDAM_CACHE (empty or 0: none), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam, unless that place is
+/// Whether anything is to be kept from one run to the next: RDAM_CACHE is not empty, and not 0.
+bool may_keep();
+
+/// RDAM_CACHE (unless may_keep() says no), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam, unless that place is
 /// another user's (sudo -E): root then has its own, others none. Empty: none.
 std::string plan_folder();
 

@@ -4,6 +4,7 @@
 
 #include "analyzer/report/places.h"
 #include "analyzer/report/selection.h"
+#include "analyzer/score/kept_times.h"
 #include "analyzer/score/thread_analysis.h"
 #include "tests/unit/catch.h"
 
@@ -229,6 +230,17 @@ void consume(std::span<const trace::Event> events, std::size_t pack, score::Thre
     }
 }
 
+/// The times as they come out of the file in which they are kept: all that is tested of reports is tested of these.
+std::unique_ptr<score::ThreadTimes> kept_and_read(const score::ThreadTimes& times,
+                                                  const trace::TraceInfo& info,
+                                                  const score::ResolvedSettings& settings,
+                                                  std::uint32_t thread) {
+    auto read =
+        score::times_from(score::kept_times(times), info, settings, calls::life_in(info.threads[thread], {}));
+    if (!read) FAIL("the times of thread " << thread << " cannot be read again");
+    return read;
+}
+
 }  // namespace
 
 score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSettings& settings,
@@ -256,6 +268,8 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
                 consume(piece.events, pack, analysis);
         }
         out.times[t] = analysis.finish();
+        if (!window && out.times[t]->patterns == nullptr)
+            out.times[t] = kept_and_read(*out.times[t], recording.info, settings, t);
     }
     return score::analyzed_trace({recording.info, {}}, asked, *selection, std::move(out));
 }

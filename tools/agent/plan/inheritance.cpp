@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wrappers/plan/byte_archive.h"
+#include "tools/base/byte_archive.h"
 
 namespace rdam::trace {
 

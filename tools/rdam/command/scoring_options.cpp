@@ -38,6 +38,10 @@ void add_scoring_options(CLI::App& app, ScoringChoice& choice, score::Settings& 
     app.add_option("--jobs", settings.jobs, "Analyze with N threads; 0: one per processor")
         ->option_text("N")
         ->check(whole_number(0, kMaxJobs));
+    settings.keeps_summary = true;
+    app.add_flag_callback(
+        "--no-cache", [&settings] { settings.keeps_summary = false; },
+        "Read all events, even if an earlier analysis has kept a summary of them, and keep none");
 }
 
 Result<std::optional<RulesInForce>> use_scoring(const ScoringChoice& choice,
