@@ -16,6 +16,10 @@ HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>",
 # Nanoseconds that lie between two figures of three digits, some of them only after they are rounded to a thousandth.
 HALVES = (596.5, 596.4996, 12.25, 1.125, 8125.0, 2.005, 99.9496, 999.4996)
 
+# The columns of the comparison of two traces, and the form of what a cell says of each of them. None: it is not a pair of figures.
+COMPARED = (("function", None), ("score", r"\D?\d\.\d{3}"), ("", None), ("95 %", r"\d\.\d{3}–\d\.\d{3}"), ("change", None), ("verdict", None),
+            ("lost", ".* %"), ("lost/call", None), ("median", ".* [nµm]?s"), ("calls", r"~?[\d,]+"))
+
 
 class Page(Case):
     idle: collections.defaultdict[tuple, list[Browser]] = collections.defaultdict(list)  # by their options
@@ -76,6 +80,11 @@ class Page(Case):
     def unfold(window):
         """The functions that lost next to nothing."""
         window.js("document.querySelectorAll('table.ranking tr.apart button').forEach((each) => each.click());")
+
+    @staticmethod
+    def run_told(window):
+        """The data of the first recording, from which the page is drawn."""
+        return json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]
 
     def assert_quiet(self, window):
         self.assertEqual(window.messages(), [])
@@ -190,7 +199,7 @@ class Page(Case):
 
     def test_nodes(self):
         window, (near, far) = self.browse_nodes()
-        run = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]
+        run = self.run_told(window)
         by_node = {0: 0, 1: 0}
         for each in run["functions"][0]["details"]["processors"]:
             self.assertEqual(each["node"], each["processor"] // 2)
@@ -305,7 +314,7 @@ class Page(Case):
         self.browse_nodes()
         window = self.browse(self.folder / "report.html")
         lanes, strip, choice = ".timeline canvas", ".overview canvas", "return document.querySelector('[id^=timelines-] select').value;"
-        windows = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["timelines"]
+        windows = self.run_told(window)["timelines"]
         self.assertGreater(len(windows), 1)
         self.assertEqual(window.js(choice), "0")
         self.assertIn(f"{len(windows)} windows", window.one(strip).get_attribute("aria-label"))
@@ -331,7 +340,7 @@ class Page(Case):
             window.click(".timeline button[aria-label='Show the whole run']")
         for i in (0, 1):
             run = window.js("const c = document.querySelector('.overview canvas').getBoundingClientRect(); return [c.left, c.top, c.width];")
-            heat = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["heat"]
+            heat = self.run_told(window)["heat"]
             middle = windows[i]["begin"] + windows[i]["length"] / 2
             x = run[0] + run[2] * (middle - heat["begin"]) / (heat["bin"] * heat["bins"])
             window.js("const c = document.querySelector('.overview canvas'); c.dispatchEvent(new MouseEvent('click', "
@@ -356,7 +365,7 @@ class Page(Case):
     def test_from_a_cell_to_single_calls(self):
         self.browse_nodes()
         window = self.browse(self.folder / "report.html")
-        data = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]
+        data = self.run_told(window)
         last = max(range(len(data["timelines"])), key=lambda i: data["timelines"][i]["begin"])
         window.keys("#heat canvas[tabindex]", *["\ue014"] * 192, "\ue007")
         self.assertEqual(window.js("return document.querySelector('[id^=timelines-] select').value;"), str(last))
@@ -372,7 +381,7 @@ class Page(Case):
     def test_durations(self):
         """The four figures are marked where they are, and the axes have round values."""
         window, _ = self.browse_nodes()
-        row = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]
+        row = self.run_told(window)["functions"][0]
         bars = row["details"]["bars"]
         low, high = bars[0][0], bars[-1][1]
         self.assertLessEqual(row["min_ns"], row["baseline_ns"])
@@ -400,7 +409,7 @@ class Page(Case):
 
     def test_durations_by_thread(self):
         window, _ = self.browse_nodes()
-        row = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]
+        row = self.run_told(window)["functions"][0]
         threads = row["details"]["by_thread"]
         self.assertEqual(len(threads), 4)
         for each in threads:
@@ -419,7 +428,7 @@ class Page(Case):
         self.browse_nodes()
         for threshold in (None, "0.99"):
             window = self.browse(self.page("trace.bin", threshold=threshold), "#run-0-function-1")
-            self.assertLess(json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]["functions"][0]["rdam"], 0.99)
+            self.assertLess(self.run_told(window)["functions"][0]["rdam"], 0.99)
             captions = window.texts("figcaption")
             for caption in ("Over the run", "By processor", "list"):
                 self.assertIn(caption, captions)
@@ -496,14 +505,14 @@ class Page(Case):
         self.assertIn("__proto__", window.texts("#diff td"))
         self.assertEqual(window.texts("nav a"), ["before and after", "before: first.bin", "after: trace.bin"])
         self.assertRegex(window.texts("#diff p")[0], "^The run took .* before and .* after: ")
-        heads = window.texts("#diff th")
-        self.assertEqual(heads, ["function", "score", "", "95 %", "change", "verdict", "lost", "lost/call", "median", "calls"])
-        both = [window.texts(f"#diff tbody tr:first-child td:nth-child({heads.index(title) + 1}) .pair > span")
-                for title in ("score", "95 %", "lost", "median", "calls")]
-        self.assertTrue(all(len(each) == 2 for each in both), both)
-        for text, form in zip(both, (r"\D?\d\.\d{3}", r"\d\.\d{3}–\d\.\d{3}", ".* %", ".* [nµm]?s", r"~?[\d,]+"), strict=True):
-            for side in text:
-                self.assertRegex(side, f"^{form}$")
+        self.assertEqual(window.texts("#diff th"), [title for title, _ in COMPARED])
+        for number, (title, form) in enumerate(COMPARED, 1):
+            if form is None:
+                continue
+            both = window.texts(f"#diff tbody tr:first-child td:nth-child({number}) .pair > span")
+            self.assertEqual(len(both), 2, title)
+            for side in both:
+                self.assertRegex(side, f"^{form}$", title)
         for pictures in (".heat canvas[tabindex]", ".icicle canvas"):
             places = [each.rect for each in window.all(f"#diff {pictures}")]
             self.assertEqual(len(places), 2, pictures)
