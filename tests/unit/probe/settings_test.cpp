@@ -54,6 +54,15 @@ TEST_CASE("docs/design.md has each setting with its default, and no other") {
     CHECK(documented.empty());
 }
 
+TEST_CASE("the default that --help shows is the one that holds") {
+    for (const Setting& each : kTable) {
+        CAPTURE(each.variable);
+        const std::string expected = default_text(each);
+        if (!each.takes.empty() && !expected.empty())
+            CHECK_THAT(std::string{each.takes}, Catch::EndsWith(" [" + expected + "]"));
+    }
+}
+
 TEST_CASE("each setting has a variable of its own") {
     std::set<std::string_view> variables;
     for (const Setting& each : kTable) {

@@ -19,7 +19,7 @@ void add_scoring_options(CLI::App& app, ScoringChoice& choice, score::Settings& 
     constexpr int kMaxJobs = 1024;
     choice.threshold_given =
         app.add_option("--threshold", settings.threshold, "Highlight functions that score at least SCORE")
-            ->option_text("SCORE [0.2]")
+            ->option_text(fmt::format("SCORE [{}]", settings.threshold))
             ->check(number(0, 1));
     choice.baseline_given =
         app.add_option("--baseline", choice.baseline,
