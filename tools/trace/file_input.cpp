@@ -114,6 +114,27 @@ std::size_t FileInput::read(std::uint64_t offset, std::span<std::uint8_t> into) 
     return done;
 }
 
+Result<bool> check_header(const FileInput& file, const std::string& path) {
+    // A file begins with at least this much.
+    std::uint8_t bytes[sizeof(format::FileHeader)] = {};
+    const std::size_t got = file.read(0, bytes);
+    const auto header = format::load<format::FileHeader>(bytes);
+    if (got == sizeof bytes && format::is_sound(header)) {
+        if (header.major > format::kMajor)
+            return fail("{} has format {}, but this rdam reads formats up to {}: use a newer rdam", path,
+                        header.major, format::kMajor);
+        return true;
+    }
+    // The version is in the chunks' magic too.
+    if (format::is_sound(file.record_at<format::ChunkHeader>(sizeof bytes))) return false;
+    const bool begins_well = got >= sizeof header.magic && header.magic == format::kFileMagic;
+    if (begins_well && got < sizeof bytes)
+        return fail("{} ends after {} bytes, before any event: record again", path, got);
+    if (begins_well)
+        return fail("{} is damaged at its beginning: copy it again from where it was recorded", path);
+    return tl::unexpected(not_a_trace(path, {bytes, got}));
+}
+
 Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginning) {
     if (beginning.empty())
         return {fmt::format("{} is empty: the recorder was stopped before it wrote anything; record again",

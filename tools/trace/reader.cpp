@@ -17,84 +17,15 @@
 #include "tools/trace/expansion_lock.h"
 #include "tools/trace/file_input.h"
 #include "tools/trace/format.h"
+#include "tools/trace/open_frames.h"
 #include "tools/trace/side_tables.h"
 
 namespace rdam::trace {
 namespace {
 
-/// A file begins with at least this much.
-Result<void> check_header(const FileInput& file, const std::string& path, Damage& damage) {
-    std::uint8_t bytes[sizeof(format::FileHeader)] = {};
-    const std::size_t got = file.read(0, bytes);
-    const auto header = format::load<format::FileHeader>(bytes);
-    if (got == sizeof bytes && format::is_sound(header)) {
-        if (header.major > format::kMajor)
-            return fail("{} has format {}, but this rdam reads formats up to {}: use a newer rdam", path,
-                        header.major, format::kMajor);
-        return {};
-    }
-    // The version is in the chunks' magic too.
-    if (format::is_sound(file.record_at<format::ChunkHeader>(sizeof bytes))) {
-        damage.bad_header = true;
-        return {};
-    }
-    const bool begins_well = got >= sizeof header.magic && header.magic == format::kFileMagic;
-    if (begins_well && got < sizeof bytes)
-        return fail("{} ends after {} bytes, before any event: record again", path, got);
-    if (begins_well)
-        return fail("{} is damaged at its beginning: copy it again from where it was recorded", path);
-    return tl::unexpected(not_a_trace(path, {bytes, got}));
-}
-
 tl::unexpected<Error> too_large(const std::string& path) {
     return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
 }
-
-/// Names the function of leaves that end whichever call is the innermost open one.
-class OpenFrames {
-  public:
-    void name_innermost(std::span<Event> events) {
-        for (Event& event : events) {
-            if (event.kind == EventKind::enter) open(event.function);
-            if (event.kind == EventKind::leave) close(event);
-            if (event.kind == EventKind::stack_switch) change_to(event.until);
-        }
-    }
-
-  private:
-    void change_to(std::uint64_t stack) {
-        // The memory of a made-up trace is bounded.
-        constexpr std::size_t kMaxStacks = std::size_t{1} << 20;
-        if (others_.size() > kMaxStacks) others_.clear();
-        if (!open_.empty()) others_[stack_] = std::move(open_);
-        stack_ = stack;
-        const auto known = others_.find(stack);
-        open_ = known != others_.end() ? std::move(known->second) : std::vector<std::uint32_t>{};
-        if (known != others_.end()) others_.erase(known);
-    }
-    void open(std::uint32_t function) {
-        // Nothing that was recorded is nested as deep.
-        constexpr std::size_t kMax = std::size_t{1} << 22;
-        if (open_.size() == kMax) open_.clear();
-        open_.push_back(function);
-    }
-    void close(Event& event) {
-        if (event.function == pack::kInnermost) {
-            if (open_.empty()) {
-                event = Event{.tsc = event.tsc, .until = event.tsc, .kind = EventKind::pause, .words = {}};
-                return;
-            }
-            event.function = open_.back();
-        }
-        // Frames inside it were abandoned.
-        for (std::size_t i = open_.size(); i > 0; --i)
-            if (open_[i - 1] == event.function) return open_.resize(i - 1);
-    }
-
-    std::vector<std::uint32_t> open_;  // on the stack of now
-    std::uint64_t stack_ = 0;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> others_;  // by stack, none empty
-};
 
 }  // namespace
 
@@ -457,8 +388,9 @@ Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
     state.file = std::move(file);
     state.path = path;
     try {
-        if (auto good = check_header(state.file, path, state.damage); !good)
-            return tl::unexpected(good.error());
+        const auto good_header = check_header(state.file, path);
+        if (!good_header) return tl::unexpected(good_header.error());
+        state.damage.bad_header = !*good_header;
         const auto places = list_chunks(state.file, state.damage);
         if (places.empty())
             return fail(
