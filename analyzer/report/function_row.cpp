@@ -463,10 +463,9 @@ std::string known_reason(const trace::FunctionInfo& function) {
 
 /// The reason for the recorded function that contains this return address.
 std::string reason_at(const trace::TraceInfo& info, std::uint64_t address) {
-    for (const trace::FunctionInfo& function : info.functions) {
-        if (function.waits && trace::is_caller(info, function, address)) return known_reason(function);
-    }
-    return {};
+    const std::uint32_t function =
+        trace::caller_at(info, address, [&](std::uint32_t each) { return info.functions[each].waits; });
+    return function != trace::kNoFunction ? known_reason(info.functions[function]) : std::string{};
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ class Finder {
         const auto add = [&](std::size_t thread, const CallerEntry& entry) {
             Maker& maker = makers[thread];
             const std::uint64_t address = threads_[thread]->callers.address(entry.caller);
-            if (maker.calls == 0) maker.function = caller_at(address);
+            if (maker.calls == 0)
+                maker.function = trace::caller_at(
+                    info_, address, [&](std::uint32_t each) { return !settings_.is_wait(each); });
             maker.calls += entry.calls;
             maker.only = maker.only && maker.function != trace::kNoFunction &&
                          trace::is_caller(info_, info_.functions[maker.function], address);
@@ -136,13 +138,6 @@ class Finder {
         for (Maker& maker : makers)
             if (!maker.only) maker.function = trace::kNoFunction;
         return makers;
-    }
-
-    std::uint32_t caller_at(std::uint64_t address) const {
-        for (std::uint32_t function = 0; function < info_.functions.size(); ++function)
-            if (!settings_.is_wait(function) && trace::is_caller(info_, info_.functions[function], address))
-                return function;
-        return trace::kNoFunction;
     }
 
     const trace::TraceInfo& info_;

@@ -331,9 +331,18 @@ struct TraceInfo {
 /// Whether a call with this return address was made by the function.
 bool is_caller(const TraceInfo& info, const FunctionInfo& function, std::uint64_t return_address);
 
-// Which function a recorded wait belongs to.
-
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
+
+/// The first function that has made a call with this return address, of those that `counts`, by index, is true of;
+/// kNoFunction: none of them.
+template <class Counts>
+std::uint32_t caller_at(const TraceInfo& info, std::uint64_t return_address, const Counts& counts) {
+    for (std::uint32_t function = 0; function < info.functions.size(); ++function)
+        if (counts(function) && is_caller(info, info.functions[function], return_address)) return function;
+    return kNoFunction;
+}
+
+// Which function a recorded wait belongs to.
 
 /// By function: the index of the one whose waits it is (FunctionInfo::wait_of); kNoFunction: it is a
 /// function, or that one is not there, or it is none of its waits (FunctionInfo::wakes). Empty: there are no
