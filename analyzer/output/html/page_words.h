@@ -3,9 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/output/fields.h"
@@ -120,5 +124,24 @@ inline std::string page_text(std::string_view text, std::size_t longest = kLonge
 inline std::string page_name(std::string_view name) {
     return page_text(name, kLongestPageName);
 }
+/// Of a function of the trace, by its index.
+inline std::string page_name(const PageRun& run, std::uint32_t function) {
+    return page_name(run.analysis.report.names[function]);
+}
+
+/// Names that are used often, by number: the page has each of them once.
+class Names {
+  public:
+    std::size_t of(const std::string& name) {
+        const auto [place, is_new] = numbers_.emplace(name, numbers_.size());
+        if (is_new) list_.push_back(name);
+        return place->second;
+    }
+    Json take() { return std::move(list_); }
+
+  private:
+    std::unordered_map<std::string, std::size_t> numbers_;
+    Json list_ = Json::array();
+};
 
 }  // namespace rdam::output

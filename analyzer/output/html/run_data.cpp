@@ -6,18 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <tuple>
-#include <unordered_map>
 
-#include "analyzer/hints/waits.h"
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
 #include "analyzer/output/findings.h"
 #include "analyzer/output/html/heat.h"
+#include "analyzer/output/html/icicle.h"
 #include "analyzer/output/html/page_words.h"
+#include "analyzer/output/html/timelines.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
@@ -40,25 +37,6 @@ bool has_weight(const score::Report& report, const score::FunctionRow& row, cons
     constexpr std::size_t kFirst = 10;
     const bool looked_into = row.rdam >= report.threshold || !row.sample.calls.empty();
     return row.rank <= limits.detailed && (row.rank <= kFirst || looked_into);
-}
-
-/// Names that are used often, by number.
-class Names {
-  public:
-    std::size_t of(const std::string& name) {
-        const auto [place, is_new] = numbers_.emplace(name, numbers_.size());
-        if (is_new) list_.push_back(name);
-        return place->second;
-    }
-    Json take() { return std::move(list_); }
-
-  private:
-    std::unordered_map<std::string, std::size_t> numbers_;
-    Json list_ = Json::array();
-};
-
-std::string function_name(const PageRun& run, std::uint32_t function) {
-    return page_name(run.analysis.report.names[function]);
 }
 
 /// By index into Report::threads: its row; those that lost most have one of their own.
@@ -120,164 +98,6 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
     return heat;
 }
 
-/// Of each node, as a share of the whole tree, what its subtree lost or took, whichever is more.
-std::vector<double> shares_of(const score::PathTree& tree) {
-    std::vector<double> lost, time;
-    for (const score::PathNode& node : tree.nodes) {
-        lost.push_back(std::max(finite(node.lost_self_ns), 0.0));
-        time.push_back(std::max(finite(node.self_ns), 0.0));
-    }
-    lost = score::subtree_sums(tree, std::move(lost));
-    time = score::subtree_sums(tree, std::move(time));
-    std::vector<double> shares;
-    for (std::size_t i = 0; i < lost.size(); ++i)
-        shares.push_back(std::max(finite(lost[i] / lost.front()), finite(time[i] / time.front())));
-    return shares;
-}
-
-/// A tree of fewer nodes: the largest stay, with their ancestors.
-class SmallTree {
-  public:
-    SmallTree(const score::PathTree& tree, std::size_t most)
-        : nodes_(tree.nodes), kept_(score::heaviest(tree, shares_of(tree), most)) {}
-
-    /// `use(node, place of its parent, what is its own)`, parents first; of those that are not kept, one for
-    /// each parent that is, and null for a node.
-    template <class Use>
-    void for_each(const Use& use) const {
-        std::vector<std::size_t> places(nodes_.size());
-        std::map<std::size_t, score::PathNode> rests;  // by place of the parent
-        std::size_t next = 0;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            const std::size_t parent = places[nodes_[i].parent];
-            if (kept_[i]) {
-                use(&nodes_[i], parent, nodes_[i]);
-                places[i] = next++;
-                continue;
-            }
-            places[i] = parent;
-            score::PathNode& rest = rests[parent];
-            rest.calls += nodes_[i].calls;
-            rest.self_ns += nodes_[i].self_ns;
-            rest.lost_self_ns += nodes_[i].lost_self_ns;
-        }
-        for (const auto& [parent, rest] : rests)
-            use(nullptr, parent, rest);
-    }
-
-  private:
-    const std::vector<score::PathNode>& nodes_;
-    std::vector<bool> kept_;
-};
-
-/// The tree of paths: `{names, parent: […], name: […], lost: […], time: […], calls: […], callers: […], left_out}`, of
-/// each node what is its own, without the nodes below; parents come first. Between the root and functions are those
-/// that call them: the indices in `callers`, of which nothing is known but what is below. Places of one function are one;
-/// where symbols are missing, each place stands for itself. Small nodes are added to
-/// their parent's child `(smaller ones)`. Null: not known.
-class Icicle {
-  public:
-    explicit Icicle(const PageRun& run) : run_(run) {}
-
-    Json json(const PageLimits& limits) {
-        if (run_.analysis.report.paths.nodes.size() < 2) return nullptr;
-        const score::PathTree paths = by_caller_names();
-        std::vector<std::size_t> places;  // by place in the small tree
-        SmallTree{paths, limits.paths}.for_each(
-            [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
-                std::size_t parent = places.empty() ? 0 : places[above];
-                if (node != nullptr && node->caller != 0)
-                    parent = place_of(parent, callers_[node->caller - 1], true);
-                const std::size_t place =
-                    place_of(parent, node != nullptr ? name_of(*node) : "(smaller ones)", false);
-                if (node != nullptr) places.push_back(place);
-                nodes_[place].lost += finite(own.lost_self_ns);
-                nodes_[place].time += finite(own.self_ns);
-                nodes_[place].calls += finite(own.calls);
-            });
-        Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
-             calls = Json::array(), callers = Json::array();
-        for (const Node& node : nodes_) {
-            if (node.calls_others) callers.push_back(parent.size());
-            parent.push_back(node.parent);
-            name.push_back(node.name);
-            lost.push_back(std::round(node.lost));
-            time.push_back(std::round(node.time));
-            calls.push_back(std::round(node.calls));
-        }
-        return {{"names", names_.take()},          {"parent", std::move(parent)},
-                {"name", std::move(name)},         {"lost", std::move(lost)},
-                {"time", std::move(time)},         {"calls", std::move(calls)},
-                {"callers", std::move(callers)},   {"left_out", paths.left_out},
-                {"approximate", paths.approximate}};
-    }
-
-  private:
-    struct Node {
-        std::size_t parent = 0;
-        std::size_t name = 0;
-        bool calls_others = false;  ///< it is there for those below
-        double lost = 0, time = 0, calls = 0;
-    };
-
-    /// PathNode::caller becomes a number in callers_, from 1 on: calls from several places of a function are one node.
-    score::PathTree by_caller_names() {
-        score::PathTree out;
-        std::map<std::string, std::uint64_t> numbers;                // by name
-        std::unordered_map<std::uint64_t, std::uint64_t> of_caller;  // by address
-        const auto number_of = [&](std::uint64_t caller) {
-            const auto [known, is_new_address] = of_caller.try_emplace(caller, 0);
-            if (!is_new_address) return known->second;
-            std::string name = caller_name(caller);
-            const auto [found, is_new] = numbers.try_emplace(name, callers_.size() + 1);
-            if (is_new) callers_.push_back(std::move(name));
-            return known->second = found->second;
-        };
-        using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;
-        std::map<Key, std::uint32_t> known;
-        std::vector<std::uint32_t> places;
-        for (const score::PathNode& node : run_.analysis.report.paths.nodes) {
-            const std::uint32_t parent = places.empty() ? 0 : places[node.parent];
-            const std::uint64_t caller = node.caller != 0 ? number_of(node.caller) : 0;
-            const auto [found, is_new] = known.try_emplace(Key{parent, node.function, caller},
-                                                           static_cast<std::uint32_t>(out.nodes.size()));
-            if (is_new) out.nodes.push_back({.parent = parent, .function = node.function, .caller = caller});
-            score::PathNode& to = out.nodes[found->second];
-            to.calls += node.calls;
-            to.self_ns += node.self_ns;
-            to.lost_self_ns += node.lost_self_ns;
-            places.push_back(found->second);
-        }
-        out.left_out = run_.analysis.report.paths.left_out;
-        out.approximate = run_.analysis.report.paths.approximate;
-        return out;
-    }
-
-    std::size_t place_of(std::size_t parent, const std::string& name, bool calls_others) {
-        const std::size_t number = names_.of(name);
-        const auto [found, is_new] = places_.try_emplace({parent, number, calls_others}, nodes_.size());
-        if (is_new) nodes_.push_back({parent, number, calls_others});
-        return found->second;
-    }
-
-    std::string name_of(const score::PathNode& node) const {
-        if (node.function == score::PathNode::kRoot) return "all threads";
-        if (node.function == score::PathNode::kElsewhere) return "(other paths)";
-        return function_name(run_, node.function);
-    }
-
-    std::string caller_name(std::uint64_t caller) {
-        const StackFrame frame = run_.symbols.frames(caller).front();
-        return page_name(frame.function.empty() ? frame_text(frame) : frame.function);
-    }
-
-    const PageRun& run_;
-    std::vector<std::string> callers_;
-    Names names_;
-    std::vector<Node> nodes_;
-    std::map<std::tuple<std::size_t, std::size_t, bool>, std::size_t> places_;
-};
-
 /// `[{title, lines: […], rank}, …]`.
 Json findings_json(const PageRun& run) {
     Json out = Json::array();
@@ -308,177 +128,6 @@ Json lives_json(const PageRun& run, const PageLimits& limits) {
             {"known", lives_known(run.analysis)},
             {"rows", std::move(rows)},
             {"left_out", left_out}};
-}
-
-constexpr unsigned kMarked = 1, kOpen = 2;
-
-/// The most slices of a lane, so that all lanes together have about `room`: what short ones leave is for
-/// others.
-std::size_t most_of_lane(const std::vector<views::Lane>& lanes, std::size_t room) {
-    std::vector<std::size_t> sizes;
-    for (const views::Lane& lane : lanes)
-        sizes.push_back(lane.slices.size());
-    std::ranges::sort(sizes);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const std::size_t share = room / (sizes.size() - i) + 1;
-        if (sizes[i] > share) return share;
-        room -= std::min(room, sizes[i]);
-    }
-    return room + (sizes.empty() ? 0 : sizes.back());
-}
-
-/// For whom the threads of a window wait, where that is known.
-class WaitsIn {
-  public:
-    /// `waits`: of the run; null: not known.
-    WaitsIn(const PageRun& run, const hints::Waits* waits, const views::Surroundings& window)
-        : run_(run), window_(window) {
-        const hints::Interval span{window.begin, window.end};
-        // Times that are not kept have no length.
-        if (waits != nullptr && waits->time().keeps(span)) {
-            waits_ = waits;
-            begin_ = waits->time()(window.begin);
-        }
-        for (std::size_t i = 0; i < window.lanes.size(); ++i)
-            lane_of_[window.lanes[i].thread] = i;
-    }
-
-    struct Wait {
-        std::uint64_t begin = 0, end = 0;  ///< ticks
-        std::int64_t lane = -1;            ///< of the thread that is waited for; -1: it has none
-        const hints::Held* held = nullptr;
-    };
-
-    /// The longest, at most `most`.
-    std::vector<Wait> of_thread(std::size_t thread, std::size_t most) const {
-        std::vector<Wait> all;
-        if (waits_ == nullptr) return all;
-        const std::uint64_t length = window_.end - window_.begin;
-        for (const hints::Held::By by : hints::Held::kBys)
-            for (const hints::Held& held : waits_->of_thread(thread, by)) {
-                if (!held.is_owned() || held.time.end <= begin_ || held.time.begin >= begin_ + length)
-                    continue;
-                const auto lane = lane_of_.find(held.owner);
-                all.push_back({window_.begin + (std::max(held.time.begin, begin_) - begin_),
-                               window_.begin + std::min(held.time.end - begin_, length),
-                               lane == lane_of_.end() ? -1 : static_cast<std::int64_t>(lane->second), &held});
-            }
-        std::ranges::stable_sort(all, std::ranges::greater{},
-                                 [](const Wait& each) { return each.end - each.begin; });
-        if (all.size() > most) all.resize(most);
-        return all;
-    }
-
-    std::string text(const hints::Held& held, const hints::VariableAt& variable_at) const {
-        const std::string owner = thread_name(run_.analysis.report.threads[held.owner]);
-        if (held.by == hints::Held::By::arrival)
-            return fmt::format("waits in {} for {}, which comes last", function_name(run_, held.function),
-                               owner);
-        if (held.by == hints::Held::By::end) return fmt::format("waits until {} ends", owner);
-        const std::string variable = held.object != 0 ? variable_at(held.object) : std::string{};
-        const std::string object =
-            held.object == 0 ? fmt::format("a {}", held.kind)
-                             : fmt::format("the {} {}", held.kind,
-                                           variable.empty() ? fmt::format("{:#x}", held.object) : variable);
-        return held.by == hints::Held::By::owner
-                   ? fmt::format("waits for {}, which {} has", page_text(object), owner)
-                   : fmt::format("waits until {} notifies it, at {}", owner, page_text(object));
-    }
-
-  private:
-    const PageRun& run_;
-    const views::Surroundings& window_;
-    const hints::Waits* waits_ = nullptr;
-    std::uint64_t begin_ = 0;                     ///< of the window, in kept time
-    std::map<std::size_t, std::size_t> lane_of_;  ///< by thread
-};
-
-Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundings& window,
-               const views::Lane& lane, std::size_t most, const WaitsIn& waits,
-               const hints::VariableAt& variable_at, Names& names) {
-    const auto since = [&](std::uint64_t tsc) {
-        const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
-        return std::round(static_cast<double>(inside - window.begin) * clock.ns_per_tick);
-    };
-    // The long ones, if there is no room for all.
-    std::vector<const views::Slice*> chosen;
-    for (const views::Slice& slice : lane.slices)
-        chosen.push_back(&slice);
-    if (chosen.size() > most) {
-        std::ranges::stable_sort(chosen, [](const views::Slice* a, const views::Slice* b) {
-            return std::tuple{b->marked, b->end - b->begin} < std::tuple{a->marked, a->end - a->begin};
-        });
-        chosen.resize(most);
-    }
-    const std::size_t left_out = lane.slices.size() - chosen.size();
-    Json slices = Json::array(), off = Json::array();
-    for (const views::Slice* slice : chosen)
-        slices.push_back({since(slice->begin), since(slice->end),
-                          names.of(function_name(run, slice->function)), slice->depth, slice->calls,
-                          (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
-    std::vector<trace::OffCpu> absences = lane.off;
-    if (absences.size() > most) {
-        std::ranges::stable_sort(absences, [](const trace::OffCpu& a, const trace::OffCpu& b) {
-            return a.in - a.out > b.in - b.out;
-        });
-        absences.resize(most);
-    }
-    for (const trace::OffCpu& each : absences)
-        off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
-    Json waited = Json::array();
-    for (const WaitsIn::Wait& wait : waits.of_thread(lane.thread, most))
-        waited.push_back(
-            {since(wait.begin), since(wait.end), wait.lane, names.of(waits.text(*wait.held, variable_at))});
-    return {{"thread", thread_name(run.analysis.report.threads[lane.thread])},
-            {"waits", std::move(waited)},
-            {"slices", std::move(slices)},
-            {"off", std::move(off)},
-            {"left_out", left_out},
-            {"off_left_out", lane.off.size() - absences.size()}};
-}
-
-/// `[{function, thread, begin, end, call: [begin, end], duration, lost, lanes: [{thread, slices: [[begin,
-/// end, name, depth, calls, flags], …], off: [[begin, end, preempted], …], waits: [[begin, end, lane of who is
-/// waited for, name], …], left_out, off_left_out}], names, left_out, shortened}]`: times in nanoseconds since the window's begin; `begin` since the run's start.
-/// Flags: 1 the call that it is about, 2 not seen to end.
-Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
-    Json out = Json::array();
-    const auto waits = run.around.empty() ? std::nullopt : hints::Waits::of(run.info, run.analysis.report);
-    // Asked for few of many objects again and again.
-    std::map<std::uint64_t, std::string> known;
-    const hints::VariableAt find = variable_names(run.info);
-    const hints::VariableAt variable_at = [&](std::uint64_t address) {
-        const auto [place, is_new] = known.emplace(address, std::string{});
-        if (is_new) place->second = find(address);
-        return place->second;
-    };
-    for (const views::Surroundings& window : run.around) {
-        const score::FunctionRow& row = run.analysis.report.functions[window.row];
-        Names names;
-        Json lanes = Json::array();
-        const std::size_t each = most_of_lane(window.lanes, limits.slices);
-        const WaitsIn waits_in{run, waits ? &*waits : nullptr, window};
-        for (const views::Lane& lane : window.lanes)
-            lanes.push_back(lane_json(run, clock, window, lane, each, waits_in, variable_at, names));
-        const auto since = [&](std::uint64_t tsc) {
-            return tsc > window.begin
-                       ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
-                       : 0;
-        };
-        out.push_back({{"function", page_name(row.shown)},
-                       {"rank", row.rank},
-                       {"thread", thread_name(run.analysis.report.threads[window.thread])},
-                       {"begin", nanoseconds(clock.since_begin(window.begin))},
-                       {"length", since(window.end)},
-                       {"call", {since(window.call_begin), since(window.call_end)}},
-                       {"duration", nanoseconds(window.duration_ns)},
-                       {"lost", nanoseconds(window.lost_ns)},
-                       {"lanes", std::move(lanes)},
-                       {"names", names.take()},
-                       {"left_out", window.left_out},
-                       {"shortened", window.shortened}});
-    }
-    return out;
 }
 
 }  // namespace
@@ -551,7 +200,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"threads", std::move(threads)},
              {"lives", lives_json(run, limits)},
              {"heat", heat_json(run, shown, limits)},
-             {"icicle", Icicle{run}.json(limits)},
+             {"icicle", icicle_json(run, limits)},
              {"timelines", timelines_json(run, clock, limits)}};
     Json note_list = Json::array();
     for (const std::string& note : notes(report, run.symbols))
