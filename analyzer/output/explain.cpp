@@ -8,6 +8,7 @@
 
 #include "analyzer/output/findings.h"
 #include "analyzer/output/json_parts.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/name_text.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "analyzer/output/notes.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/report/ranking.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"

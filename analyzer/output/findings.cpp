@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "analyzer/output/fields.h"
-#include "analyzer/output/notes.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/report/compare_reports.h"
 #include "tools/base/units.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/causes/cross_check.h"
-#include "analyzer/hints/hints.h"
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/report.h"
@@ -44,30 +43,6 @@ std::string made_longer(const score::RecordingCost& cost);
 
 /// `5 threads`, `5 threads, 20 fibers`.
 std::string threads_text(const score::Report& report);
-
-/// Of a thread's life, what it was on a processor for. Its OffCpuRow must be known.
-double running_ns(const score::ThreadRow& row);
-
-/// What all threads together did with their lives, as shares of these.
-struct States {
-    double lives_ns = 0;
-    double running = 0, waiting = 0, preempted = 0;
-};
-/// Nothing: context switches are not known of all threads of the whole run.
-std::optional<States> states_of(const score::Report& report);
-/// "1.62 threads ran at a time on average; of their lives, threads ran for 40 %, waited for 55 % and were preempted
-/// for 5 %". Empty: that is not known.
-std::string thread_states(const score::Report& report);
-/// Whether what threads did with their lives is known of all of the run.
-bool states_known(const score::Report& report);
-
-/// Who waits for whom, a sentence for each of the largest edges, and one on what these are of; empty: nobody
-/// waits for long, or it is not known. Not made safe for a terminal.
-std::vector<std::string> wait_lines(const hints::WaitGraph& graph);
-/// The first of them: of the largest edges.
-std::vector<std::string> edge_lines(const hints::WaitGraph& graph);
-/// The last of them.
-std::string waits_text(const hints::WaitGraph& graph);
 
 /// What the 95 % interval means.
 std::string interval_advice();

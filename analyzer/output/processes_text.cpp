@@ -8,6 +8,7 @@
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/field_table.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/summed_notes.h"

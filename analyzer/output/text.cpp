@@ -13,6 +13,7 @@
 #include "analyzer/output/drawing.h"
 #include "analyzer/output/field_table.h"
 #include "analyzer/output/findings.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"

@@ -16,6 +16,7 @@
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/html/timelines.h"
 #include "analyzer/output/json_parts.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/report/ranking.h"

@@ -4,6 +4,7 @@
 
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/table.h"

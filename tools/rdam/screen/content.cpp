@@ -10,6 +10,7 @@
 #include "analyzer/output/field_table.h"
 #include "analyzer/output/fields.h"
 #include "analyzer/output/findings.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/report.h"
 #include "tools/base/printable.h"

@@ -10,6 +10,7 @@
 
 #include "analyzer/output/comparison.h"
 #include "analyzer/output/fields.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"
