@@ -35,6 +35,10 @@ std::string score_in_words(const score::Baseline& baseline) {
            baseline_in_words(baseline);
 }
 
+std::string overall_score_in_words() {
+    return "the share of its life that the worst thread of all processes lost";
+}
+
 std::vector<SettingInForce> settings_in_force(const score::Comparison& comparison, std::size_t max_names) {
     std::vector<SettingInForce> out;
     if (comparison.baseline.kind != score::Baseline::Kind::thread)

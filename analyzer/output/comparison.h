@@ -17,6 +17,8 @@ std::string baseline_in_words(const score::Baseline& baseline);
 
 /// What a score is: `the share of its life that a thread lost to calls that took longer than …`.
 std::string score_in_words(const score::Baseline& baseline);
+/// … over several processes, in short.
+std::string overall_score_in_words();
 
 /// `Ignored`, `write, read`; without a value, the name says all. Not made safe for a terminal.
 struct SettingInForce {

@@ -255,10 +255,8 @@ class ProcessesWriter {
         }
         if (!left_out.empty()) line(style_.faint(left_out));
         line();
-        line(
-            fmt::format("score: the share of its life that the worst thread of all processes lost; look at "
-                        "scores from {:.2f}.",
-                        options_.threshold));
+        line(fmt::format("score: {}; look at scores from {:.2f}.", overall_score_in_words(),
+                         options_.threshold));
         line(interval_advice());
         for (const std::string& legend : table.legends(lines.front()))
             line(legend);

@@ -150,6 +150,7 @@ class Page(Case):
         self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))
         window = self.browse(self.page(*sorted(path.name for path in self.folder.glob("run.*.bin"))))
         self.assertEqual(window.texts("#app h1"), ["5 processes of orders"])
+        self.assertRegex(window.texts("#functions p")[0], "^score: the share of its life that the worst thread of all processes lost; the line ")
         self.assertEqual(len(window.texts("#functions tbody tr:not(.apart)")), 3)
         self.assertEqual(len(window.texts("#processes tbody tr")), 5)
         # By name, and by the number of calls, the largest first.

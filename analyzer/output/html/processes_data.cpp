@@ -236,6 +236,7 @@ Json processes_json(const PageProcesses& processes, const PageLimits& limits) {
             {"verdict", page_text(processes.all.findings.verdict())},
             {"facts", std::move(fact_list)},
             {"notes", notes(processes)},
+            {"score", overall_score_in_words()},
             {"functions", std::move(functions)},
             {"standings", standings_json(processes.all.overall.functions)},
             {"left_out", processes.all.overall.functions.size() - shown.size()},

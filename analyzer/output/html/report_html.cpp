@@ -199,8 +199,7 @@ std::string functions_html(const PageRun& run, const PageLimits& limits) {
 }
 
 std::string overall_html(const PageProcesses& processes, const PageLimits& limits) {
-    return "<h2>Functions over all processes</h2>\n<p>score: the share of its life that the worst thread of "
-           "all processes lost.</p>\n" +
+    return "<h2>Functions over all processes</h2>\n<p>score: " + overall_score_in_words() + ".</p>\n" +
            ranking_html(overall_fields(), processes.all.overall.functions, limits,
                         [](const score::OverallFunction& row) { return page_name(row.shown); });
 }

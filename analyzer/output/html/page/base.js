@@ -53,6 +53,8 @@ function momentText(ns, step) {
   return `${value.toFixed(Math.max(0, Math.min(digits, 9)))} ${unit}`;
 }
 const countText = (count) => Math.round(count).toLocaleString('en-US');
+/** Below a table that lacks so many. Null: it has them all. */
+const leftOutText = (count, what) => (count > 0 ? h('p', {class: 'faint', text: `${countText(count)} more ${what} are not on this page.`}) : null);
 const percentText = (share) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`);
 const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + fixed(row.rdam, 3));
 const intervalText = (row) => (row.unknown ? '-' : `${fixed(row.rdam_low, 3)}–${fixed(row.rdam_high, 3)}`);

@@ -30,7 +30,7 @@ function diffSection(data) {
     h('p', {text: 'better, worse: the 95 % intervals of the scores do not overlap; ~ same: they do. × the calls: so many times as many as before. lost: the share of all threads’ lives that was lost in the function.'}),
     tableOf('Difference', [{title: 'function'}, {title: 'score', n: true}, {title: ''}, {title: '95 %', n: true}, {title: 'change', n: true}, {title: 'verdict'},
       ...compared.map(({title}) => ({title, n: true}))], rows),
-    data.diff_left_out > 0 ? h('p', {class: 'faint', text: `${countText(data.diff_left_out)} more functions are not on this page.`}) : null,
+    leftOutText(data.diff_left_out, 'functions'),
     marked ? h('p', {class: 'faint', text: marked}) : null, ...besideEachOther(data));
 }
 

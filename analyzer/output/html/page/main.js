@@ -31,7 +31,7 @@ function livesSection({lives}) {
   const table = (rows) => fieldTable('Threads', lives.columns, rows);
   const rest = lives.rows.slice(FIRST_THREADS);
   const folded = rest.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(rest.length + lives.left_out)} more threads`}), table(rest),
-    lives.left_out > 0 ? h('p', {class: 'faint', text: `${countText(lives.left_out)} more threads are not on this page.`}) : null) : null;
+    leftOutText(lives.left_out, 'threads')) : null;
   return h('section', {class: 'lives'}, h('h2', {text: 'Threads'}), table(lives.rows.slice(0, FIRST_THREADS)), folded);
 }
 

@@ -59,10 +59,10 @@ function overallSection(all) {
   const columns = [...shown, {title: 'highest in', n: true, cell: worst}];
   const marked = marksText(all.functions);
   return h('section', {id: 'functions'}, h('h2', {text: 'Functions over all processes'}),
-    h('p', {text: 'score: the share of its life that the worst thread of all processes lost; the line on the bar is its 95 % interval. Of all time: lost time by the lives of all threads. Processes: how many lost time, and how many called it.'}),
+    h('p', {text: `score: ${all.score}; the line on the bar is its 95 % interval. Of all time: lost time by the lives of all threads. Processes: how many lost time, and how many called it.`}),
     sortedTable(columns, all.functions, 'Functions over all processes', (row) => all.standings[row.standing] || ''),
     marked ? h('p', {class: 'faint', text: marked}) : null,
-    all.left_out > 0 ? h('p', {class: 'faint', text: `${countText(all.left_out)} more functions are not on this page.`}) : null);
+    leftOutText(all.left_out, 'functions'));
 }
 
 function processesSection(all) {
@@ -80,7 +80,7 @@ function processesSection(all) {
   return h('section', {id: 'processes'}, h('h2', {text: 'Processes'}),
     h('p', {text: `The processes that lost most come first; ${pages === 1 ? 'the first has a page of its own' : `${pages} have pages of their own`}. rdam report of a single trace makes the page of any other. Lost: lost time without functions that wait by design. A short-lived process does not set the score.`}),
     sortedTable(columns, all.processes, 'Processes'),
-    all.processes_left_out > 0 ? h('p', {class: 'faint', text: `${countText(all.processes_left_out)} more processes are not on this page.`}) : null);
+    leftOutText(all.processes_left_out, 'processes'));
 }
 
 function processesPage(data) {

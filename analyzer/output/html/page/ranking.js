@@ -110,5 +110,5 @@ function ranking(run, number) {
     scrollBox('Functions', h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
     marksText(run.functions) ? h('p', {class: 'faint marks', text: marksText(run.functions)}) : null,
     withoutPage(run) ? h('p', {class: 'faint', text: withoutPage(run)}) : null,
-    run.left_out > 0 ? h('p', {class: 'faint', text: `${countText(run.left_out)} more functions are not on this page.`}) : null);
+    leftOutText(run.left_out, 'functions'));
 }
