@@ -11,6 +11,10 @@
 
 namespace rdam::hints {
 
+/// Kinds of objects that calls of no pairing are about: mutexes that name their owners when waits for them begin, and those of
+/// which every lock and unlock is recorded as well. Others are numbered.
+constexpr std::uint32_t kMutexes = UINT32_MAX, kRecordedMutexes = UINT32_MAX - 1;
+
 /// Who has the locks that threads wait for. Immutable, hence thread-safe.
 class LockOwners {
   public:
@@ -33,8 +37,15 @@ class LockOwners {
 
   private:
     std::vector<Wait> waits_;
+    KeptTime recorded_;                             // in which all of Report::timeline's waits are known
     std::map<Object, std::vector<Owning>> owning_;  // each in the order of time
 };
+
+/// The waits for the mutexes of kRecordedMutexes, and since when which thread has had these.
+/// `known`: in which every OwnedWait is kept.
+void add_recorded_mutexes(const trace::TraceInfo& info, const score::Report& report, const KeptTime& known,
+                          std::vector<Wait>& waits,
+                          std::map<Object, std::vector<LockOwners::Owning>>& owning);
 
 /// A part of the wait, in ticks of the run, and for whom it is: a thread, Held::kWoken or Held::kNotKnown.
 using AddPart = std::function<void(const Wait& wait, const Interval& part, std::size_t owner)>;

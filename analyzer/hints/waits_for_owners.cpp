@@ -12,9 +12,6 @@
 namespace rdam::hints {
 namespace {
 
-/// The kind of the mutexes that name their owners. Others are numbered.
-constexpr std::uint32_t kMutexes = UINT32_MAX;
-
 using Owning = LockOwners::Owning;
 /// In the order of time.
 using OwningByObject = std::map<Object, std::vector<Owning>>;
@@ -44,7 +41,7 @@ void add_mutexes(const trace::TraceInfo& info, const score::Report& report, std:
     const auto threads = threads_by_tid(report);
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const samples::OwnedWait& wait : report.timeline[t].waits) {
-            if (wait.joins) continue;
+            if (wait.joins || wait.all) continue;
             const Object object{kMutexes, wait.mutex};
             std::vector<Owning>& moments = owning[object];
             if (wait.given_back) {
@@ -232,9 +229,9 @@ std::size_t count_parts(const std::vector<Wait>& waits, const OwningByObject& ow
 }
 
 /// Calls add(end, owner) for the parts of a wait, one behind the other. `moments` begin with the last one before
-/// it.
+/// it. `known`: in which nothing that changes the owner is missing.
 template <class Add>
-void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime& time, const Add& add) {
+void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime& known, const Add& add) {
     const std::uint64_t end = wait.time.end;
     if (moments.empty()) return add(end, Held::kNotKnown);
     std::uint64_t from = wait.time.begin;
@@ -245,19 +242,26 @@ void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime
         const std::uint64_t to = last ? end : std::max(from, next->since);
         std::size_t owner = owner_between(moments[at], last ? nullptr : next, wait.thread);
         // In a time that is not kept another may have taken it.
-        if (owner == Held::kWoken && !time.keeps({moments[at].since, to})) owner = Held::kNotKnown;
+        if (owner == Held::kWoken && !known.keeps({moments[at].since, to})) owner = Held::kNotKnown;
+        if (wait.object.first == kRecordedMutexes && owner != Held::kNotKnown) {
+            const std::uint64_t until = std::min(known.kept_until(moments[at].since), to);
+            if (from < until) add(until, owner);
+            from = std::max(from, until);
+            owner = Held::kNotKnown;
+        }
         if (from < to) add(to, owner);
         from = to;
     }
 }
 
 /// The parts of the wait, for `to`.
-void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& time, std::vector<Held>& to) {
+void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& time, const KeptTime& known,
+               std::vector<Held>& to) {
     const Interval kept = time(wait.time);
     if (kept.begin == kept.end) return;
     const std::size_t before = to.size();
     std::uint64_t from = kept.begin;
-    add_parts(wait, moments_from(owning.at(wait.object), wait.time.begin), time,
+    add_parts(wait, moments_from(owning.at(wait.object), wait.time.begin), known,
               [&](std::uint64_t end, std::size_t owner) {
                   const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
                   if (from < until)
@@ -278,8 +282,10 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
 
 }  // namespace
 
-LockOwners::LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time) {
+LockOwners::LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time)
+    : recorded_(KeptTime::of(report.owned_windows, Waits::span(report)).value_or(time)) {
     add_mutexes(info, report, waits_, owning_);
+    add_recorded_mutexes(info, report, recorded_, waits_, owning_);
     add_locks(info, report, time, waits_, owning_);
 }
 
@@ -290,7 +296,8 @@ std::size_t LockOwners::parts() const {
 void LockOwners::add_to(const std::function<std::vector<Held>&(std::size_t thread)>& of,
                         const KeptTime& time) const {
     for (const Wait& wait : waits_)
-        add_owned(wait, owning_, time, of(wait.thread));
+        add_owned(wait, owning_, time, wait.object.first == kRecordedMutexes ? recorded_ : time,
+                  of(wait.thread));
 }
 
 }  // namespace rdam::hints

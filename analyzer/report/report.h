@@ -489,6 +489,8 @@ struct Report {
     /// In which calls that say who waits for whom are kept (ThreadTimeline::wait_calls), and waits for mutexes: more than
     /// `windows`. Nothing: these calls are in the timelines' calls.
     std::optional<samples::Windows> wait_windows = {};
+    samples::Windows owned_windows =
+        {};  ///< in which ThreadTimeline::waits are kept: those of more than `windows`, if any
     const std::vector<TimedCall>& calls_about_waits(std::size_t thread) const {
         return wait_windows ? timeline[thread].wait_calls : timeline[thread].calls;
     }

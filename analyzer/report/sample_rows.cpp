@@ -111,8 +111,11 @@ void add_timelines(const RowContext& context, Report& report) {
     if (!asked) return;
     report.windows = common_windows(context);
     report.wait_windows = wait_windows(context, report.windows);
+    report.owned_windows = {.shift = report.windows.shift};
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const auto& thread = context.threads[t];
+        report.owned_windows.limit =
+            std::min(report.owned_windows.limit, thread->owned_waits.windows().limit);
         ThreadTimeline& timeline = report.timeline.emplace_back();
         timeline.begin = context.spans[t].begin;
         timeline.end = std::max(context.spans[t].begin, context.spans[t].end);

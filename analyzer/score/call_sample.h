@@ -198,6 +198,8 @@ struct OwnedWait {
     std::uint32_t function = 0;  ///< that waited
     bool given_back = false;     ///< no wait: at `begin`, which is `end`, the thread gave the mutex back
     bool joins = false;          ///< until the thread `owner` has ended
+    bool all =
+        false;  ///< of a mutex whose locks and unlocks are all recorded: it may have had to wait for nobody
 };
 
 /// A time in which a thread was on no processor. Ticks.

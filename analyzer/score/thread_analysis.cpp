@@ -315,9 +315,11 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
                       .mutex = mutex,
                       .owner = static_cast<std::uint32_t>(enter.words[words->owner]),
                       .function = settings_.wait_of[enter.function],
-                      .joins = words->joins};
+                      .joins = words->joins,
+                      .all = words->all};
     else
-        out_->owned_waits.offer({.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true});
+        out_->owned_waits.offer(
+            {.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true, .all = words->all});
 }
 
 WaitSum ThreadAnalysis::measured(const calls::Call& call) const {
@@ -359,6 +361,8 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
         !settings_.ignored[function]) {
         open_wait_.end = wait.last->tsc;
         out_->owned_waits.offer(open_wait_);
+        // It took what nobody had.
+        if (open_wait_.all && open_wait_.owner == 0) return;
     }
     if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
     const bool seen = !open_.empty() && open_.back().function == function;

@@ -29,11 +29,13 @@ std::optional<OwnerWords> owner_words(const FunctionInfo& function) {
     if (function.wait_of == 0 || parameters.empty() ||
         std::ranges::any_of(parameters, [&](const auto& each) { return each.word >= function.enter_words; }))
         return std::nullopt;
-    if (function.wakes) return OwnerWords{.mutex = parameters[0].word, .given_back = true};
+    if (function.wakes)
+        return OwnerWords{.mutex = parameters[0].word, .given_back = true, .all = function.partner};
     if (parameters.size() != 2) return std::nullopt;
     const bool joins = parameters[1].name == plan::kJoinedName;
     if (!joins && parameters[1].name != plan::kOwnerName) return std::nullopt;
-    return OwnerWords{.mutex = parameters[0].word, .owner = parameters[1].word, .joins = joins};
+    return OwnerWords{
+        .mutex = parameters[0].word, .owner = parameters[1].word, .joins = joins, .all = function.partner};
 }
 
 std::string recorded_with(const ProcessInfo& process) {

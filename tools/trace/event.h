@@ -118,9 +118,12 @@ struct FunctionInfo {
     std::uint32_t window_group = 0;    ///< whose windows are its own: 0 to kMaxWindowGroup
     std::uint64_t wait_of = 0;  ///< link-time address of a function of the same object: the part of its calls
                                 ///< in which they wait, each of them recorded; 0: it is a function
-    bool wakes = false;    ///< `wait_of` a lock: not that, but where another thread, which has just given
-                           ///< it back, wakes one that waits
-    bool partner = false;  ///< nobody has listed it: it ends the waits of a function that is listed
+    bool wakes = false;  ///< `wait_of` a lock: not that, but where another thread, which has just given
+                         ///< it back, wakes one that waits
+    bool partner =
+        false;  ///< nobody has listed it: it ends the waits of a function that is listed. With `wait_of`:
+                ///< calls that do not wait, or wake nobody, are recorded as well, each one until
+                ///< `windowed_since`
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 
@@ -356,6 +359,7 @@ struct OwnerWords {
     std::uint16_t owner = 0;  ///< tid of its owner when the wait began, or of the thread; 0: not known
     bool given_back = false;  ///< there is no such word: the mutex has just been given back
     bool joins = false;       ///< it waits for a thread's end
+    bool all = false;         ///< locks and unlocks that do not wait or wake are recorded as well
 };
 /// Nothing: `function` is something else.
 std::optional<OwnerWords> owner_words(const FunctionInfo& function);

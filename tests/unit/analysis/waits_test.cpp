@@ -5,6 +5,7 @@
 #include <random>
 
 #include "analyzer/report/regroup.h"
+#include "libprobe/format/plan.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
@@ -33,7 +34,9 @@ struct Lock {
     std::uint64_t waits = 0;
     double waited = 0;
 
-    explicit Lock(std::uint64_t since, std::uint64_t seed = 1, std::uint64_t window_every = 1'000'000) {
+    /// `all`: calls that wait for nobody have such a part, too, and a mutex says whom they wait for.
+    explicit Lock(std::uint64_t since, std::uint64_t seed = 1, std::uint64_t window_every = 1'000'000,
+                  bool all = false) {
         trace::TraceInfo& info = recording.info;
         info.functions[kA].address = 0x40;
         info.functions[kA].windowed_since = since;
@@ -41,6 +44,13 @@ struct Lock {
         info.functions[kB].name = "a (waiting)";
         info.functions[kB].address = 0x50;
         info.functions[kB].wait_of = 0x40;
+        if (all) {
+            info.functions[kB].partner = true;
+            info.functions[kB].enter_words = 2;
+            for (const char* name : {"mutex", plan::kOwnerName})
+                info.functions[kB].parameters.push_back(
+                    {.name = name, .word = static_cast<std::uint16_t>(*name == 'm' ? 0 : 1), .type = {}});
+        }
         ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
         std::mt19937_64 random{seed};
         for (std::uint64_t at = kBegin + window_every / 2; at < kBegin + kLife; at += window_every)
@@ -54,7 +64,11 @@ struct Lock {
             const auto next = std::ranges::upper_bound(info.windows, at, {}, &trace::Window::end);
             const bool seen = since == 0 || at < since || (next != info.windows.end() && next->begin <= at);
             if (seen) thread.enter(at, kA, {}, 0x401000 + calls % 2);
-            if (wait > 0) thread.call(at + kFast / 2, kB, wait);
+            if (all)
+                thread.enter(at + kFast / 2, kB, {0x5000, wait > 0 ? 99U : 0U})
+                    .leave(at + kFast / 2 + std::max<std::uint64_t>(wait, 1), kB);
+            else if (wait > 0)
+                thread.call(at + kFast / 2, kB, wait);
             if (seen) thread.leave(end, kA);
             if (wait > 0 && since != 0) {
                 ++waits;
@@ -455,6 +469,15 @@ TEST_CASE("what short calls seem to have gained, as the clock erred, is not take
         CHECK(row.rdam == Approx(waited).margin(0.01));
         CHECK(row.rdam_low > waited / 4);
         CHECK(row.rdam_self >= 0.999 * waited);
+    }
+}
+
+TEST_CASE("what took a mutex that nobody had is no wait, though it is recorded like one", "[waits]") {
+    for (std::uint64_t seed = 1; seed < 4; ++seed) {
+        const Lock lock{kBegin, seed, 1'000'000, true};
+        const score::FunctionRow row = lock.row();
+        CHECK(row.waits == lock.waits);
+        CHECK(row.rdam == Approx(lock.truth).margin(0.01));
     }
 }
 

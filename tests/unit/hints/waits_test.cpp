@@ -105,6 +105,30 @@ struct Semaphores : MadeCalls {
     void post(std::size_t thread, std::uint64_t begin) { call(thread, "sem_post", begin, begin + 5); }
 };
 
+/// A robust or priority-inheriting mutex, of which every lock and unlock is recorded.
+struct RecordedMutex : MadeCalls {
+    RecordedMutex() : MadeCalls{{"pthread_mutex_lock", "on its way", "on its way back"}} {
+        for (const std::size_t way : {1U, 2U}) {
+            info.functions[way].wait_of = 1;
+            info.functions[way].partner = true;
+        }
+        info.functions[2].wakes = true;
+    }
+    /// `owner`: whom the mutex names when the call begins, a thread or one of these.
+    static constexpr std::uint32_t kNone = 0, kInconsistent = 0x7fffffff, kNotRecoverable = 0x7ffffffe;
+    static constexpr std::uint32_t tid(std::size_t thread) {
+        return 101 + static_cast<std::uint32_t>(thread);
+    }
+    void lock(std::size_t thread, std::uint64_t begin, std::uint64_t end, std::uint32_t owner) {
+        report.timeline[thread].waits.push_back(
+            {.begin = begin, .end = end, .mutex = kWaitedFor, .owner = owner, .function = 0, .all = true});
+    }
+    void unlock(std::size_t thread, std::uint64_t at) {
+        report.timeline[thread].waits.push_back(
+            {.begin = at, .end = at, .mutex = kWaitedFor, .given_back = true, .all = true});
+    }
+};
+
 using Parts = std::vector<MadeCalls::Part>;
 
 }  // namespace
@@ -501,6 +525,243 @@ TEST_CASE("In the graph, joins hide nothing of other waits") {
     made.write(3, 200, 300);  // for somebody
     CHECK_FALSE(graph().joins_alone);
     CHECK(graph().known == 0);
+}
+
+TEST_CASE("Who has locked a mutex of which all is recorded has it until unlocking it") {
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.lock(1, 200, 520, RecordedMutex::tid(0));
+    made.unlock(0, 500);
+    made.lock(2, 300, 720, RecordedMutex::tid(0));
+    made.unlock(1, 700);
+    made.unlock(2, 800);
+    made.lock(3, 900, 901, RecordedMutex::kNone);
+    // What nobody has is not waited for.
+    CHECK(made.owners(0).empty());
+    CHECK(made.owners(1) == Parts{{200, 300, 0}, {300, 500, 0}, {500, 520, kNobody}});
+    CHECK(made.owners(2) == Parts{{300, 500, 0}, {500, 520, kNobody}, {520, 700, 1}, {700, 720, kNobody}});
+    CHECK(made.owners(3).empty());
+}
+
+TEST_CASE("A mutex that is taken by a call that is not recorded has no known owner until it names it") {
+    // By pthread_mutex_trylock(), or in pthread_cond_wait().
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.lock(1, 200, 720, RecordedMutex::tid(0));
+    made.unlock(0, 300);
+    made.unlock(3, 500);
+    made.unlock(3, 700);
+    CHECK(made.owners(1) ==
+          Parts{{200, 300, 0}, {300, 500, kUnknown}, {500, 700, kUnknown}, {700, 720, kNobody}});
+    made.lock(2, 400, 740, RecordedMutex::tid(3));
+    CHECK(
+        made.owners(1) ==
+        Parts{{200, 300, 0}, {300, 400, kNobody}, {400, 500, 3}, {500, 700, kUnknown}, {700, 720, kNobody}});
+    // The thread that locked it last is not the one that has it.
+    RecordedMutex last;
+    last.lock(0, 100, 101, RecordedMutex::kNone);
+    last.unlock(0, 150);
+    last.lock(1, 200, 520, RecordedMutex::tid(3));
+    last.unlock(3, 500);
+    CHECK(last.owners(1) == Parts{{200, 500, 3}, {500, 520, kNobody}});
+}
+
+TEST_CASE("Who has a mutex several times has it until unlocking it as often") {
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.lock(0, 110, 111, RecordedMutex::tid(0));
+    made.lock(1, 200, 520, RecordedMutex::tid(0));
+    made.unlock(0, 300);
+    made.unlock(0, 500);
+    CHECK(made.owners(0).empty());
+    CHECK(made.owners(1) == Parts{{200, 500, 0}, {500, 520, kNobody}});
+}
+
+TEST_CASE("Who ends with a mutex has it until then, and who repairs it has it afterwards") {
+    RecordedMutex made;
+    made.report.timeline[0].end = 400;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.lock(1, 200, 420, RecordedMutex::tid(0));
+    made.lock(2, 430, 620, RecordedMutex::kInconsistent);
+    made.unlock(1, 600);
+    made.unlock(2, 650);
+    CHECK(made.owners(1) == Parts{{200, 400, 0}, {400, 420, kNobody}});
+    CHECK(made.owners(2) == Parts{{430, 600, 1}, {600, 620, kNobody}});
+    // It names the dead one until it is locked.
+    RecordedMutex later;
+    later.report.timeline[0].end = 400;
+    later.lock(0, 100, 101, RecordedMutex::kNone);
+    later.lock(1, 500, 501, RecordedMutex::tid(0));
+    CHECK(later.owners(1).empty());
+}
+
+TEST_CASE("Who is refused a mutex does not have it") {
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kInconsistent);
+    made.lock(1, 200, 510, RecordedMutex::kInconsistent);
+    made.lock(2, 210, 590, RecordedMutex::kInconsistent);
+    made.unlock(0, 500);  // without having repaired it
+    made.lock(3, 700, 701, RecordedMutex::kNotRecoverable);
+    CHECK(made.owners(1) == Parts{{200, 500, 0}, {500, 510, kNobody}});
+    CHECK(made.owners(2)[0] == MadeCalls::Part{210, 500, 0});
+    CHECK(made.owners(2)[2] == MadeCalls::Part{510, 590, kUnknown});
+    CHECK(made.owners(3).empty());
+}
+
+TEST_CASE("Once locks and unlocks of such mutexes are not recorded any more, nothing is said of them") {
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.lock(1, 200, 520, RecordedMutex::tid(0));
+    made.info.functions[2].windowed_since = 300;
+    made.lock(2, 310, 520, RecordedMutex::tid(0));
+    CHECK(made.owners(1) == Parts{{200, 300, 0}, {300, 520, kUnknown}});
+    CHECK(made.owners(2) == Parts{{310, 520, kUnknown}});
+}
+
+TEST_CASE("Nothing is said of such mutexes behind a time of which not all is kept") {
+    RecordedMutex made;
+    made.report.owned_windows.shift = 10;
+    made.report.owned_windows.limit = UINT64_MAX / 2;
+    const auto keeps = [&](std::uint64_t number) { return made.report.owned_windows.keeps(number); };
+    std::uint64_t number = 1;
+    while (!keeps(number) || keeps(number + 1) || !keeps(number + 2))
+        ++number;
+    const std::uint64_t begin = number << 10, gap = begin + 1024, later = gap + 1024;
+    made.lock(0, begin + 10, begin + 20, RecordedMutex::kNone);
+    made.lock(1, begin + 100, later + 600, RecordedMutex::tid(0));
+    // Others may have had it in between.
+    made.lock(2, later + 100, later + 700, RecordedMutex::tid(0));
+    made.unlock(0, later + 500);
+    made.unlock(1, later + 650);
+    CHECK(made.owners(1) == Parts{{begin + 100, gap, 0},
+                                  {gap, later + 100, kUnknown},
+                                  {later + 100, later + 500, 0},
+                                  {later + 500, later + 600, kNobody}});
+}
+
+TEST_CASE("An owner in another process, or one of two with one number, is not known") {
+    RecordedMutex made;
+    made.lock(0, 100, 101, RecordedMutex::kNone);
+    made.unlock(0, 150);
+    made.lock(1, 200, 520, 999);
+    CHECK(made.owners(1) == Parts{{200, 520, kUnknown}});
+    // What is behind such a one is no wait for the last owner that is known.
+    made.report.threads[3].tid = RecordedMutex::tid(0);
+    made.lock(2, 600, 700, RecordedMutex::tid(0));
+    CHECK(made.owners(2) == Parts{{600, 700, kUnknown}});
+}
+
+namespace {
+
+/// A robust or priority-inheriting mutex as it behaves, with the locks and unlocks that tell of it.
+class MutexAtWork {
+  public:
+    /// `hidden`: it is also taken by calls that are not recorded. `hands_over`: who unlocks it gives it to one that waits.
+    MutexAtWork(std::uint32_t seed, bool hidden, bool hands_over)
+        : random_{seed}, hidden_{hidden}, hands_over_{hands_over} {}
+
+    void run(std::size_t steps) {
+        for (std::size_t i = 0; i < steps; ++i)
+            step(random_() % 4);
+        while (owner_ != kUnknown)
+            unlock();
+    }
+
+    bool had(std::size_t thread, std::uint64_t begin, std::uint64_t end) const {
+        return std::ranges::any_of(had_, [&](const auto& each) {
+            const auto& [from, to, owner] = each;
+            return owner == thread && from <= begin && end <= to;
+        });
+    }
+
+    RecordedMutex made;
+
+  private:
+    struct State {
+        bool waits = false, hidden = false;
+        std::uint64_t since = 0;
+        std::uint32_t named = 0;
+    };
+
+    std::uint64_t tick() { return time_ += 1 + random_() % 9; }
+
+    void step(std::size_t thread) {
+        State& state = state_[thread];
+        if (owner_ == thread) {
+            if (random_() % 3 == 0) return unlock();
+            if (random_() % 8 == 0 && times_ < 3) {
+                const std::uint64_t begin = tick();
+                made.lock(thread, begin, tick(), RecordedMutex::tid(thread));
+                ++times_;
+            }
+            return;
+        }
+        if (state.waits) {
+            // It comes to run, and may find that another one has been faster.
+            if (owner_ == kUnknown) take(thread);
+            return;
+        }
+        state.hidden = hidden_ && random_() % 3 == 0;
+        if (state.hidden && owner_ != kUnknown && random_() % 2 == 0) return;  // it has only tried
+        state.since = tick();
+        state.named = owner_ == kUnknown ? RecordedMutex::kNone : RecordedMutex::tid(owner_);
+        state.waits = true;
+        if (owner_ == kUnknown) take(thread);
+    }
+
+    void take(std::size_t thread) {
+        State& state = state_[thread];
+        owner_ = thread;
+        times_ = 1;
+        begin_ = time_;
+        state.waits = false;
+        if (!state.hidden) made.lock(thread, state.since, tick(), state.named);
+    }
+
+    void unlock() {
+        const std::size_t owner = owner_;
+        made.unlock(owner, tick());
+        if (--times_ > 0) return;
+        had_.emplace_back(begin_, time_, owner);
+        owner_ = kUnknown;
+        if (hands_over_)
+            for (std::size_t other = 0; other < 4 && owner_ == kUnknown; ++other)
+                if (state_[other].waits) take(other);
+    }
+
+    std::mt19937 random_;
+    bool hidden_, hands_over_;
+    std::uint64_t time_ = 10, begin_ = 0;
+    std::size_t owner_ = kUnknown, times_ = 0;
+    std::array<State, 4> state_{};
+    Parts had_;
+};
+
+}  // namespace
+
+TEST_CASE("Who is said to have a mutex of which all is recorded has it, however others take it") {
+    for (const bool hidden : {false, true}) {
+        for (const bool hands_over : {false, true}) {
+            double known = 0, all = 0;
+            for (std::uint32_t seed = 0; seed < 60; ++seed) {
+                MutexAtWork mutex{seed, hidden, hands_over};
+                mutex.run(400);
+                for (std::size_t t = 0; t < 4; ++t) {
+                    for (const auto& [begin, end, owner] : mutex.made.owners(t)) {
+                        all += static_cast<double>(end - begin);
+                        if (owner != kUnknown) known += static_cast<double>(end - begin);
+                        if (owner < kNobody) {
+                            INFO(seed << ' ' << hidden << hands_over << ' ' << t << ' ' << begin << ' ' << end
+                                      << ' ' << owner);
+                            CHECK(mutex.had(owner, begin, end));
+                        }
+                    }
+                }
+            }
+            INFO(hidden << hands_over << ' ' << known / all);
+            CHECK(known > (hidden ? 0.9 : 0.98) * all);
+        }
+    }
 }
 
 namespace {
