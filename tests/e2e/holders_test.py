@@ -8,6 +8,7 @@ from harness import PROGRAMS, Case
 
 PROGRAM = PROGRAMS / "holders"
 MUTEX = "pthread_mutex_lock"
+UNSEEN = [("reader", "keeper", "safe", "flush_cache"), ("reader", "trier", "safe", "use_both")]
 # What is recorded; and of the edges that must be there: who waits for whom, for which variable, and what the owner is inside.
 PLANTED = {
     "convoy": (f"sort_table,{MUTEX}", [("adder", "adder", "outer", "sort_table")]),
@@ -17,8 +18,15 @@ PLANTED = {
     "pool": ("run_job,sem_wait", [("asker", "server", None, "run_job")]),
     "handover": (f"flush_cache,{MUTEX}", []),
     "recursive": (f"flush_cache,{MUTEX}", [("reader", "keeper", "twice", "flush_cache")]),
-    # The slow path of robust mutexes is not recorded: nothing is said.
-    "robust": (f"flush_cache,{MUTEX}", []),
+    "robust": (f"flush_cache,{MUTEX}", [("reader", "keeper", "safe", "flush_cache")]),
+    "twice": (f"flush_cache,{MUTEX}", [("reader", "keeper", "safe", "flush_cache")]),
+    "inherits": (f"flush_cache,{MUTEX}", [("reader", "keeper", "safe", "flush_cache")]),
+    "twice_inherits": (f"flush_cache,{MUTEX}", [("reader", "keeper", "safe", "flush_cache")]),
+    "died": (f"flush_cache,use_both,{MUTEX}",
+             [("reader", "mortal", "safe", "flush_cache"), ("looker", "mortal", "safe", "flush_cache"),
+              ("reader", "looker", "safe", "use_both"), ("looker", "reader", "safe", "use_both")]),
+    "unseen": (f"flush_cache,use_both,{MUTEX}", UNSEEN),
+    "unseen_inherits": (f"flush_cache,use_both,{MUTEX}", UNSEEN),
     "orders": (f"use_both,{MUTEX}", [("third", "second", "inner", "use_both"), ("third", "first", "inner", "use_both")]),
     # Who tries is recorded though nobody lists it.
     "tried": ("flush_cache,pthread_rwlock_rdlock", [("reader", "writer", "table", "flush_cache")]),
@@ -29,7 +37,9 @@ PLANTED = {
     "join": ("compute_long,pthread_join", [("parent", "child", None, "compute_long")]),
 }
 # Of what is not known for whom, or not all of it.
-UNKNOWN = {("handover", ("reader", "taker")), ("robust", ("reader", "keeper")), ("giving_up", ("patient", "keeper"))}
+UNKNOWN = {("handover", ("reader", "taker")), ("giving_up", ("patient", "keeper"))}
+# Who takes a mutex by a call that is not recorded is known from when another one begins to wait.
+UNKNOWN |= {(what, (waiter, "keeper")) for what in ("unseen", "unseen_inherits") for waiter in ("reader", "looker")}
 TOLERANCE = 0.05  # of the waiter's life
 
 
@@ -86,6 +96,14 @@ class Holders(Case):
         for what, (functions, wanted) in PLANTED.items():
             with self.subTest(what=what):
                 truth = self.record(what, functions, RDAM_MAX_OVERHEAD="5%")
+                self.check(what, wanted, truth)
+
+    def test_sampled(self):
+        """Waits for mutexes are recorded though most calls of the lock are not."""
+        for what in ("recursive", "robust", "inherits"):
+            with self.subTest(what=what):
+                wanted = [("reader", "keeper", "twice" if what == "recursive" else "safe", "flush_cache")]
+                truth = self.record(what, f"flush_cache,~{MUTEX}", RDAM_MAX_OVERHEAD="5%")
                 self.check(what, wanted, truth)
 
 

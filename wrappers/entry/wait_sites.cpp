@@ -142,7 +142,11 @@ class Reach {
 
 }  // namespace
 
-std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function) {
+namespace {
+
+/// Where `function` goes to what may sleep, within so many steps: behind an atomic instruction, or without having tried one.
+std::vector<WaitSite> sites_in(const ObjectFile& file, const CodeRange& function, bool behind_atomic,
+                               int steps) {
     if (function.size() > kLargest) return {};
     const auto body = file.code(function.begin, function.size());
     Reach behind{body};
@@ -154,10 +158,10 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
         if (!decoded.instruction) return {};
         const relocation::Instruction& instruction = *decoded.instruction;
         const auto target = leads_to(instruction, function.begin, body.size());
-        if (target && instruction.decoded.length == plan::kPatchSize && behind.has(offset) &&
+        if (target && instruction.decoded.length == plan::kPatchSize && behind.has(offset) == behind_atomic &&
             !is_exported(file, *target)) {
             const auto [known, is_new] = sleeps.try_emplace(*target, false);
-            if (is_new) known->second = may_sleep(file, *target, kMaxSteps);
+            if (is_new) known->second = may_sleep(file, *target, steps);
             if (known->second)
                 sites.push_back({.address = function.begin + offset,
                                  .target = *target,
@@ -166,6 +170,28 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
         offset = instruction.end();
     }
     return sites;
+}
+
+/// `function`, or an internal function that it jumps to if it has no wait sites itself.
+CodeRange with_wait_sites(const ObjectFile& file, const CodeRange& function) {
+    if (function.size() > kLargest || !wait_sites(file, function).empty()) return function;
+    const auto body = file.code(function.begin, function.size());
+    for (std::uint32_t offset = 0; offset < body.size();) {
+        const auto decoded = relocation::decode_at(body, offset);
+        if (!decoded.instruction) return function;
+        const auto target = leads_to(*decoded.instruction, function.begin, body.size());
+        if (target && decoded.instruction->flow == relocation::Flow::jump)
+            if (const auto further = file.extent(*target); further && further->begin == *target)
+                return *further;
+        offset = decoded.instruction->end();
+    }
+    return function;
+}
+
+}  // namespace
+
+std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& function) {
+    return sites_in(file, function, true, kMaxSteps);
 }
 
 bool reads_first_argument(const ObjectFile& file, std::uint64_t address) {
@@ -177,6 +203,29 @@ bool reads_first_argument(const ObjectFile& file, std::uint64_t address) {
            from.mem.disp.value == 0;
 }
 
+bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t offset) {
+    const auto body = body_of(file, address);
+    relocation::WithOperands each;
+    for (std::size_t at = 0; at < body.size() && each.decode(body.subspan(at));
+         at += each.instruction.length) {
+        if (each.instruction.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE) return false;
+        const std::span operands{each.operands.data(), each.instruction.operand_count};
+        const ZydisDecodedOperand& from = each.operands[1];
+        if (each.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && from.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            from.mem.base == ZYDIS_REGISTER_RDI && from.mem.index == ZYDIS_REGISTER_NONE &&
+            from.mem.disp.value == offset)
+            return true;
+        if (std::ranges::any_of(operands, [](const ZydisDecodedOperand& operand) {
+                return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+                       ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) ==
+                           ZYDIS_REGISTER_RDI;
+            }))
+            return false;
+    }
+    return false;
+}
+
 bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site) {
     Reach behind{file.code(function.begin, function.size())};
     const auto offset = static_cast<std::uint32_t>(site.address - function.begin);
@@ -185,19 +234,15 @@ bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSit
 }
 
 std::vector<WaitSite> wait_sites_behind_jump(const ObjectFile& file, const CodeRange& function) {
-    std::vector<WaitSite> sites = wait_sites(file, function);
-    if (!sites.empty() || function.size() > kLargest) return sites;
-    const auto body = file.code(function.begin, function.size());
-    for (std::uint32_t offset = 0; offset < body.size();) {
-        const auto decoded = relocation::decode_at(body, offset);
-        if (!decoded.instruction) return {};
-        const auto target = leads_to(*decoded.instruction, function.begin, body.size());
-        if (target && decoded.instruction->flow == relocation::Flow::jump)
-            if (const auto further = file.extent(*target); further && further->begin == *target)
-                return wait_sites(file, *further);
-        offset = decoded.instruction->end();
-    }
-    return sites;
+    return wait_sites(file, with_wait_sites(file, function));
+}
+
+std::optional<WaitSite> way_of_other_kinds(const ObjectFile& file, const CodeRange& function) {
+    const CodeRange part = with_wait_sites(file, function);
+    if (wait_sites(file, part).empty()) return std::nullopt;
+    std::vector<WaitSite> sites = sites_in(file, part, false, 0);
+    std::erase_if(sites, [](const WaitSite& site) { return site.call; });
+    return sites.size() == 1 ? std::optional{sites.front()} : std::nullopt;
 }
 
 }  // namespace rdam

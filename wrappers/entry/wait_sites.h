@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "wrappers/object/object_file.h"
@@ -27,6 +28,10 @@ std::vector<WaitSite> wait_sites(const ObjectFile& file, const CodeRange& functi
 /// word that is waited for, as glibc's __lll_lock_wait does.
 bool reads_first_argument(const ObjectFile& file, std::uint64_t address);
 
+/// Whether the function at `address` reads a word `offset` bytes behind where its first argument points to, before it branches or
+/// puts anything else into that register: its first argument is the address of an object with a member there.
+bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t offset);
+
 /// Whether `function`, which the site is in, may come back to it: what it waits for may not have happened yet.
 bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site);
 
@@ -35,5 +40,11 @@ bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSit
 /// the function that does this, which pthread_cond_wait calls as well. So does pthread_join to what all joins have in
 /// common.
 std::vector<WaitSite> wait_sites_behind_jump(const ObjectFile& file, const CodeRange& function);
+
+/// The jump with which `function`, or the internal function that wait_sites_behind_jump() looks at, leaves for objects of
+/// other kinds before it has tried anything: pthread_mutex_lock and pthread_mutex_unlock do so for robust, priority-inheriting
+/// and priority-protecting mutexes. What it leads to enters the kernel by futex(2) itself. Nothing: there is none, or there
+/// are several.
+std::optional<WaitSite> way_of_other_kinds(const ObjectFile& file, const CodeRange& function);
 
 }  // namespace rdam

@@ -1,10 +1,14 @@
 #include "wrappers/plan/function_planner.h"
 
 #include <fmt/ranges.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -376,6 +380,9 @@ bool is_join(const ObjectFile& file, const FunctionPlan& function) {
                         "pthread_clockjoin_np", "__pthread_clockjoin_ex"});
 }
 
+/// What is behind the name of the ways of robust and priority-inheriting mutexes.
+constexpr const char* kOtherKinds = " (robust or inheriting)";
+
 Parameter mutex_parameter() {
     return {.name = "mutex", .kind = ValueKind::pointer, .word = 0, .type = "pthread_mutex_t*"};
 }
@@ -403,12 +410,10 @@ void record_joined(FunctionPlan& wait) {
                         .type = "pid_t"}};
 }
 
-/// Where pthread_mutex_unlock wakes who waits: it has given the mutex back, at the same address, right before.
-std::vector<WaitSite> unlock_sites(const ObjectFile& file) {
+std::optional<CodeRange> mutex_unlock_in(const ObjectFile& file) {
     for (const std::uint32_t index : file.named("pthread_mutex_unlock"))
-        if (const auto extent = file.extent(file.symbols()[index].address))
-            return wait_sites_behind_jump(file, *extent);
-    return {};
+        if (const auto extent = file.extent(file.symbols()[index].address)) return extent;
+    return std::nullopt;
 }
 
 /// To wrap the call or jump at `site`, as a function that begins there.
@@ -469,16 +474,38 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
         if (is_mutex_lock(file, function) && reads_first_argument(file, site.target)) record_owner(wait);
         waits.push_back(std::move(wait));
     }
-    if (std::ranges::none_of(waits, [](const FunctionPlan& wait) { return wait.recording.owner != 0; }))
+    const auto unlock = mutex_unlock_in(file);
+    if (!unlock ||
+        std::ranges::none_of(waits, [](const FunctionPlan& wait) { return wait.recording.owner != 0; }))
         return waits;
-    for (const WaitSite& site : unlock_sites(file)) {
-        if (!fits(site)) continue;
-        FunctionPlan wake = plan_site(file, site);
-        name(wake, "pthread_mutex_unlock (waking)", "pthread_mutex_unlock (waking)");
+    const auto add_wake = [&](const WaitSite& site, const std::string& text) -> FunctionPlan& {
+        FunctionPlan& wake = waits.emplace_back(plan_site(file, site));
+        name(wake, text, text);
         wake.wakes = true;
         wake.recording = {.integer_registers = 1};
         wake.parameters = {mutex_parameter()};
-        waits.push_back(std::move(wake));
+        return wake;
+    };
+    // Where pthread_mutex_unlock wakes who waits: it has given the mutex back, at the same address, right before.
+    for (const WaitSite& site : wait_sites_behind_jump(file, *unlock))
+        if (fits(site)) add_wake(site, "pthread_mutex_unlock (waking)");
+    // Robust mutexes, and others that name their owner in the word that is waited for, are locked and unlocked by functions
+    // that enter the kernel themselves, so that there is no way into their waits alone. Every call of these is recorded, as
+    // far as the budget goes: a gate reads no flag that means anything where one function jumps to another.
+    const auto lock_site = way_of_other_kinds(file, body), unlock_site = way_of_other_kinds(file, *unlock);
+    const auto gets_mutex = [&](const WaitSite& site) {
+        return fits(site) && reads_member(file, site.target, offsetof(pthread_mutex_t, __data.__kind));
+    };
+    if (!lock_site || !unlock_site || !gets_mutex(*lock_site) || !gets_mutex(*unlock_site) ||
+        lock_site->address - function.address < function.prologue.original.size())
+        return waits;
+    FunctionPlan& lock = waits.emplace_back(plan_site(file, *lock_site));
+    name(lock, function.name + kOtherKinds, function.linkage_name + kOtherKinds);
+    record_owner(lock);
+    add_wake(*unlock_site, std::string{"pthread_mutex_unlock"} + kOtherKinds);
+    for (FunctionPlan& each : std::span{waits}.last(2)) {
+        each.takes_flags = false;
+        each.partner = true;
     }
     return waits;
 }

@@ -47,7 +47,9 @@ struct FunctionPlan {
     std::uint64_t wait_of = 0;  ///< link-time address of a function of the object: this is the way into its
                                 ///< wait (WaitSite), which nobody has listed; 0: it is a function
     bool wakes = false;         ///< `wait_of` a lock: not that, but where one that waits for it is woken up
-    bool partner = false;       ///< nobody has listed it: it ends waits of what is listed (CatalogueFunction)
+    bool partner =
+        false;  ///< nobody has listed it: it ends waits of what is listed (CatalogueFunction). With
+                ///< `wait_of`: it stands for calls that need not wait as well
     bool sampled = false;  ///< an entry that means it is marked, and none without a mark spells its name out
     std::vector<std::string> aliases;  ///< other names of the same entry
 };

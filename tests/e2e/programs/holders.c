@@ -8,6 +8,11 @@
 //   handover   what one thread has locked, another one unlocks; a third one waits
 //   recursive  a thread has the lock twice; another one waits
 //   robust     likewise, but for a robust lock that it has once
+//   inherits   … for a priority-inheriting lock
+//   twice      … for a robust lock that it has twice; twice_inherits: for a priority-inheriting one
+//   died       likewise, but each owner ends without giving it back; who comes next repairs it first
+//   unseen     a robust lock is taken by who waits for a condition, and by who tries; one waits, and another one hardly has it;
+//              unseen_inherits: a priority-inheriting one
 //   orders     two threads take two locks in two orders, the second one only if it is free; a third one takes one of them
 //   tried      a thread that has only tried has the read-write lock; one waits, and another one tries again and again
 //   timed      two wait for a certain time only, for a read-write lock and for a condition
@@ -17,6 +22,7 @@
 // It prints for how many milliseconds threads of one name waited for those of another name: as long as these had the lock that
 // the others waited for, or until they ended the wait; `-`: until their time was up.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -342,7 +348,7 @@ static bool give_for_another(void) {
     return !last;
 }
 
-// recursive, robust
+// recursive, robust, inherits, twice
 
 static bool keep_twice(void) {
     lock(&twice);
@@ -361,6 +367,16 @@ static bool look_twice(void) {
     return !over;
 }
 
+static bool keep_safe_twice(void) {
+    lock(&safe);
+    pthread_mutex_lock(&safe);
+    flush_cache();
+    pthread_mutex_unlock(&safe);
+    unlock(&safe);
+    rest(500);
+    return !over;
+}
+
 static bool keep_safe(void) {
     lock(&safe);
     flush_cache();
@@ -373,6 +389,86 @@ static bool look_safe(void) {
     lock(&safe);
     unlock(&safe);
     rest(50);
+    return !over;
+}
+
+// died
+
+static uint64_t mortal_since;
+enum { kMortal = 1 };  // the worker that lends its name to those that die
+
+/// By a worker, or in its place.
+static void lock_and_repair(size_t worker) {
+    const uint64_t begin = now();
+    if (pthread_mutex_lock(&safe) == EOWNERDEAD) {
+        note_of(kMortal, &holds, &safe, mortal_since);
+        note_of(worker, &waits, &safe, begin);
+        since[1] = now();
+        use_both();
+        pthread_mutex_consistent(&safe);
+    } else {
+        note_of(worker, &waits, &safe, begin);
+        since[1] = now();
+    }
+}
+
+static void* be_mortal(void* argument) {
+    pthread_setname_np(pthread_self(), "mortal");
+    lock_and_repair(kMortal);
+    mortal_since = since[1];
+    flush_cache();
+    return argument;
+}
+
+static bool be_parent_of_mortals(void) {
+    pthread_t mortal;
+    if (pthread_create(&mortal, NULL, be_mortal, NULL) != 0) abort();
+    pthread_join(mortal, NULL);
+    rest(500);
+    return !over;
+}
+
+static bool look_and_repair(void) {
+    lock_and_repair(self);
+    unlock(&safe);
+    rest(50);
+    return !over;
+}
+
+// unseen
+
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+
+static bool keep_when_told(void) {
+    lock(&safe);
+    while (!over) {
+        note(&holds, &safe, since[1]);
+        pthread_cond_wait(&told, &safe);
+        since[1] = now();
+        flush_cache();
+    }
+    unlock(&safe);
+    return false;
+}
+
+static bool tell_keeper(void) {
+    rest(3500);
+    if (!over) {
+        pthread_cond_signal(&told);
+        return true;
+    }
+    lock(&safe);
+    pthread_cond_signal(&told);
+    unlock(&safe);
+    return false;
+}
+
+static bool keep_if_free(void) {
+    if (try_lock(&safe)) {
+        use_both();
+        unlock(&safe);
+    }
+    rest(700);
     return !over;
 }
 
@@ -530,13 +626,23 @@ static void* work(void* argument) {
     return NULL;
 }
 
+/// Whether `what` ends like this.
+static bool ends_with(const char* what, const char* end) {
+    const size_t length = strlen(what), of_end = strlen(end);
+    return length >= of_end && strcmp(what + length - of_end, end) == 0;
+}
+
 static void set_up(const char* what) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&twice, &attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (strncmp(what, "twice", strlen("twice")) != 0)
+        pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL);
+    if (ends_with(what, "inherits"))
+        pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    else
+        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&safe, &attributes);
     sem_init(&jobs, 0, 0);
     sem_init(&taken, 0, 0);
@@ -592,6 +698,27 @@ int main(int count, char** arguments) {
           {.step = look, .name = "reader"}}},
         {"recursive", {{.step = keep_twice, .name = "keeper"}, {.step = look_twice, .name = "reader"}}},
         {"robust", {{.step = keep_safe, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
+        {"twice", {{.step = keep_safe_twice, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
+        {"inherits", {{.step = keep_safe, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
+        {"twice_inherits",
+         {{.step = keep_safe_twice, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
+        {"died",
+         {{.step = be_parent_of_mortals, .name = "parent"},
+          {.step = end_at_once, .name = "mortal"},
+          {.step = look_and_repair, .name = "reader"},
+          {.step = look_and_repair, .name = "looker"}}},
+        {"unseen",
+         {{.step = keep_when_told, .name = "keeper"},
+          {.step = tell_keeper, .name = "teller"},
+          {.step = keep_if_free, .name = "trier"},
+          {.step = look_safe, .name = "reader"},
+          {.step = look_safe, .name = "looker"}}},
+        {"unseen_inherits",
+         {{.step = keep_when_told, .name = "keeper"},
+          {.step = tell_keeper, .name = "teller"},
+          {.step = keep_if_free, .name = "trier"},
+          {.step = look_safe, .name = "reader"},
+          {.step = look_safe, .name = "looker"}}},
         {"orders",
          {{.step = take_outer_first, .name = "first"},
           {.step = take_inner_first, .name = "second"},

@@ -19,12 +19,16 @@ using rdam::FunctionPlan;
 using rdam::ObjectFile;
 using rdam::WaitSite;
 
-std::vector<WaitSite> sites_in(const ObjectFile& file, const std::string& name) {
+rdam::CodeRange range_of(const ObjectFile& file, const std::string& name) {
     const auto named = file.named(name);
     REQUIRE_FALSE(named.empty());
     const auto extent = file.extent(file.symbols()[named.front()].address);
     REQUIRE(extent);
-    return rdam::wait_sites(file, *extent);
+    return *extent;
+}
+
+std::vector<WaitSite> sites_in(const ObjectFile& file, const std::string& name) {
+    return rdam::wait_sites(file, range_of(file, name));
 }
 
 std::vector<WaitSite> sites_in(const std::string& name) {
@@ -75,6 +79,37 @@ TEST_CASE("what is no slow path is none") {
     }
 }
 
+TEST_CASE("a lock's way for objects of other kinds is the one jump to what sleeps before anything is tried") {
+    const auto file = ObjectFile::open(WAITS_FIXTURE);
+    REQUIRE(file);
+    for (const auto& [name, target] :
+         {std::pair{"leaves_before", "sleeps_by_copy"}, {"leaves_behind_jump", "sleeps"}}) {
+        INFO(name);
+        const auto site = rdam::way_of_other_kinds(*file, range_of(*file, name));
+        REQUIRE(site);
+        CHECK(site->target == range_of(*file, target).begin);
+        CHECK(!site->call);
+    }
+    // What has no way of its own for what it tries to get is no such lock.
+    for (const char* name : {"leaves_twice", "decides_before", "calls_behind", "jumps_behind", "sleeps"}) {
+        INFO(name);
+        CHECK(!rdam::way_of_other_kinds(*file, range_of(*file, name)));
+    }
+}
+
+TEST_CASE("what reads a member of its first argument's object gets that object") {
+    const auto file = ObjectFile::open(WAITS_FIXTURE);
+    REQUIRE(file);
+    const auto reads = [&](const char* name) {
+        return rdam::reads_member(*file, range_of(*file, name).begin, 16);
+    };
+    CHECK(reads("reads_member"));
+    CHECK(!reads("reads_other_member"));
+    CHECK(!reads("reads_of_another"));
+    CHECK(!reads("reads_perhaps"));
+    CHECK(!reads("sleeps"));
+}
+
 TEST_CASE("the C library's locks are planned with their waits, with and without its symbols") {
     const std::string library = library_of(reinterpret_cast<void*>(&pthread_mutex_lock));
     for (const char* name : {"pthread_mutex_lock", "pthread_rwlock_wrlock", "sem_wait"}) {
@@ -86,7 +121,7 @@ TEST_CASE("the C library's locks are planned with their waits, with and without 
         CHECK(std::ranges::count_if(functions, is_wait) >= 1);
         for (const FunctionPlan& wait : functions) {
             if (!is_wait(wait)) continue;
-            CHECK(wait.name == lock->name + " (waiting)");
+            CHECK(wait.name == lock->name + (wait.partner ? " (robust or inheriting)" : " (waiting)"));
             CHECK(wait.wait_of == lock->address);
             CHECK(wait.address >= lock->address + lock->prologue.original.size());
             CHECK(wait.address + wait.prologue.original.size() <= lock->address + lock->size);
@@ -100,10 +135,15 @@ TEST_CASE("the waits of mutexes record their owners, and who wakes a waiter give
     const auto functions = planned(library, "pthread_mutex_lock");
     const auto lock = std::ranges::find_if(functions, is_listed);
     REQUIRE(lock != functions.end());
-    int waits = 0, wakes = 0;
+    int waits = 0, wakes = 0, locks = 0, unlocks = 0;
     for (const FunctionPlan& each : functions) {
         if (each.wait_of == 0) continue;
-        ++(each.wakes ? wakes : waits);
+        // All calls for robust and priority-inheriting mutexes are recorded, but behind a gate.
+        CHECK(each.takes_flags == !each.partner);
+        if (each.partner)
+            ++(each.wakes ? unlocks : locks);
+        else
+            ++(each.wakes ? wakes : waits);
         CHECK(each.wait_of == lock->address);
         CHECK(each.recording.integer_registers == 1);
         CHECK((each.recording.owner == 1) == !each.wakes);
@@ -111,12 +151,15 @@ TEST_CASE("the waits of mutexes record their owners, and who wakes a waiter give
         REQUIRE(!each.parameters.empty());
         CHECK(each.parameters[0].name == "mutex");
         if (each.wakes)
-            CHECK(each.name == "pthread_mutex_unlock (waking)");
+            CHECK(each.name == (each.partner ? "pthread_mutex_unlock (robust or inheriting)"
+                                             : "pthread_mutex_unlock (waking)"));
         else
             CHECK(each.parameters.back().name == rdam::plan::kOwnerName);
     }
     CHECK(waits >= 1);
     CHECK(wakes >= 1);
+    CHECK(locks == 1);
+    CHECK(unlocks == 1);
     // These call more than what waits, with other arguments than the mutex; known where libc's debug symbols are.
     for (const char* name : {"__pthread_mutex_lock_full", "__pthread_mutex_clocklock_common"})
         for (const FunctionPlan& each : planned(library, name))
@@ -181,7 +224,7 @@ TEST_CASE("who ends waits is planned with who waits, unless it is listed or spin
         CHECK(plan.answers.size() == request.list.entries.size());
         std::vector<std::string> names;
         for (const FunctionPlan& each : plan.functions)
-            if (each.partner) names.push_back(each.name);
+            if (each.partner && each.wait_of == 0) names.push_back(each.name);
         std::ranges::sort(names);
         return names;
     };

@@ -88,6 +88,76 @@
 1:      {disp32} jmp sleeps
         finish sees_and_tries
 
+# --- other kinds
+        begin leaves_before             # as pthread_mutex_lock: for another kind of lock, and for a third one
+        test    %esi, %esi
+        jne     2f
+        test    %edx, %edx
+        jne     3f
+        lock cmpxchg %edx, (%rdi)
+        je      1f
+        call    sleeps
+1:      ret
+2:      {disp32} jmp sleeps_by_copy
+3:      {disp32} jmp sleeps_between     # it does not sleep itself
+        finish leaves_before
+
+        begin leaves_behind_jump        # as pthread_mutex_unlock
+        mov     $1, %esi
+        {disp32} jmp leaves_inside
+        finish leaves_behind_jump
+
+        local leaves_inside
+        test    %edx, %edx
+        jne     2f
+        xchg    %eax, (%rdi)
+        test    %eax, %eax
+        je      1f
+        call    sleeps
+1:      ret
+2:      {disp32} jmp sleeps
+        finish leaves_inside
+
+        begin leaves_twice              # it is not known which is which
+        test    %esi, %esi
+        jne     2f
+        test    %edx, %edx
+        jne     3f
+        lock cmpxchg %edx, (%rdi)
+        je      1f
+        call    sleeps
+1:      ret
+2:      {disp32} jmp sleeps_by_copy
+3:      {disp32} jmp sleeps
+        finish leaves_twice
+
+# --- what is read of an object
+        begin reads_member
+        push    %rbx
+        mov     %rdi, %rbx
+        mov     16(%rdi), %eax
+        pop     %rbx
+        ret
+        finish reads_member
+
+        begin reads_other_member
+        mov     8(%rdi), %eax
+        ret
+        finish reads_other_member
+
+        begin reads_of_another
+        mov     %esi, %edi
+        mov     16(%rdi), %eax
+        ret
+        finish reads_of_another
+
+        begin reads_perhaps
+        test    %esi, %esi
+        jne     1f
+        mov     16(%rdi), %eax
+1:      ret
+        finish reads_perhaps
+
 # --- none
         begin decides_before            # another kind of lock altogether
         test    %esi, %esi

@@ -74,7 +74,7 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
 std::string partners_text(const Plan& plan, const Configuration& configuration) {
     std::vector<std::string> names;
     for (const FunctionPlan& function : plan.functions)
-        if (function.partner) names.push_back(printable(function.name));
+        if (function.partner && function.wait_of == 0) names.push_back(printable(function.name));
     if (names.empty() || !configuration.verbose) return {};
     return fmt::format("rdam: also wrapped, to know for whom threads wait: {}\n", fmt::join(names, ", "));
 }
