@@ -38,6 +38,8 @@ PLANTED = {
 }
 # Of what is not known for whom, or not all of it.
 UNKNOWN = {("handover", ("reader", "taker")), ("giving_up", ("patient", "keeper"))}
+# Once a thread locks robust mutexes too often, none of them is recorded.
+UNKNOWN |= {("often", ("reader", "keeper"))}
 # Who takes a mutex by a call that is not recorded is known from when another one begins to wait.
 UNKNOWN |= {(what, (waiter, "keeper")) for what in ("unseen", "unseen_inherits") for waiter in ("reader", "looker")}
 TOLERANCE = 0.05  # of the waiter's life
@@ -105,6 +107,14 @@ class Holders(Case):
                 wanted = [("reader", "keeper", "twice" if what == "recursive" else "safe", "flush_cache")]
                 truth = self.record(what, f"flush_cache,~{MUTEX}", RDAM_MAX_OVERHEAD="5%")
                 self.check(what, wanted, truth)
+
+    def test_often(self):
+        """What is recorded of robust mutexes is within the budget, and nothing is said of what is not recorded."""
+        truth = self.record("often", f"flush_cache,{MUTEX}", RDAM_MAX_OVERHEAD="1%")
+        self.check("often", [], truth)
+        text = self.rdam("analyze", "trace.bin").stdout.decode()
+        self.assertRegex(text, r"Called too often to be recorded[^.]*: .*pthread_mutex_lock \(robust or inheriting\)")
+        self.assertLess(self.analyze()["trace"]["events"], 1_000_000)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 //   died       likewise, but each owner ends without giving it back; who comes next repairs it first
 //   unseen     a robust lock is taken by who waits for a condition, and by who tries; one waits, and another one hardly has it;
 //              unseen_inherits: a priority-inheriting one
+//   often      as robust, and a third thread has a robust lock of its own as often as it can
 //   orders     two threads take two locks in two orders, the second one only if it is free; a third one takes one of them
 //   tried      a thread that has only tried has the read-write lock; one waits, and another one tries again and again
 //   timed      two wait for a certain time only, for a read-write lock and for a condition
@@ -117,7 +118,7 @@ static void print_truth(size_t count) {
 
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t twice, safe;
+static pthread_mutex_t twice, safe, own;
 static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 static _Thread_local uint64_t since[2];  // when it took `inner`, and the other one
 
@@ -348,7 +349,7 @@ static bool give_for_another(void) {
     return !last;
 }
 
-// recursive, robust, inherits, twice
+// recursive, robust, inherits, twice, often
 
 static bool keep_twice(void) {
     lock(&twice);
@@ -389,6 +390,14 @@ static bool look_safe(void) {
     lock(&safe);
     unlock(&safe);
     rest(50);
+    return !over;
+}
+
+static bool have_own(void) {
+    for (int i = 0; i < 1000; ++i) {
+        pthread_mutex_lock(&own);
+        pthread_mutex_unlock(&own);
+    }
     return !over;
 }
 
@@ -644,6 +653,7 @@ static void set_up(const char* what) {
     else
         pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&safe, &attributes);
+    pthread_mutex_init(&own, &attributes);
     sem_init(&jobs, 0, 0);
     sem_init(&taken, 0, 0);
     sem_init(&given, 0, 0);
@@ -699,6 +709,10 @@ int main(int count, char** arguments) {
         {"recursive", {{.step = keep_twice, .name = "keeper"}, {.step = look_twice, .name = "reader"}}},
         {"robust", {{.step = keep_safe, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
         {"twice", {{.step = keep_safe_twice, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
+        {"often",
+         {{.step = keep_safe, .name = "keeper"},
+          {.step = look_safe, .name = "reader"},
+          {.step = have_own, .name = "hot"}}},
         {"inherits", {{.step = keep_safe, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
         {"twice_inherits",
          {{.step = keep_safe_twice, .name = "keeper"}, {.step = look_safe, .name = "reader"}}},
