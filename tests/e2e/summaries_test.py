@@ -149,7 +149,8 @@ class Summaries(Case):
         for _ in range(3):
             for path in self.kept():
                 path.unlink()
-            running = [subprocess.Popen([RDAM, "analyze", "--json", "trace.bin"], cwd=self.folder, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+            command = [RDAM, "analyze", "--json", "trace.bin"]
+            running = [subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) for _ in range(4)]
             self.assertEqual([each.communicate()[0] for each in running], [wanted] * 4)
             self.assertEqual([path.name for path in self.kept()], ["trace.bin.summary"])
 

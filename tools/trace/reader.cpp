@@ -437,9 +437,9 @@ std::optional<TraceIdentity> TraceReader::identity() const {
           footer, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
     static_assert(std::has_unique_object_representations_v<decltype(all)>);
     return TraceIdentity{.path = state_->path,
-                        .hash = format::hash(&all, sizeof all),
-                        .mode = status.st_mode,
-                        .owner = status.st_uid};
+                         .hash = format::hash(&all, sizeof all),
+                         .mode = status.st_mode,
+                         .owner = status.st_uid};
 }
 
 const TraceInfo& TraceReader::info() const {
