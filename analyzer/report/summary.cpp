@@ -79,8 +79,8 @@ struct Head {
     std::array<std::uint8_t, 8> magic = {0xf5, 'r', 'd', 'a', 'm', 'S', 'm', '1'};
     std::uint64_t subject = 0;   ///< the trace and the build of rdam
     std::uint64_t settings = 0;  ///< times_key()
-    std::uint64_t size = 0;      ///< of the summary, and its checksum
-    std::uint64_t checksum = 0;
+    std::uint64_t size = 0;      ///< of the summary
+    std::uint64_t checksum = 0;  ///< of both
 
     bool is_of_same(const Head& other) const { return magic == other.magic && subject == other.subject; }
 };
@@ -88,6 +88,11 @@ static_assert(std::has_unique_object_representations_v<Head>);
 
 std::uint64_t hash_of(std::span<const std::uint8_t> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint64_t checksum_of(Head head, std::span<const std::uint8_t> summary) {
+    head.checksum = 0;
+    return XXH3_64bits_withSeed(summary.data(), summary.size(), XXH3_64bits(&head, sizeof head));
 }
 
 /// The beginning of the head of a summary with these settings. Nothing: none can be kept.
@@ -175,7 +180,7 @@ bool write_beside(const trace::TraceIdentity& trace, const Bytes& bytes) {
            file->put_in_place((trace.mode | S_IRUSR | S_IWUSR) & kOthersMayRead);
 }
 
-/// use(head, summary) for each summary of a file, whatever that is.
+/// use(head, summary) for each sound summary of a file, whatever that is.
 template <class Use>
 void for_each_summary(std::span<const std::uint8_t> file, const Use& use) {
     Head head;
@@ -183,7 +188,7 @@ void for_each_summary(std::span<const std::uint8_t> file, const Use& use) {
         std::memcpy(&head, file.data(), sizeof head);
         file = file.subspan(sizeof head);
         if (head.magic != Head{}.magic || head.size > file.size()) return;
-        use(head, file.first(head.size));
+        if (head.checksum == checksum_of(head, file.first(head.size))) use(head, file.first(head.size));
         file = file.subspan(head.size);
     }
 }
@@ -260,8 +265,7 @@ std::optional<ThreadList> kept_summary(const trace::TraceReader& reader, const R
     try {
         const auto look_in = [&](const Bytes& file) {
             for_each_summary(file, [&](const Head& each, std::span<const std::uint8_t> summary) {
-                if (!found && head->is_of_same(each) && each.settings == head->settings &&
-                    each.checksum == hash_of(summary))
+                if (!found && head->is_of_same(each) && each.settings == head->settings)
                     found = threads_of(summary, reader.info(), settings, jobs);
             });
         };
@@ -285,7 +289,7 @@ void keep_summary(const trace::TraceReader& reader, const ResolvedSettings& sett
         const auto summary = summary_of(threads, jobs);
         if (!summary) return;
         head->size = summary->size();
-        head->checksum = hash_of(*summary);
+        head->checksum = checksum_of(*head, *summary);
         if (write_beside(*trace, with_others(*head, *summary, read_beside(*trace)))) return;
         const Store store{*trace, *head};
         store.save(with_others(*head, *summary, store.load()));

@@ -46,17 +46,15 @@ class Summaries(Case):
         self.assertEqual(self.kept(), [])
         self.assertEqual(self.said(), read[()])
         self.assertEqual([path.name for path in self.kept()], ["trace.bin.summary"])
-        # With paths and times of calls, which the others have no use for.
-        self.succeeded(self.rdam("report", "-o", "first.html", trace))
+        # With paths and times of calls, which the others have no use for. A page shows events around the largest losses.
+        for page in ("first.html", "kept.html"):
+            self.succeeded(self.rdam("report", "-o", page, trace))
+        self.assertEqual(len({(self.folder / f"{name}.html").read_text() for name in ("read", "first", "kept")}), 1)
         self.hide_damage(trace)
         self.assertTrue(self.reads_events("--no-cache"))
         for view in VIEWS:
             self.assertEqual(self.said(*view), read[tuple(view)], view)
         self.assertEqual(self.succeeded(self.rdam("explain", trace)).stdout, explained)
-        self.succeeded(self.rdam("report", "-o", "kept.html", trace))
-        pages = [(self.folder / f"{name}.html").read_text() for name in ("read", "first", "kept")]
-        self.assertEqual(pages[1], pages[0])
-        self.assertEqual(len(pages[2]), len(pages[0]))
 
     def test_other_settings_that_need_the_events_read_them(self):
         trace = self.record()

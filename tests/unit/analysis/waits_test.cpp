@@ -139,9 +139,12 @@ struct Around {
     static constexpr std::uint64_t kWork = 100, kWait = 500'000;
     /// `elsewhere`: so many calls of `b` in each thread, spread over the run, are not made by `a`; they wait, too.
     /// `rest`: so much longer takes a call of `a` now and then, for no known reason.
+    /// One call in `every` waits for `wait`. `lock_windows`: so many windows of `b` at most.
     struct Options {
         std::uint64_t elsewhere = 0, rest = 0;
         int threads = 1;
+        std::uint64_t wait = kWait, every = 2000;
+        std::size_t lock_windows = SIZE_MAX;
     };
     Options options;
     Recording recording{3};
@@ -153,9 +156,10 @@ struct Around {
         sample_lock(info, kBegin);
         info.functions[kB].window_group = kB;
         info.switches.state = trace::SwitchInfo::State::recorded;
+        std::size_t of_lock = 0;
         for (std::uint64_t at = kBegin; at < kBegin + kLife; at += 1'000'000) {
             info.windows.push_back({at, at + 20'000, kA});
-            info.windows.push_back({at + 500'000, at + 520'000, kB});
+            if (++of_lock <= options.lock_windows) info.windows.push_back({at + 500'000, at + 520'000, kB});
         }
         std::mt19937_64 random{seed};
         for (int i = 0; i < options.threads; ++i)
@@ -191,11 +195,11 @@ struct Around {
         for (std::uint64_t at = kBegin; at < end;) {
             if (others < options.elsewhere && random() % 1000 == 0) {
                 ++others;
-                at = lock(thread, at, 0x409000, kWait) + kGap;
+                at = lock(thread, at, 0x409000, options.wait) + kGap;
                 continue;
             }
             ++calls;
-            const std::uint64_t wait = random() % 2000 == 0 ? kWait : 0;
+            const std::uint64_t wait = random() % options.every == 0 ? options.wait : 0;
             const std::uint64_t more = options.rest > 0 && random() % 4000 == 0 ? options.rest : 0;
             const bool seen = is_open(at, kA);
             if (seen) thread.enter(at, kA);
@@ -326,6 +330,18 @@ TEST_CASE("what a function takes a lock for waits as long as the lock does", "[w
         CHECK(unknown.rdam_low <= program.truth);
     }
     CHECK(worst_without > 0.1);
+}
+
+TEST_CASE("whose a lock's waits are is as sure as calls of it were seen", "[waits]") {
+    const auto width = [](std::size_t lock_windows) {
+        const Around program{1, {.wait = 2000, .every = 3, .lock_windows = lock_windows}};
+        const score::FunctionRow row = test::row(report_on(program.recording), "a");
+        CHECK(row.rdam_low <= program.truth);
+        CHECK(program.truth <= row.rdam_high);
+        CHECK(row.rdam == Approx(program.truth).margin(0.02));
+        return row.rdam_high - row.rdam_low;
+    };
+    CHECK(width(10) > 1.3 * width(SIZE_MAX));
 }
 
 TEST_CASE("a score is no less than what is known of all calls, however little windows know of the rest",
