@@ -170,6 +170,24 @@ class Page(Case):
         window.wait_for("return document.querySelector('#processes') !== null;")
         self.assert_quiet(window)
 
+    def test_what_the_threads_of_processes_did_and_waited_for(self):
+        run = f"{PROGRAMS}/holders convoy 400; {PROGRAMS}/holders convoy 400"
+        self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "sort_table,pthread_mutex_lock", "--", "sh", "-c", run))
+        traces = sorted(path.name for path in self.folder.glob("run.*.bin"))
+        if self.analyze(traces[0])["trace"]["switches"]["state"] != "recorded":
+            self.skipTest("no context switches can be had here")
+        window = self.browse(self.page(*traces))
+        heads = window.texts("#processes thead th")
+        first = heads.index("running")
+        self.assertEqual(heads[first:first + 3], ["running", "waiting", "preempted"])
+        for row in range(2):
+            cells = window.texts(f"#processes tbody tr:nth-child({row + 1}) td")[first:first + 3]
+            shares = [float(text.lstrip("< ").removesuffix(" %")) for text in cells]
+            self.assertAlmostEqual(sum(shares), 100, delta=1, msg=str(cells))
+        facts = window.js("return [...document.querySelectorAll('dt')].filter((term) => term.textContent === 'Waiting').map("
+                          "(term) => term.nextElementSibling.textContent);")
+        self.assertRegex(facts[0], r"^in \d+ .*holders.*, for .* % of (its life|their lives), ")
+
     def test_a_function(self):
         window = self.browse(self.report("orders", "500", functions="serve,parse,store"))
         window.keys("table.ranking td.name a", "\n")

@@ -13,6 +13,7 @@
 #include "analyzer/output/html/heat.h"
 #include "analyzer/output/html/page_words.h"
 #include "analyzer/output/json_parts.h"
+#include "analyzer/output/lives.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/report/ranking.h"
@@ -84,6 +85,10 @@ Json process_json(const PageProcesses& processes, std::size_t process, const Pro
              {"lost", nanoseconds(loss.lost_ns)}};
     if (loss.highest != nullptr)
         out.update({{"highest", page_name(loss.highest->shown)}, {"rdam", finite(loss.rdam)}});
+    if (const auto states = states_of(report))
+        out.update({{"running", finite(states->running)},
+                    {"waiting", finite(states->waiting)},
+                    {"preempted", finite(states->preempted)}});
     const auto page = std::ranges::find(processes.with_page, process);
     if (page != processes.with_page.end()) out["run"] = page - processes.with_page.begin();
     if (processes.all.overall.short_lived[process]) out["short"] = true;
@@ -180,6 +185,11 @@ std::vector<Fact> facts(const PageProcesses& processes) {
         {"Events", grouped(events)},
         {"Calls", grouped(calls)},
         {"Recorded with", page_name(trace::recorded_with(processes.all.reports.front().process))}};
+    for (const SharedWait& wait : processes.all.findings.waits())
+        all.push_back({"Waiting", page_text(fmt::format("in {}, {}", process_name(processes, wait.process),
+                                                        wait.line))});
+    if (const std::string summary = processes.all.findings.waits_summary(); !summary.empty())
+        all.push_back({"Waiting", page_text(summary)});
     add_settings(of_all(pointers_to(processes.all.reports)), all);
     return all;
 }

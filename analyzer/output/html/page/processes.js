@@ -74,11 +74,14 @@ function processesSection(all) {
     {title: 'lost', n: true, value: (row) => row.lost, cell: (row) => timeText(row.lost)},
     {title: 'highest score', n: true, value: (row) => row.rdam, cell: (row) => (row.rdam === undefined ? '-' : fixed(row.rdam, 3))},
     {title: 'of', value: (row) => row.highest || '', cell: (row) => row.highest || '-'},
+    ...['running', 'waiting', 'preempted'].filter((state) => all.processes.some((row) => row[state] !== undefined)).map((state) => (
+      {title: state, n: true, value: (row) => row[state], cell: (row) => (row[state] === undefined ? '-' : percentText(row[state]))}
+    )),
     {title: 'trace', value: (row) => row.trace, cell: (row) => row.trace},
   ];
   const pages = all.processes.filter((row) => row.run !== undefined).length;
   return h('section', {id: 'processes'}, h('h2', {text: 'Processes'}),
-    h('p', {text: `The processes that lost most come first; ${pages === 1 ? 'the first has a page of its own' : `${pages} have pages of their own`}. rdam report of a single trace makes the page of any other. Lost: lost time without functions that wait by design. A short-lived process does not set the score.`}),
+    h('p', {text: `The processes that lost most come first; ${pages === 1 ? 'the first has a page of its own' : `${pages} have pages of their own`}. rdam report of a single trace makes the page of any other. Lost: lost time without functions that wait by design. Running, waiting, preempted: what the threads of a process together did with their lives. A short-lived process does not set the score.`}),
     sortedTable(columns, all.processes, 'Processes'),
     leftOutText(all.processes_left_out, 'processes'));
 }
