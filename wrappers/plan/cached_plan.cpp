@@ -220,7 +220,7 @@ bool is_sound(const Plan& plan, std::size_t objects) {
 std::vector<std::uint8_t> encode(const PlanRecord& record) {
     ByteWriter writer;
     Head head;
-    writer(head.magic, head.checksum);
+    writer.raw(&head, sizeof head);
     PlanRecord copy = record;
     fields(writer, copy);
     std::vector<std::uint8_t> bytes = writer.take();
@@ -232,7 +232,7 @@ std::vector<std::uint8_t> encode(const PlanRecord& record) {
 std::optional<PlanRecord> decode(std::span<const std::uint8_t> bytes) {
     Head head;
     ByteReader reader{bytes};
-    reader(head.magic, head.checksum);
+    reader.raw(&head, sizeof head);
     if (!reader.good() || head.magic != kMagic) return std::nullopt;
     const auto payload = bytes.subspan(sizeof head);
     if (XXH3_64bits(payload.data(), payload.size()) != head.checksum) return std::nullopt;
