@@ -158,6 +158,7 @@ class Regrouping {
     void copy_samples() {
         out_->windows = from_.windows.renumbered(groups_);
         out_->owned_waits = from_.owned_waits;
+        out_->mutex_changes = from_.mutex_changes;
         out_->off_in_timeline = from_.off_in_timeline;
         for (const samples::CallSample& sample : from_.samples)
             out_->samples.push_back(sample.renumbered(groups_));

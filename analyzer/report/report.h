@@ -490,7 +490,7 @@ struct Report {
     /// `windows`. Nothing: these calls are in the timelines' calls.
     std::optional<samples::Windows> wait_windows = {};
     samples::Windows owned_windows =
-        {};  ///< in which ThreadTimeline::waits are kept: those of more than `windows`, if any
+        {};  ///< in which ThreadTimeline::waits have all locks and unlocks of OwnedWait::all
     const std::vector<TimedCall>& calls_about_waits(std::size_t thread) const {
         return wait_windows ? timeline[thread].wait_calls : timeline[thread].calls;
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/windowed_part.h"
@@ -115,13 +116,17 @@ void add_timelines(const RowContext& context, Report& report) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const auto& thread = context.threads[t];
         report.owned_windows.limit =
-            std::min(report.owned_windows.limit, thread->owned_waits.windows().limit);
+            std::min({report.owned_windows.limit, thread->owned_waits.windows().limit,
+                      thread->mutex_changes.windows().limit});
         ThreadTimeline& timeline = report.timeline.emplace_back();
         timeline.begin = context.spans[t].begin;
         timeline.end = std::max(context.spans[t].begin, context.spans[t].end);
         add_calls(*thread, thread->windows.all().calls(), timeline.calls);
         if (report.wait_windows) add_calls(*thread, thread->windows.of_waits().calls(), timeline.wait_calls);
-        timeline.waits.assign(thread->owned_waits.calls().begin(), thread->owned_waits.calls().end());
+        // In the order in which they ended, as each by itself.
+        std::ranges::merge(thread->owned_waits.calls(), thread->mutex_changes.calls(),
+                           std::back_inserter(timeline.waits), {}, &samples::OwnedWait::end,
+                           &samples::OwnedWait::end);
         timeline.off.assign(thread->off_in_timeline.calls().begin(), thread->off_in_timeline.calls().end());
     }
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <span>
@@ -33,7 +34,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 /// No summary is larger, packed and unpacked.
 constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
-constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{256} << 20;
 /// Of one trace, with so many different settings: those of `rdam analyze`, of its screen and of `rdam report`.
 constexpr std::size_t kMostKept = 3;
 
@@ -139,10 +140,24 @@ std::string path_of(const trace::TraceIdentity& trace) {
     return trace.path + ".summary";
 }
 
-/// Nobody else could have written it but who could have written the trace.
+constexpr mode_t kOfOthers = S_IRWXG | S_IRWXO;
+
+/// Nobody else could have written it but who could have written the trace, and nobody can read it who cannot read the trace.
 bool may_be_believed(const struct stat& status, const trace::TraceIdentity& trace) {
     const bool ours = status.st_uid == geteuid() || status.st_uid == 0 || status.st_uid == trace.owner;
-    return S_ISREG(status.st_mode) && ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    const mode_t allowed = trace.mode & (status.st_gid == trace.group ? kOfOthers : S_IRWXO);
+    return S_ISREG(status.st_mode) && ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+           (status.st_mode & kOfOthers & ~allowed) == 0;
+}
+
+/// Whether a summary may be put there: there is nothing, or a summary. What else has the name is somebody's.
+bool is_our_place(const std::string& path) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return errno == ENOENT;
+    if (!S_ISREG(status.st_mode)) return false;
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)};
+    std::array<std::uint8_t, sizeof Head::magic> magic{};
+    return file.get() >= 0 && read_all(file.get(), magic.data(), magic.size()) && magic == Head{}.magic;
 }
 
 /// The summaries of a trace in the cache folder, where there are others'.
@@ -173,11 +188,13 @@ Bytes read_beside(const trace::TraceIdentity& trace) {
 }
 
 bool write_beside(const trace::TraceIdentity& trace, const Bytes& bytes) {
+    if (!is_our_place(path_of(trace))) return false;
     const Interruption interruption;  // leaves no half of a file
-    auto file = FileBeside::create(path_of(trace));
-    constexpr mode_t kOthersMayRead = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+    auto file = FileBeside::create_here(path_of(trace));
+    // A new file has the group of its folder or of the user, which may not be the trace's.
+    const mode_t others = trace.mode & S_IROTH, group = others != 0 ? trace.mode & S_IRGRP : 0;
     return file && file->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) &&
-           file->put_in_place((trace.mode | S_IRUSR | S_IWUSR) & kOthersMayRead);
+           file->put_in_place(S_IRUSR | S_IWUSR | group | others);
 }
 
 /// use(head, summary) for each sound summary of a file, whatever that is.
@@ -219,7 +236,7 @@ bool all_there(const ThreadList& threads) {
 std::optional<ThreadList> threads_of(std::span<const std::uint8_t> summary, const trace::TraceInfo& info,
                                      const ResolvedSettings& settings, unsigned jobs) {
     std::vector<Part> parts;
-    ByteReader archive{summary};
+    ByteReader archive{summary, info.threads.size() * sizeof(Part)};
     archive(parts);
     if (!archive.good() || !archive.at_end() || parts.size() != info.threads.size()) return std::nullopt;
     std::uint64_t unpacked = 0;

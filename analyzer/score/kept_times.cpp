@@ -140,8 +140,8 @@ void archive_times(Archive& archive, ThreadTimes& times) {
     archive(times.counts, times.per_function, times.sequences, times.callers, times.groups, times.given_up,
             times.untimed_callers, times.stack_samples, times.sampling, times.sampling_windows,
             times.windowed, times.waits, times.off_in_windows, times.known_inside, times.calls_made,
-            times.waits_since, times.windows, times.owned_waits, times.off_in_timeline, times.off_cpu,
-            times.events, times.too_long);
+            times.waits_since, times.windows, times.owned_waits, times.mutex_changes, times.off_in_timeline,
+            times.off_cpu, times.events, times.too_long);
     for (samples::CallSample& sample : times.samples)
         archive(sample);
     if (times.paths) times.paths->fields(archive, times.groups.size());
@@ -155,7 +155,8 @@ class Check {
         : times_(times), info_(info), settings_(settings), functions_(info.functions.size()) {}
 
     bool passed() const {
-        return sizes_agree() && groups_agree() && windows_agree() && sums_agree() && samples_agree();
+        return sizes_agree() && groups_agree() && places_agree() && windows_agree() && sums_agree() &&
+               samples_agree();
     }
 
   private:
@@ -204,24 +205,73 @@ class Check {
         for (sequences::GroupId id = 0; id < times_.groups.size(); ++id) {
             const GroupTimes& group = times_.groups[id];
             const std::uint32_t function = times_.sequences.shape(times_.sequences.group(id).shape).function;
-            if (!known(group)) return false;
+            if (!known(group) || !has_keys(times_.sequences.group(id), function) ||
+                !group.keeps_all_self_times(settings_.all_self_times()))
+                return false;
             const WindowedTimes* const windowed = group.windowed();
-            if (windowed != nullptr && !(known(windowed->before) && within(windowed->clusters, function)))
+            if (windowed != nullptr &&
+                !(is_windowed(function) && known(windowed->before) && within(windowed->clusters, function)))
                 return false;
         }
         return true;
     }
 
+    bool is_windowed(std::uint32_t function) const {
+        return function < settings_.windowed.size() && settings_.windowed[function];
+    }
+
+    /// Deep keys are the shape's.
+    bool has_keys(const sequences::Group& group, std::uint32_t function) const {
+        const std::size_t keys = group.keys + times_.sequences.shape(group.shape).keys;
+        if (!settings_.candidates.empty()) return group.keys == settings_.candidates[function].size();
+        return keys <= settings_.keys[function].size();
+    }
+
+    bool is_of(sequences::GroupId group, std::uint32_t function) const {
+        return group < times_.groups.size() &&
+               times_.sequences.shape(times_.sequences.group(group).shape).function == function;
+    }
+
+    /// Only functions that are sampled in windows have calls that stand for more.
+    bool places_agree() const {
+        const auto of_windowed = [&](std::uint32_t group) {
+            return group < times_.groups.size() &&
+                   is_windowed(times_.sequences.shape(times_.sequences.group(group).shape).function);
+        };
+        const auto path_agrees = [&](const Path& path) {
+            return !path.in_window || path.function == UINT32_MAX || is_windowed(path.function);
+        };
+        if (times_.paths) {
+            const std::vector<Path>& paths = times_.paths->paths();
+            const auto call_agrees = [&](const PathCalls& calls) {
+                return is_of(calls.group, paths[calls.path].function) || calls.path <= PathTally::kElsewhere;
+            };
+            if (!std::ranges::all_of(paths, path_agrees) ||
+                !std::ranges::all_of(times_.paths->calls().all(), call_agrees))
+                return false;
+        }
+        return !times_.course ||
+               (std::ranges::all_of(times_.course->calls().all(),
+                                    [&](const CourseCalls& calls) {
+                                        return calls.bin < times_.course->bins().count() ||
+                                               of_windowed(calls.group);
+                                    }) &&
+                std::ranges::all_of(times_.course->rest().all(), [&](const CourseCalls& calls) {
+                    return calls.group < functions_ ||
+                           is_windowed(static_cast<std::uint32_t>(calls.group - functions_));
+                }));
+    }
+
     bool windows_agree() const {
         const auto in_range = [&](const samples::WindowSample& sample) {
             return std::ranges::all_of(sample.calls(), [&](const samples::WindowCall& call) {
-                return call.function < functions_ && call.group < times_.groups.size();
+                return call.function < functions_ && is_of(call.group, call.function);
             });
         };
+        const auto is_known = [&](const samples::OwnedWait& wait) { return wait.function < functions_; };
         return in_range(times_.windows.all()) && in_range(times_.windows.of_waits()) &&
-               std::ranges::all_of(times_.owned_waits.calls(), [&](const samples::OwnedWait& wait) {
-                   return wait.function < functions_;
-               });
+               std::ranges::all_of(times_.owned_waits.calls(), is_known) &&
+               std::ranges::all_of(times_.mutex_changes.calls(), is_known);
     }
 
     template <class Map, class Sound>
@@ -262,12 +312,15 @@ class Check {
     }
 
     bool samples_agree() const {
-        return std::ranges::all_of(times_.samples, [&](const samples::CallSample& sample) {
-            return std::ranges::all_of(
-                       sample.taken(),
-                       [&](const samples::SampledCall& call) { return call.group < times_.groups.size(); }) &&
-                   std::ranges::all_of(sample.repeated(), [&](std::uint32_t f) { return f < functions_; });
-        });
+        for (std::uint32_t f = 0; f < times_.samples.size(); ++f) {
+            const samples::CallSample& sample = times_.samples[f];
+            if (!std::ranges::all_of(
+                    sample.taken(), [&](const samples::SampledCall& call) { return is_of(call.group, f); }) ||
+                !std::ranges::all_of(sample.repeated(),
+                                     [&](std::uint32_t each) { return each < functions_; }))
+                return false;
+        }
+        return true;
     }
 
     const ThreadTimes& times_;
@@ -301,7 +354,10 @@ std::vector<std::uint8_t> kept_times(const ThreadTimes& times) {
 
 std::unique_ptr<ThreadTimes> times_from(std::span<const std::uint8_t> bytes, const trace::TraceInfo& info,
                                         const ResolvedSettings& settings, trace::TickRange life) {
-    ByteReader archive{bytes};
+    // Most structures take a few times as much memory as bytes; those of each function and group some more.
+    constexpr std::size_t kTimes = 16;
+    constexpr std::size_t kOfFunction = 256;
+    ByteReader archive{bytes, kTimes * bytes.size() + kOfFunction * info.functions.size()};
     trace::TickRange course;
     archive(course.begin, course.end);
     auto times = empty_times(info, settings);

@@ -19,7 +19,8 @@ std::size_t max_sampled(const ResolvedSettings& settings, const trace::FunctionI
 std::unique_ptr<ThreadTimes> empty_times(const trace::TraceInfo& info, const ResolvedSettings& settings) {
     auto times = std::make_unique<ThreadTimes>(info.functions.size());
     times->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
-    times->owned_waits = samples::WaitSample{settings.max_in_windows, settings.window_shift};
+    times->owned_waits = times->mutex_changes =
+        samples::WaitSample{settings.max_in_windows, settings.window_shift};
     if (settings.max_sampled > 0) {
         for (const trace::FunctionInfo& function : info.functions)
             times->samples.emplace_back(max_sampled(settings, function), function.enter_words,
@@ -318,8 +319,12 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
                       .joins = words->joins,
                       .all = words->all};
     else
-        out_->owned_waits.offer(
-            {.begin = enter.tsc, .end = enter.tsc, .mutex = mutex, .given_back = true, .all = words->all});
+        (words->all ? out_->mutex_changes : out_->owned_waits)
+            .offer({.begin = enter.tsc,
+                    .end = enter.tsc,
+                    .mutex = mutex,
+                    .given_back = true,
+                    .all = words->all});
 }
 
 WaitSum ThreadAnalysis::measured(const calls::Call& call) const {
@@ -360,9 +365,9 @@ void ThreadAnalysis::waited(const calls::Call& wait) {
     if (open_wait_.begin == wait.begin && function == open_wait_.function && function != trace::kNoFunction &&
         !settings_.ignored[function]) {
         open_wait_.end = wait.last->tsc;
-        out_->owned_waits.offer(open_wait_);
-        // It took what nobody had.
-        if (open_wait_.all && open_wait_.owner == 0) return;
+        const bool nobody_had_it = open_wait_.all && open_wait_.owner == 0;
+        (nobody_had_it ? out_->mutex_changes : out_->owned_waits).offer(open_wait_);
+        if (nobody_had_it) return;
     }
     if (function == trace::kNoFunction || !is_windowed(function) || settings_.ignored[function]) return;
     const bool seen = !open_.empty() && open_.back().function == function;

@@ -66,6 +66,11 @@ double SelfTimes::gap() const {
     return static_cast<double>(own.second() == Least::kNone ? own.min() : own.second() - own.min());
 }
 
+bool GroupTimes::keeps_all_self_times(bool all) const {
+    return keeps_all_self_ == all && (!own_self_ || (own_self_->all != nullptr) == all) &&
+           (windowed() == nullptr || windowed()->before.keeps_all_self_times(all));
+}
+
 const Distribution* GroupTimes::inner() const {
     return rare_ ? rare_->inner.get() : nullptr;
 }

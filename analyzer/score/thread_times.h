@@ -229,6 +229,8 @@ class alignas(64) GroupTimes {
         if (const CallerEntry only = only_caller(); only.calls > 0) use(only);
     }
     bool has_callers() const { return !callers_.empty(); }  ///< several
+    /// Whether what keep_all_self_times() is about is there, and in all of its parts, or in none.
+    bool keeps_all_self_times(bool all) const;
 
   private:
     struct OwnSelf;
@@ -386,6 +388,7 @@ struct ThreadTimes {
     std::vector<samples::CallSample> samples;
     samples::CallWindows windows;
     samples::WaitSample owned_waits{0, 0};
+    samples::WaitSample mutex_changes{0, 0};  ///< of OwnedWait::all: those that waited for nobody
     samples::OffSample off_in_timeline{0, 0};  ///< ResolvedSettings::off_in_timeline
     std::unique_ptr<PathTally> paths;          ///< null: not asked for
     std::unique_ptr<CourseTally> course;       ///< null: not asked for

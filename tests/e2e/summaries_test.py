@@ -59,7 +59,9 @@ class Summaries(Case):
     def test_other_settings_that_need_the_events_read_them(self):
         trace = self.record()
         self.said()
-        wanted = {options: self.said("--no-cache", *options) for options in (("--fold-loops",), ("--baseline", "p5"), ("--since", "1ms"))}
+        others = (("--fold-loops",), ("--deep-keys",), ("--ignore", "constant_work"), ("--split-by-context", "constant_work"),
+                  ("--no-key", "constant_work:value"), ("--baseline", "p5"), ("--since", "1ms"))
+        wanted = {options: self.said("--no-cache", *options) for options in others}
         for options, text in wanted.items():
             self.assertEqual(self.said(*options), text, options)
             self.assertEqual(self.said(*options), text, options)
@@ -109,6 +111,39 @@ class Summaries(Case):
         self.assertTrue(self.reads_events())  # anybody may have written it
         summary.chmod(0o600)
         self.assertFalse(self.reads_events())
+
+    def test_what_else_has_its_name_stays_as_it_is(self):
+        self.record()
+        somebodys, place = self.folder / "somebodys", self.folder / "trace.bin.summary"
+        somebodys.write_text("notes")
+        for make in (lambda: place.symlink_to(somebodys), lambda: place.symlink_to(self.folder / "nowhere"), lambda: place.write_text("notes")):
+            make()
+            self.said(env={"RDAM_CACHE": str(self.folder / "cache")})
+            self.assertEqual((somebodys.read_text(), (self.folder / "nowhere").exists()), ("notes", False))
+            if not place.is_symlink():
+                self.assertEqual(place.read_text(), "notes")
+            place.unlink()
+
+    def test_who_cannot_read_the_trace_cannot_read_its_summary(self):
+        trace = self.record()
+        for mode, most in ((0o644, 0o644), (0o640, 0o600), (0o600, 0o600)):
+            trace.chmod(mode)
+            self.said()
+            self.assertEqual(self.kept()[0].stat().st_mode & 0o777, most)
+            self.hide_damage(trace)
+            self.assertFalse(self.reads_events())
+            self.record()
+
+    def test_it_is_beside_the_trace_itself_not_beside_a_link_to_it(self):
+        trace = self.record()
+        (self.folder / "there").mkdir()
+        (self.folder / "there/link").symlink_to(trace)
+        self.said(trace="there/link")
+        with open(trace, "rb") as given:
+            self.said(trace="/dev/stdin", stdin=given)
+        self.assertEqual([path.name for path in self.kept()], ["trace.bin.summary"])
+        self.assertEqual([path.name for path in (self.folder / "there").iterdir()], ["link"])
+        self.assertFalse(pathlib.Path("/dev/stdin.summary").exists())
 
     def test_where_none_can_be_beside_the_trace_it_is_in_the_cache(self):
         trace = self.record()

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "analyzer/calls/call_stream.h"
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
+#include "analyzer/report/regroup.h"
 #include "analyzer/report/score_trace.h"
 #include "analyzer/report/scores.h"
 #include "analyzer/score/kept_times.h"
@@ -46,11 +48,14 @@ trace::TraceInfo make_info() {
     return info;
 }
 
-score::ResolvedSettings make_settings(const trace::TraceInfo& info) {
-    auto settings = score::resolve(info, {.given = {.keys = {"a:"}}, .paths = true, .course = true});
-    if (!settings) settings = score::resolve(info, {.paths = true, .course = true});
+/// Those of a page; with a percentile as the baseline; and those of the screen, which keeps all that could be keys.
+score::ResolvedSettings make_settings(const trace::TraceInfo& info, unsigned which) {
+    score::Settings wanted{.paths = true, .course = true};
+    if (which == 1) wanted.baseline = {.kind = score::Baseline::Kind::percentile, .fraction = 0.25};
+    auto settings = score::resolve(info, wanted);
     require(settings.has_value());
-    return score::with_samples(info, std::move(*settings));
+    auto all = score::with_samples(info, std::move(*settings));
+    return which == 2 ? score::with_candidates(info, std::move(all)) : all;
 }
 
 std::unique_ptr<score::ThreadTimes> make_times(const trace::TraceInfo& info,
@@ -94,8 +99,14 @@ std::unique_ptr<score::ThreadTimes> make_times(const trace::TraceInfo& info,
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     static const trace::TraceInfo info = make_info();
-    static const score::ResolvedSettings settings = make_settings(info);
-    static const std::vector<std::uint8_t> sound = score::kept_times(*make_times(info, settings));
+    static const score::ResolvedSettings all_settings[] = {make_settings(info, 0), make_settings(info, 1),
+                                                           make_settings(info, 2)};
+    static const std::vector<std::uint8_t> all_sound[] = {
+        score::kept_times(*make_times(info, all_settings[0])),
+        score::kept_times(*make_times(info, all_settings[1])),
+        score::kept_times(*make_times(info, all_settings[2]))};
+    const score::ResolvedSettings& settings = all_settings[data[0] / 2 % 3];
+    const std::vector<std::uint8_t>& sound = all_sound[data[0] / 2 % 3];
     std::span<const std::uint8_t> rest{data + 1, size - 1};
     std::vector<std::uint8_t> bytes{rest.begin(), rest.end()};
     const bool changes = data[0] % 2 == 0;
@@ -108,9 +119,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     threads.push_back(score::times_from(bytes, info, settings, calls::life_in(info.threads[0], {})));
     require(threads.front() != nullptr || !changes || size > 1);
     if (threads.front() == nullptr) return 0;
-    const score::Report report = score::make_report({info, {}}, settings, threads, 100);
+    const hints::Analysis analysis =
+        hints::explain(info, score::make_report({info, {}}, settings, threads, 100));
     output::TraceSymbols symbols{info};
-    require(!output::to_text({report}, symbols, {.threads = true, .sequences = true}).empty());
-    require(!output::to_json({report}, symbols, {}).empty());
+    require(!output::to_text(analysis, symbols, {.threads = true, .sequences = true}).empty());
+    require(!output::to_json(analysis, symbols, {}).empty());
+    score::AnalyzedTrace trace;
+    trace.info = info;
+    trace.threads = std::move(threads);
+    const auto wanted = score::resolve(info, {});
+    if (wanted && score::can_regroup(trace, settings, *wanted))
+        require(score::regroup(trace, settings, *wanted).size() == 1);
     return 0;
 }

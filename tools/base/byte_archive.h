@@ -142,7 +142,10 @@ class ByteReader {
   public:
     static constexpr bool kReads = true;
 
-    explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_{bytes} {}
+    /// `most`: the items of all vectors, maps and pointers take so many bytes of memory at most, without what they refer to;
+    /// those of numbers and texts, which take what they have in the file, apart.
+    explicit ByteReader(std::span<const std::uint8_t> bytes, std::size_t most = SIZE_MAX)
+        : bytes_{bytes}, memory_left_{most} {}
 
     template <class... T>
     void operator()(T&... values) {
@@ -230,7 +233,7 @@ class ByteReader {
                 items.push_back(item);
             }
         } else {
-            for (std::uint64_t i = 0; i < count && good_; ++i)
+            for (std::uint64_t i = 0; i < count && takes(sizeof(T)); ++i)
                 get(items.emplace_back());
         }
     }
@@ -253,8 +256,10 @@ class ByteReader {
         // A structure of ours holds others a few levels deep.
         constexpr unsigned kMaxDepth = 16;
         expect(++depth_ < kMaxDepth);
-        item = std::make_unique<T>();
-        if (good_) get(*item);
+        if (takes(sizeof(T))) {
+            item = std::make_unique<T>();
+            get(*item);
+        }
         --depth_;
     }
     template <ArchivedMap T>
@@ -263,7 +268,7 @@ class ByteReader {
         std::uint64_t count = 0;
         get(count);
         if (!has(count)) return;
-        for (std::uint64_t i = 0; i < count && good_; ++i) {
+        for (std::uint64_t i = 0; i < count && takes(sizeof(typename T::value_type)); ++i) {
             typename T::key_type key = {};
             get(key);
             const auto [place, added] = map.try_emplace(key);
@@ -280,6 +285,11 @@ class ByteReader {
         constexpr double kLargest = 1e100;
         return std::abs(value) < kLargest;  // no NaN is
     }
+    bool takes(std::size_t memory) {
+        expect(memory <= memory_left_);
+        if (good_) memory_left_ -= memory;
+        return good_;
+    }
     bool has(std::uint64_t size) {
         good_ = good_ && size <= bytes_.size();
         return good_;
@@ -287,6 +297,7 @@ class ByteReader {
 
     std::span<const std::uint8_t> bytes_;
     bool good_ = true;
+    std::size_t memory_left_;
     unsigned depth_ = 0;
 };
 

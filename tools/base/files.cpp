@@ -179,7 +179,10 @@ tl::unexpected<Error> what_the_system_says() {
 Result<FileBeside> FileBeside::create(const std::string& path) {
     std::error_code error;
     const auto canonical = std::filesystem::weakly_canonical(path, error);
-    std::string place = error ? path : canonical.string();
+    return create_here(error ? path : canonical.string());
+}
+
+Result<FileBeside> FileBeside::create_here(std::string place) {
     std::string beside = place + ".XXXXXX";
     Descriptor file(::mkostemp(beside.data(), O_CLOEXEC));
     if (file.get() < 0) return what_the_system_says();

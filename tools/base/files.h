@@ -86,6 +86,8 @@ class FileBeside {
   public:
     /// Beside `path` or, if that is a link, the place to which it leads: it stays a link.
     static Result<FileBeside> create(const std::string& path);
+    /// Beside `path` itself, whatever it is: a link is replaced.
+    static Result<FileBeside> create_here(std::string path);
     /// A file that has not been put in place is gone.
     ~FileBeside();
     FileBeside(FileBeside&& other) noexcept;

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <new>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -436,10 +438,14 @@ std::optional<TraceIdentity> TraceReader::identity() const {
     } all{file.record_at<format::FileHeader>(0), file.record_at<format::ChunkHeader>(footer.index_offset),
           footer, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
     static_assert(std::has_unique_object_representations_v<decltype(all)>);
-    return TraceIdentity{.path = state_->path,
+    std::error_code none;
+    const auto path = std::filesystem::canonical(state_->path, none);
+    if (none) return std::nullopt;
+    return TraceIdentity{.path = path.string(),
                          .hash = format::hash(&all, sizeof all),
                          .mode = status.st_mode,
-                         .owner = status.st_uid};
+                         .owner = status.st_uid,
+                         .group = status.st_gid};
 }
 
 const TraceInfo& TraceReader::info() const {

@@ -37,10 +37,10 @@ struct TimePart {
 /// What tells the file of a trace from any other that has been, or will be, under its name: by its header, the
 /// checksum of its index, its size and when it was written.
 struct TraceIdentity {
-    std::string path;
+    std::string path;        ///< of the file itself, not of a link to it
     std::uint64_t hash = 0;  ///< of all this but the path
     std::uint32_t mode = 0;  ///< who may read it (stat)
-    std::uint32_t owner = 0;
+    std::uint32_t owner = 0, group = 0;
 };
 
 /// How the events of a thread are read.
