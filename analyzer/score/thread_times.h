@@ -388,7 +388,7 @@ struct ThreadTimes {
     std::vector<samples::CallSample> samples;
     samples::CallWindows windows;
     samples::WaitSample owned_waits{0, 0};
-    samples::WaitSample mutex_changes{0, 0};  ///< of OwnedWait::all: those that waited for nobody
+    samples::WaitSample mutex_changes{0, 0};   ///< of OwnedWait::all: those that waited for nobody
     samples::OffSample off_in_timeline{0, 0};  ///< ResolvedSettings::off_in_timeline
     std::unique_ptr<PathTally> paths;          ///< null: not asked for
     std::unique_ptr<CourseTally> course;       ///< null: not asked for
