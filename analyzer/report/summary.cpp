@@ -150,11 +150,11 @@ bool may_be_believed(const struct stat& status, const trace::TraceIdentity& trac
            (status.st_mode & kOfOthers & ~allowed) == 0;
 }
 
-/// Whether a summary may be put there: there is nothing, or a summary. What else has the name is somebody's.
+/// Whether a summary may be put there: there is nothing, an empty file or a summary. What else has the name is somebody's.
 bool is_our_place(const std::string& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) return errno == ENOENT;
-    if (!S_ISREG(status.st_mode)) return false;
+    if (!S_ISREG(status.st_mode) || status.st_size == 0) return S_ISREG(status.st_mode);
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)};
     std::array<std::uint8_t, sizeof Head::magic> magic{};
     return file.get() >= 0 && read_all(file.get(), magic.data(), magic.size()) && magic == Head{}.magic;
