@@ -169,7 +169,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x374e414c504d4144;  // "DAMPLAN7"
+constexpr std::uint64_t kMagic = 0x384e414c504d4144;  // "DAMPLAN8"
 
 struct Head {
     std::uint64_t magic = kMagic;
