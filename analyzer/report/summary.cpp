@@ -145,7 +145,8 @@ constexpr mode_t kOfOthers = S_IRWXG | S_IRWXO;
 /// Nobody else could have written it but who could have written the trace, and nobody can read it who cannot read the trace.
 bool may_be_believed(const struct stat& status, const trace::TraceIdentity& trace) {
     const bool ours = status.st_uid == geteuid() || status.st_uid == 0 || status.st_uid == trace.owner;
-    const mode_t allowed = trace.mode & (status.st_gid == trace.group ? kOfOthers : S_IRWXO);
+    mode_t allowed = trace.mode & (status.st_gid == trace.group ? kOfOthers : S_IRWXO);
+    if ((allowed & S_IROTH) != 0) allowed |= S_IRGRP;
     return S_ISREG(status.st_mode) && ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
            (status.st_mode & kOfOthers & ~allowed) == 0;
 }

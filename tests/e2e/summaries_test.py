@@ -134,6 +134,9 @@ class Summaries(Case):
             self.assertEqual(self.kept()[0].stat().st_mode & 0o777, most)
             self.hide_damage(trace)
             self.assertFalse(self.reads_events())
+            if mode == 0o644 and os.geteuid() == 0:
+                os.chown(self.kept()[0], 0, 12345)  # a group that is not the trace's can read what all can
+                self.assertFalse(self.reads_events())
             self.record()
 
     def test_it_is_beside_the_trace_itself_not_beside_a_link_to_it(self):
