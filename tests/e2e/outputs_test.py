@@ -151,8 +151,8 @@ class AtTheSameTime(Outputs):
         os.kill(program, signal.SIGTERM)
         text = long.communicate()[1].decode()
         self.assertIn("rdam: trace.bin: busy", text)
-        self.assertGreater(self.counts()["constant_work"], 1000)
         self.assertEqual(self.files(), sorted(["trace.bin", other]))
+        self.assertGreater(self.counts()["constant_work"], 1000)
 
     def is_busy_child(self, process: pathlib.Path, parent: int) -> bool:
         try:
