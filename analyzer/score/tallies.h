@@ -217,7 +217,7 @@ class PathTally {
     void fields(Archive& archive, std::size_t groups) {
         archive(paths_, left_out_, approximate_);
         calls_.fields(archive, groups);
-        if constexpr (Archive::kReads) archive.expect(is_sound());
+        if constexpr (Archive::kReads) archive.expect(archive.good() && is_sound());
     }
 
   private:

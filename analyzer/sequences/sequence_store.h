@@ -228,7 +228,7 @@ class SequenceStore : private Unmovable {
     template <class Archive>
     void fields(Archive& archive) {
         archive(shapes_, groups_, runs_, keys_);
-        if constexpr (Archive::kReads) archive.expect(is_sound());
+        if constexpr (Archive::kReads) archive.expect(archive.good() && is_sound());
     }
 
   private:

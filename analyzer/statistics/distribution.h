@@ -158,7 +158,7 @@ class Distribution {
     template <class Archive>
     void fields(Archive& archive) {
         archive(count_, sum_, least_, max_, form_, first_bucket_, values_);
-        if constexpr (Archive::kReads) archive.expect(is_sound());
+        if constexpr (Archive::kReads) archive.expect(archive.good() && is_sound());
     }
     /// No value will be added for some time: queries take less time from now on.
     void seal();

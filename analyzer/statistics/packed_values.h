@@ -30,10 +30,13 @@ class PackedValues {
     template <class Archive>
     void fields(Archive& archive) {
         std::uint16_t size = size_;
-        archive(width_, size);
+        std::uint8_t width = width_;
+        archive(width, size);
         if constexpr (Archive::kReads) {
-            archive.expect(width_ >= 1 && width_ <= 3);
-            if (!archive.good() || size == 0) return;
+            archive.expect(width >= 1 && width <= 3);
+            if (!archive.good()) return;
+            width_ = width;
+            if (size == 0) return;
             reset(bytes(), size);
             resize(size);
         }
