@@ -7,6 +7,16 @@
 
 namespace rdam::hints {
 
+namespace {
+
+/// Those of parts one behind the other, or of one thread, are in order already.
+template <class Change>
+void sort_by_time(std::vector<Change>& changes) {
+    if (!std::ranges::is_sorted(changes, {}, &Change::time)) std::ranges::sort(changes, {}, &Change::time);
+}
+
+}  // namespace
+
 Intervals united(Intervals intervals) {
     std::ranges::sort(intervals, {}, &Interval::begin);
     Intervals all;
@@ -32,8 +42,7 @@ Steps::Steps(std::span<const Part> parts) {
         changes.push_back({part.time.begin, part.value});
         changes.push_back({part.time.end, -part.value});
     }
-    // Parts one behind the other are in order already.
-    if (!std::ranges::is_sorted(changes, {}, &Change::time)) std::ranges::sort(changes, {}, &Change::time);
+    sort_by_time(changes);
     moments_.reserve(changes.size());
     double value = 0;
     for (const Change& change : changes) {
@@ -119,9 +128,7 @@ class Crowd {
 
     /// Returns which thread was alone at which time. May be called once.
     Steps any() {
-        // One thread inside the function has them in order.
-        if (!std::ranges::is_sorted(changes_, {}, &Change::time))
-            std::ranges::sort(changes_, {}, &Change::time);
+        sort_by_time(changes_);
         Intervals any;
         std::size_t count = 0;
         std::uint64_t numbers = 0;  // Σ over threads inside: the number of a thread that is alone

@@ -52,7 +52,7 @@ void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow) 
     const Steps& loss = loss_of_[thread] = Steps{slow};
     const Steps expected{spread({life}, life.ticks())};
     const Steps besides = calls_otherwise ? Steps{spread(own, own_ticks)} : Steps{};
-    const auto add = [&](std::uint32_t function, const Steps& times, double sign) {
+    const auto add_times = [&](std::uint32_t function, const Steps& times, double sign) {
         Overlap& with = with_[function];
         const double expectation = product(expected, times);
         with.lost += sign * product(loss, times);
@@ -60,9 +60,9 @@ void Overlaps::add(std::size_t thread, const Intervals& own, const Parts& slow) 
         with.beside += sign * (calls_otherwise ? product(besides, times) : expectation);
     };
     for (const auto& [other, any] : activities_.of_any())
-        add(other, any, 1);
+        add_times(other, any, 1);
     for (const Activities::Inside& inside : activities_.threads()[thread])
-        add(inside.function, inside.alone, -1);
+        add_times(inside.function, inside.alone, -1);
 }
 
 Overlaps::ByThread Overlaps::while_inside(std::uint32_t function) const {

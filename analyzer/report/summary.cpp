@@ -1,9 +1,7 @@
 #include "analyzer/report/summary.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -16,7 +14,6 @@
 #include <new>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/calls/call_stream.h"
@@ -25,6 +22,7 @@
 #include "tools/base/files.h"
 #include "tools/base/in_parallel.h"
 #include "tools/base/interruption.h"
+#include "wrappers/object/elf_image.h"
 #include "wrappers/plan/plan_store.h"
 
 namespace rdam::score {
@@ -38,41 +36,13 @@ constexpr std::uint64_t kMostUnpacked = std::uint64_t{256} << 20;
 /// Of one trace, with so many different settings: those of `rdam analyze`, of its screen and of `rdam report`.
 constexpr std::size_t kMostKept = 3;
 
-/// Of these notes (elf(5)), the build ID; empty: there is none.
-std::string_view build_id_in(std::string_view notes, std::size_t alignment) {
-    const auto padded = [&](std::size_t size) {
-        const std::size_t to = std::max<std::size_t>(alignment, 4);
-        return (size + to - 1) / to * to;
-    };
-    ElfW(Nhdr) note;
-    while (notes.size() >= sizeof note) {
-        std::memcpy(&note, notes.data(), sizeof note);
-        const std::size_t content = padded(sizeof note + note.n_namesz);
-        const std::size_t size = padded(content + note.n_descsz);
-        if (size > notes.size()) return {};
-        if (note.n_type == NT_GNU_BUILD_ID &&
-            notes.substr(sizeof note, note.n_namesz) == std::string_view{ELF_NOTE_GNU, sizeof ELF_NOTE_GNU})
-            return notes.substr(content, note.n_descsz);
-        notes.remove_prefix(size);
-    }
-    return {};
-}
-
-/// Of the program that runs; empty: it has none.
-std::string build_id() {
-    std::string id;
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* to) {
-            for (const ElfW(Phdr) & part : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
-                if (part.p_type != PT_NOTE) continue;
-                const auto* const notes = reinterpret_cast<const char*>(object->dlpi_addr + part.p_vaddr);
-                const auto found = build_id_in({notes, part.p_memsz}, part.p_align);
-                if (!found.empty()) static_cast<std::string*>(to)->assign(found);
-            }
-            return 1;  // the program comes first
-        },
-        &id);
-    return id;
+/// Of the program that runs; empty: it has none, or cannot be read.
+const std::string& build_id() {
+    static const std::string kId = [] {
+        const auto program = ElfImage::open("/proc/self/exe");
+        return program ? read_build_id(*program) : std::string{};
+    }();
+    return kId;
 }
 
 /// What stands before each summary in a file.

@@ -179,16 +179,17 @@ class Check {
 
     bool known(const CallerTable& table) const {
         bool all = true;
-        table.for_each([&](const CallerEntry& entry) { all = all && entry.caller < times_.callers.size(); });
+        table.for_each([&](const CallerEntry& entry) { all = all && is_known(entry); });
         return all;
     }
 
     bool known(const GroupTimes& group) const {
         bool all = true;
-        group.for_each_caller(
-            [&](const CallerEntry& entry) { all = all && entry.caller < times_.callers.size(); });
+        group.for_each_caller([&](const CallerEntry& entry) { all = all && is_known(entry); });
         return all;
     }
+
+    bool is_known(const CallerEntry& entry) const { return entry.caller < times_.callers.size(); }
 
     /// Of a function that is sampled in windows.
     bool within(const ClusterSums& sums, std::uint32_t function) const {
