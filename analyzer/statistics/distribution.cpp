@@ -244,7 +244,9 @@ void Distribution::for_each(const Use& use) const {
 double Distribution::lost_from(std::uint64_t sum, std::uint64_t count, double base) {
     // Exact for an integer base. With others, a loss no larger than rounding errors is 0.
     constexpr double kRounding = 1e-13;
+    constexpr double kBeyondAll = 0x1p64;
     const double whole = std::floor(base);
+    if (whole >= kBeyondAll) return 0;
     const std::uint64_t least = saturating_product(count, static_cast<std::uint64_t>(whole));
     if (sum < least) return 0;
     const double lost = static_cast<double>(sum - least) - (base - whole) * static_cast<double>(count);

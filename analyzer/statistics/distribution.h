@@ -99,9 +99,17 @@ class Least {
     template <class Archive>
     void fields(Archive& archive) {
         archive(min_, next_, min_count_, next_count_, count_);
+        if constexpr (Archive::kReads) archive.expect(is_sound());
     }
 
   private:
+    /// Of what comes from a file: the members agree.
+    bool is_sound() const {
+        if (min_count_ == 0) return min_ == kNone && next_ == kNone && next_count_ == 0 && count_ == 0;
+        if (next_count_ == 0 ? next_ != kNone : next_ <= min_) return false;
+        return min_count_ <= count_ && next_count_ <= count_ - min_count_;
+    }
+
     std::uint64_t min_ = kNone;
     std::uint64_t next_ = kNone;  ///< the least that is not min_
     std::uint64_t min_count_ = 0;
