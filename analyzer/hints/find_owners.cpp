@@ -98,11 +98,11 @@ class WaitSums {
     std::string of_notifier(const std::string& who, const std::string& meanwhile, double known,
                             double woken) const {
         const std::string what = times_.object_text(loss_.variable_at);
-        const bool posts = times_.kind() == "semaphore";
-        const char* const done = posts ? "posted" : "signalled";
+        const char* const done = times_.kind() == "semaphore" ? "posted" : "signalled";
         // Who waits for a condition variable takes its mutex again.
-        const char* const rest = posts ? "the thread has not come to run yet"
-                                       : "the thread waits for the mutex or has not come to run yet";
+        const bool goes_on = times_.kind() == "semaphore" || times_.kind() == "futex";
+        const char* const rest = goes_on ? "the thread has not come to run yet"
+                                         : "the thread waits for the mutex or has not come to run yet";
         if (woken > known)
             return fmt::format("{} has been {}, and {}{}", what, done, rest,
                                known >= kWorthSaying ? fmt::format("; for {:.0f} % {} has not {} it yet{}",

@@ -11,6 +11,7 @@
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/owners.h"
 #include "analyzer/report/ranking.h"
+#include "analyzer/sequences/futex_calls.h"
 #include "analyzer/sequences/sequence_names.h"
 #include "tools/base/units.h"
 
@@ -247,8 +248,11 @@ class FindingSearch {
 
     /// The value of a key at which nearly all is lost: a lock, a file. Amounts of work are none.
     void add_object(const Row& row, Finding& finding) const {
-        for (const trace::ParameterInfo& parameter : info_.functions[row.function].parameters) {
+        const trace::FunctionInfo& function = info_.functions[row.function];
+        const bool futexes = sequences::may_use_futexes(function);
+        for (const trace::ParameterInfo& parameter : function.parameters) {
             if (!parameter.key || parameter.by_size || parameter.word >= row.sample.words_per_call) continue;
+            if (futexes && parameter.word != sequences::kFutexWord) continue;
             struct Sums {
                 double lost = 0, calls = 0;
             };

@@ -29,6 +29,7 @@ std::string_view kind_of(const CatalogueFunction& function) {
         {"sem", "semaphore"},        {"barrier", "barrier"},        {"lck", "critical section"},
         {"pptr", "critical section"}};
     if (function.barrier) return "barrier";
+    if (function.futex) return "futex";
     if (function.keys.empty()) return "critical section";
     const auto* const kind =
         std::ranges::find(kKinds, function.keys.front(), [](const auto& each) { return each.first; });
@@ -107,6 +108,7 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
         role.other_fails = known->other_fails;
         role.wakes_all = known->wakes_all;
         role.counts = known->counts;
+        role.futex = known->futex && !pairing.ruled;
     }
     return role;
 }
@@ -116,6 +118,20 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
 bool is_complete(const trace::FunctionInfo& function) {
     return function.windowed_since == 0 && !function.sampled && function.switched_off == 0 &&
            function.most_rate == 0;
+}
+
+std::optional<Role> Role::in(const score::TimedCall& call) const {
+    using sequences::FutexCall;
+    if (!futex) return *this;
+    if (call.futex == FutexCall::none) return std::nullopt;
+    Role role = *this;
+    role.waits = call.futex == FutexCall::wait;
+    role.wakes_all = call.futex == FutexCall::wake_all;
+    role.unclear = call.futex == FutexCall::other;
+    // It returns 0 for a wait that was ended, and how many it has woken.
+    role.other_fails = role.waits;
+    role.zero_fails = !role.waits && !role.unclear;
+    return role;
 }
 
 std::map<std::uint32_t, std::size_t> threads_by_tid(const score::Report& report) {

@@ -43,7 +43,7 @@ std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::Na
 /// Every call of the function is in the trace.
 bool is_complete(const trace::FunctionInfo& function);
 
-/// What is known of a function in a pairing, once for all of its calls.
+/// What is known of a function in a pairing.
 struct Role {
     std::uint32_t number = 0;  ///< of the pairing
     bool waits = false;        ///< else it is a partner
@@ -51,6 +51,11 @@ struct Role {
     bool addressed = false;    ///< it works on an object with an address, whether that is a key or not
     bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
     bool zero_fails = false, other_fails = false;            ///< likewise
+    bool futex = false;                                      ///< likewise: in() says the rest
+    bool unclear = false;  ///< the call leaves it open whose waits others end
+
+    /// The role of this call: that of a call about a futex is what it does to it. Nothing: it has none.
+    std::optional<Role> in(const score::TimedCall& call) const;
 
     /// It is known that the call has not taken anything, or that nobody has ended its wait.
     bool failed(const score::TimedCall& call) const {
@@ -80,7 +85,8 @@ void each_call(const trace::TraceInfo& info, const std::vector<Pairing>& all, co
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const score::TimedCall& call : report.calls_about_waits(t)) {
             const auto role = roles.find(call.function);
-            if (role != roles.end() && call.begin < call.end) each(role->second, call, t);
+            if (role == roles.end() || call.begin >= call.end) continue;
+            if (const std::optional<Role> own = role->second.in(call)) each(*own, call, t);
         }
     }
 }

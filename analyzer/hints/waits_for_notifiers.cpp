@@ -1,4 +1,4 @@
-// Who ends the waits for a condition variable or a semaphore.
+// Who ends the waits for a condition variable, a semaphore or a futex.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -27,6 +27,7 @@ struct Notifying {
     std::vector<Wait> waits;
     std::vector<Wait> timed_out;  ///< for nobody that is known: none of the signals is theirs
     std::vector<Signal> signals;
+    bool unclear = false;  ///< who waited for another object may wait for this one, or the other way round
 };
 
 /// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
@@ -102,7 +103,8 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
             (role.failed(call) ? of_object.timed_out : of_object.waits)
                 .push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
         }
-        if (!role.waits && all[role.number].complete && address)
+        if (role.unclear) objects[object].unclear = true;
+        if (!role.waits && !role.failed(call) && all[role.number].complete && address)
             objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
     });
     return objects;
@@ -118,7 +120,7 @@ void add_notifiers(const trace::TraceInfo& info, const score::Report& report, co
         for (const Notified& each : notified(all)) {
             const Interval& wait = each.wait->time;
             // Another may have ended it in a time that is not kept.
-            if (!each.by || !time.keeps({each.by->time, wait.end})) {
+            if (!each.by || all.unclear || !time.keeps({each.by->time, wait.end})) {
                 add(*each.wait, wait, Held::kNotKnown);
             } else {
                 add(*each.wait, {wait.begin, each.by->time}, each.by->thread);

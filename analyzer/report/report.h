@@ -24,6 +24,7 @@
 
 #include "analyzer/calls/matcher.h"
 #include "analyzer/score/call_sample.h"
+#include "analyzer/sequences/futex_calls.h"
 #include "analyzer/settings/settings.h"
 #include "tools/trace/event.h"
 #include "tools/trace/reader.h"
@@ -237,11 +238,11 @@ struct SlowCall {
 struct TimedCall {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::uint64_t begin = 0, end = 0;
-    std::uint64_t key =
-        0;  ///< the value of the only key of its sequence: a barrier's address; 0: it has none,
-            ///< or several
+    /// The value of the only key of its sequence: a barrier's address; or a futex. 0: it has none, or several.
+    std::uint64_t key = 0;
     std::uint64_t duration = 0;  ///< net, as calls::Call
     samples::Returned returned = samples::Returned::not_known;
+    sequences::FutexCall futex = sequences::FutexCall::none;  ///< otherwise `key` is a futex
 };
 struct ThreadTimeline {
     std::uint64_t begin = 0, end = 0;  ///< of the part of the thread's life that was analyzed

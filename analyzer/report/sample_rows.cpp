@@ -56,18 +56,33 @@ std::optional<samples::Windows> wait_windows(const RowContext& context, const sa
     return windows;
 }
 
-std::uint64_t only_key(const ThreadTimes& thread, sequences::GroupId group) {
-    if (group >= thread.sequences.groups()) return 0;
-    const auto keys = thread.sequences.keys(thread.sequences.group(group));
-    return keys.size() == 1 ? keys.front() : 0;
+/// The object that the call is about, and what it does to it, if that is a futex.
+void set_object(const ThreadTimes& thread, sequences::GroupId group,
+                const std::vector<sequences::KeyWord>& keys, TimedCall& call) {
+    if (group >= thread.sequences.groups()) return;
+    const auto values = thread.sequences.keys(thread.sequences.group(group));
+    if (values.size() == 1) call.key = values.front();
+    if (values.size() != keys.size()) return;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!keys[i].of_futex) continue;
+        if (keys[i].word == sequences::kFutexWord)
+            call.key = values[i];
+        else if (values[i] <= static_cast<std::uint64_t>(sequences::FutexCall::wake_all))
+            call.futex = static_cast<sequences::FutexCall>(values[i]);
+    }
 }
 
-void add_calls(const ThreadTimes& thread, std::span<const samples::WindowCall> calls,
-               std::vector<TimedCall>& to) {
+void add_calls(const RowContext& context, const ThreadTimes& thread,
+               std::span<const samples::WindowCall> calls, std::vector<TimedCall>& to) {
     to.reserve(calls.size());
-    for (const samples::WindowCall& call : calls)
-        to.push_back({call.function, call.begin, call.end, only_key(thread, call.group), call.duration,
-                      call.returned});
+    for (const samples::WindowCall& call : calls) {
+        to.push_back({.function = call.function,
+                      .begin = call.begin,
+                      .end = call.end,
+                      .duration = call.duration,
+                      .returned = call.returned});
+        set_object(thread, call.group, context.settings.keys[call.function], to.back());
+    }
 }
 
 void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,
@@ -121,8 +136,9 @@ void add_timelines(const RowContext& context, Report& report) {
         ThreadTimeline& timeline = report.timeline.emplace_back();
         timeline.begin = context.spans[t].begin;
         timeline.end = std::max(context.spans[t].begin, context.spans[t].end);
-        add_calls(*thread, thread->windows.all().calls(), timeline.calls);
-        if (report.wait_windows) add_calls(*thread, thread->windows.of_waits().calls(), timeline.wait_calls);
+        add_calls(context, *thread, thread->windows.all().calls(), timeline.calls);
+        if (report.wait_windows)
+            add_calls(context, *thread, thread->windows.of_waits().calls(), timeline.wait_calls);
         // In the order in which they ended, as each by itself.
         std::ranges::merge(thread->owned_waits.calls(), thread->mutex_changes.calls(),
                            std::back_inserter(timeline.waits), {}, &samples::OwnedWait::end,

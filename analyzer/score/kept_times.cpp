@@ -60,7 +60,7 @@ namespace sequences {
 
 template <class Archive>
 void fields(Archive& archive, KeyWord& key) {
-    archive(key.word, key.parameter, key.mask, key.by_size, key.kind, key.size, key.is_distance,
+    archive(key.word, key.parameter, key.mask, key.by_size, key.kind, key.size, key.is_distance, key.of_futex,
             key.result_word);
 }
 

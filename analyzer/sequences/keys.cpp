@@ -8,6 +8,7 @@
 #include <optional>
 #include <variant>
 
+#include "analyzer/sequences/futex_calls.h"
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
 #include "tools/base/similar_names.h"
@@ -107,7 +108,9 @@ KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
             .mask = mask_of(info),
             .by_size = info.by_size,
             .kind = info.kind,
-            .size = info.size};
+            .size = info.size,
+            .of_futex =
+                (info.word == kFutexWord || info.word == kFutexOperationWord) && may_use_futexes(function)};
 }
 
 /// A pointer into what was given says how far the function went. Without that, and with a result that no
@@ -214,6 +217,12 @@ class Choice {
 };
 
 }  // namespace
+
+std::uint64_t KeyWord::futex_key(const trace::Event& enter) const {
+    const FutexCall call = futex_call(enter);
+    if (call == FutexCall::none) return 0;
+    return word == kFutexWord ? enter.words[word] : static_cast<std::uint64_t>(call);
+}
 
 std::uint64_t KeyWord::with_result(std::uint64_t begun, const trace::Event* leave) const {
     if (leave == nullptr || leave->unwound || result_word >= leave->words.size()) return kNoResult;

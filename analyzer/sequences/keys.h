@@ -48,6 +48,7 @@ struct KeyWord {
     std::uint8_t kind = 1;          ///< trace::ParameterInfo
     std::uint8_t size = 8;          ///< trace::ParameterInfo
     bool is_distance = false;       ///< the result less the first parameter
+    bool of_futex = false;          ///< the value is futex_key()
     std::uint16_t result_word = 0;  ///< of the leave event
 
     bool is_caller() const { return word == kCallerKey; }
@@ -56,11 +57,14 @@ struct KeyWord {
     std::uint64_t value(const trace::Event& enter) const {
         // No event has so many words: the caller costs the other keys nothing.
         if (word < enter.words.size()) {
+            if (of_futex) return futex_key(enter);
             const std::uint64_t value = enter.words[word] & mask;
             return by_size ? size_class(value, kind, size) : value;
         }
         return is_caller() ? enter.caller : 0;
     }
+    /// Of a call that is about a futex, which one, or what is done to it (FutexCall); 0 for other calls.
+    std::uint64_t futex_key(const trace::Event& enter) const;
     /// The value of a key that is the result, for a call that ended with `leave`; null: without one.
     std::uint64_t with_result(std::uint64_t begun, const trace::Event* leave) const;
 };

@@ -4,8 +4,10 @@
 
 #include <iterator>
 #include <string_view>
+#include <utility>
 #include <variant>
 
+#include "analyzer/sequences/futex_calls.h"
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
 #include "wrappers/catalogue/signature.h"
@@ -55,6 +57,8 @@ std::string key_text(const trace::TraceInfo& info, std::uint32_t function, const
                      std::uint64_t value) {
     if (key.is_result()) return result_text(info.functions[function], key, value);
     const trace::ParameterInfo& parameter = info.functions[function].parameters[key.parameter];
+    if (key.of_futex && key.word == kFutexOperationWord)
+        return fmt::format("{}={}", parameter.name, name_of(static_cast<FutexCall>(value)));
     return parameter.name + "=" +
            (key.by_size ? size_class_text(parameter, value) : shown_value(info, parameter, value));
 }
@@ -99,15 +103,18 @@ class NameWriter {
     void write_keys(std::uint32_t function, std::span<const std::uint64_t> values) {
         const auto& names = keys_[function];
         if (values.empty() || values.size() != names.size()) return;
+        std::string_view before = "(";
         for (std::size_t i = 0; i < values.size(); ++i) {
-            out_ += i == 0 ? "(" : ", ";
+            // The call is about something else.
+            if (names[i].of_futex && values[i] == 0) continue;
+            out_ += std::exchange(before, ", ");
             if (names[i].is_caller()) {
                 out_ += "from " + trace::place_text(trace::place_of(info_, values[i]));
                 continue;
             }
             out_ += key_text(info_, function, names[i], values[i]);
         }
-        out_ += ')';
+        if (before != "(") out_ += ')';
     }
 
     const SequenceStore& store_;

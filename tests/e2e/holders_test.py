@@ -34,6 +34,8 @@ PLANTED = {
               [("reader", "writer", "table", "flush_cache"), ("hearer", "teller", "news", None)]),
     "giving_up": (f"flush_cache,pthread_mutex_timedlock,{MUTEX}",
                   [("reader", "keeper", "outer", "flush_cache")]),
+    "futex": ("flush_cache,syscall", [("reader", "keeper", "own_lock", "flush_cache")]),
+    "gate": ("flush_cache,syscall", [("guest", "opener", "opened", "flush_cache"), ("visitor", "opener", "opened", "flush_cache")]),
     "join": ("compute_long,pthread_join", [("parent", "child", None, "compute_long")]),
 }
 # Of what is not known for whom, or not all of it.

@@ -31,7 +31,7 @@ constexpr std::array kFlags = {
     Flag{'d', &CatalogueFunction::in_default_list}, Flag{'m', &CatalogueFunction::barrier},
     Flag{'s', &CatalogueFunction::shared},          Flag{'a', &CatalogueFunction::wakes_all},
     Flag{'c', &CatalogueFunction::counts},          Flag{'0', &CatalogueFunction::zero_fails},
-    Flag{'1', &CatalogueFunction::other_fails},
+    Flag{'1', &CatalogueFunction::other_fails},     Flag{'f', &CatalogueFunction::futex},
 };
 
 /// Up to the next separator or the end, which it takes away.

@@ -18,12 +18,16 @@
 //   tried      a thread that has only tried has the read-write lock; one waits, and another one tries again and again
 //   timed      two wait for a certain time only, for a read-write lock and for a condition
 //   giving_up  one waits for a lock for a certain time only, another one for as long as it takes
+//   futex      as robust, but for a lock that the program has built itself, of a futex
+//   gate       two wait at a gate, a futex as well, until a third one opens it for all; a fourth one does so for itself
 //   join       a thread waits again and again until another one ends
 //
 // It prints for how many milliseconds threads of one name waited for those of another name: as long as these had the lock that
 // the others waited for, or until they ended the wait; `-`: until their time was up.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -598,6 +602,79 @@ static bool hear(void) {
     return !over;
 }
 
+// futex
+
+enum { kFree, kTaken, kWaitedFor };
+static atomic_uint own_lock;
+
+static void lock_own(void) {
+    unsigned state = kFree;
+    if (!atomic_compare_exchange_strong(&own_lock, &state, kTaken)) {
+        const uint64_t begin = now();
+        while (atomic_exchange(&own_lock, kWaitedFor) != kFree)
+            syscall(SYS_futex, &own_lock, FUTEX_WAIT_PRIVATE, kWaitedFor, NULL, NULL, 0);
+        note(&waits, &own_lock, begin);
+    }
+    since[1] = now();
+}
+
+static void unlock_own(void) {
+    note(&holds, &own_lock, since[1]);
+    if (atomic_exchange(&own_lock, kFree) == kWaitedFor)
+        syscall(SYS_futex, &own_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool keep_own(void) {
+    lock_own();
+    flush_cache();
+    unlock_own();
+    rest(1000);
+    return !over;
+}
+
+static bool look_own(void) {
+    lock_own();
+    compute(200);
+    unlock_own();
+    rest(50);
+    return !over;
+}
+
+// gate
+
+static atomic_uint opened, alone;
+
+static bool open_gate(void) {
+    flush_cache();
+    // Who still waits then, and has not seen that all is over, must not wait for ever.
+    const bool last_time = over;
+    atomic_fetch_add(&opened, 1);
+    syscall(SYS_futex, &opened, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    return !last_time;
+}
+
+static bool wait_at_gate(void) {
+    const unsigned seen = opened;
+    if (over) return false;
+    const uint64_t begin = now();
+    while (opened == seen)
+        syscall(SYS_futex, &opened, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    note_wait_for(0, begin);
+    compute(200);
+    return !over;
+}
+
+/// Its waits end by themselves.
+static bool wait_alone(void) {
+    const struct timespec time = {.tv_nsec = 2000000};
+    const uint64_t begin = now();
+    syscall(SYS_futex, &alone, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+    note_wait_for(kNobody, begin);
+    syscall(SYS_futex, &alone, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    syscall(SYS_gettid);
+    return !over;
+}
+
 // join
 
 NOINLINE void compute_long(void) {
@@ -750,6 +827,12 @@ int main(int count, char** arguments) {
          {{.step = keep, .name = "keeper"},
           {.step = give_up, .name = "patient"},
           {.step = look, .name = "reader"}}},
+        {"futex", {{.step = keep_own, .name = "keeper"}, {.step = look_own, .name = "reader"}}},
+        {"gate",
+         {{.step = open_gate, .name = "opener"},
+          {.step = wait_at_gate, .name = "guest"},
+          {.step = wait_at_gate, .name = "visitor"},
+          {.step = wait_alone, .name = "hermit"}}},
         {"join", {{.step = be_parent, .name = "parent"}, {.step = end_at_once, .name = "child"}}},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; ++i) {

@@ -1,11 +1,13 @@
 #include "analyzer/statistics/distribution.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "tests/unit/catch.h"
+#include "tools/base/byte_archive.h"
 
 namespace rdam::score {
 namespace {
@@ -250,6 +252,33 @@ TEST_CASE("values that are not sure set no minimum", "[distribution]") {
     raised.merge_unsure(of({5, 7}), {}, 6);
     CHECK(raised.min() == 6);
     CHECK(raised.sum() == 13);
+}
+
+TEST_CASE("what is kept of the least values is refused where it contradicts itself", "[distribution][kept]") {
+    const auto good = [](std::array<std::uint64_t, 5> least_next_counts_and_all) {
+        ByteWriter written;
+        written(least_next_counts_and_all);
+        ByteReader read{written.bytes()};
+        Least least;
+        read(least);
+        return read.good();
+    };
+    constexpr std::uint64_t kNone = Least::kNone;
+    CHECK(good({kNone, kNone, 0, 0, 0}));
+    CHECK(good({5, kNone, 2, 0, 2}));
+    CHECK(good({5, 7, 2, 1, 9}));
+    // Largest values are values, too.
+    CHECK(good({kNone, kNone, 2, 0, 2}));
+    CHECK(good({5, kNone, 1, 1, 2}));
+    for (const std::uint64_t all : {0, 2})
+        CHECK_FALSE(good({5, 7, 2, 1, all}));
+    CHECK_FALSE(good({5, 7, UINT64_MAX, 2, UINT64_MAX}));
+    CHECK_FALSE(good({kNone, kNone, 0, 0, 3}));
+    CHECK_FALSE(good({5, kNone, 0, 0, 0}));
+    CHECK_FALSE(good({kNone, 7, 0, 1, 1}));
+    CHECK_FALSE(good({5, 5, 1, 1, 2}));
+    CHECK_FALSE(good({7, 5, 1, 1, 2}));
+    CHECK_FALSE(good({5, 7, 1, 0, 1}));
 }
 
 }  // namespace rdam::score

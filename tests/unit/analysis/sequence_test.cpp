@@ -286,6 +286,38 @@ TEST_CASE("later changes of keys win, and a place is the last key", "[sequences]
     CHECK(wrong.error().message.find("a:k: the trace has no such function") == 0);
 }
 
+TEST_CASE("calls of syscall() that are about a futex are told apart by it, and by what they do",
+          "[sequences]") {
+    Recording recording{1, 4};
+    trace::FunctionInfo& function = recording.info.functions[0];
+    function.name = function.linkage_name = "syscall";
+    function.waits = true;
+    function.parameters.clear();
+    for (std::uint16_t word = 0; word < 4; ++word)
+        function.parameters.push_back(
+            {.name = word == 0 ? "number" : "arg" + std::to_string(word), .word = word, .key = word < 3});
+    const std::uint64_t futex = 202, one_another = 0x100000001;
+    recording.thread(0, 1000)
+        .call(10, 0, 5, {futex, 0x5000, 0 | 128, 7})  // FUTEX_WAIT_PRIVATE
+        .call(20, 0, 5, {futex, 0x5000, 9 | 256, 8})  // FUTEX_WAIT_BITSET, by the clock
+        .call(30, 0, 5, {futex, 0x6000, 1 | 128, 1})  // FUTEX_WAKE_PRIVATE
+        .call(40, 0, 5, {futex, 0x6000, 10, 1})       // FUTEX_WAKE_BITSET
+        .call(50, 0, 5, {futex, 0x6000, 1, 0x7fffffff})
+        .call(60, 0, 5, {futex, 0x6000, 4, 1})  // FUTEX_CMP_REQUEUE
+        .call(70, 0, 5, {186, 0x5000, 0, 7})    // gettid, and what was in the registers
+        .call(80, 0, 5, {186, 0x7000, 1, one_another});
+    std::vector<std::string> names;
+    const score::Report report = analyze(recording);
+    for (const auto& row : report.functions[0].sequences)
+        names.push_back(row.name);
+    std::ranges::sort(names);
+    CHECK(names == std::vector<std::string>{"syscall(number=186)",
+                                            "syscall(number=202, arg1=20480, arg2=wait)",
+                                            "syscall(number=202, arg1=24576, arg2=other)",
+                                            "syscall(number=202, arg1=24576, arg2=wake all)",
+                                            "syscall(number=202, arg1=24576, arg2=wake one)"});
+}
+
 TEST_CASE("values are shown as their type says", "[sequences]") {
     const auto shown = [](ValueKind kind, std::uint8_t size, std::uint64_t value) {
         trace::ParameterInfo parameter;

@@ -105,6 +105,23 @@ struct Semaphores : MadeCalls {
     void post(std::size_t thread, std::uint64_t begin) { call(thread, "sem_post", begin, begin + 5); }
 };
 
+struct Futexes : MadeCalls {
+    Futexes() : MadeCalls{{"syscall"}} {}
+    using Call = sequences::FutexCall;
+    /// `returned`: 0 of a wait that was ended, and of what has woken nobody.
+    void call(std::size_t thread, Call what, std::uint64_t begin, std::uint64_t end,
+              Returned returned = Returned::not_known, std::uint64_t futex = kWaitedFor) {
+        MadeCalls::call(thread, "syscall", begin, end, futex, returned);
+        report.timeline[thread].calls.back().futex = what;
+    }
+    void wait(std::size_t thread, std::uint64_t begin, std::uint64_t end) {
+        call(thread, Call::wait, begin, end, Returned::zero);
+    }
+    void wake(std::size_t thread, Call what, std::uint64_t begin) {
+        call(thread, what, begin, begin + 5, Returned::other);
+    }
+};
+
 /// A robust or priority-inheriting mutex, of which every lock and unlock is recorded.
 struct RecordedMutex : MadeCalls {
     RecordedMutex() : MadeCalls{{"pthread_mutex_lock", "on its way", "on its way back"}} {
@@ -365,6 +382,47 @@ TEST_CASE("Where the functions that end waits are sampled, it is not known who e
     made.info.functions[1].name = made.info.functions[1].linkage_name = "f";
     made.info.functions[2].name = made.info.functions[2].linkage_name = "g";
     CHECK(made.notifiers(0).empty());
+}
+
+TEST_CASE("Who wakes a futex ends the wait of the first to return, or of all that wait") {
+    for (const bool all : {true, false}) {
+        Futexes made;
+        made.wait(0, 100, 420);
+        made.wait(1, 150, 450);
+        made.wake(3, all ? Futexes::Call::wake_all : Futexes::Call::wake_one, 400);
+        CHECK(made.notifiers(0) == Parts{{100, 400, 3}, {400, 420, kNobody}});
+        CHECK(made.notifiers(1) ==
+              (all ? Parts{{150, 400, 3}, {400, 450, kNobody}} : Parts{{150, 450, kUnknown}}));
+    }
+}
+
+TEST_CASE("A futex is known by its address, and other system calls are neither waits nor ends of any") {
+    Futexes made;
+    made.wait(0, 100, 420);
+    made.call(2, Futexes::Call::none, 380, 390, Returned::other);
+    made.call(2, Futexes::Call::none, 200, 500, Returned::zero);
+    made.call(3, Futexes::Call::wake_one, 395, 399, Returned::other, kAnother);
+    CHECK(made.notifiers(0) == Parts{{100, 420, kUnknown}});
+    CHECK(made.notifiers(2).empty());
+}
+
+TEST_CASE(
+    "What has woken nobody ends no wait of a futex, and a wait that has failed has been ended by nobody") {
+    Futexes made;
+    made.wait(0, 100, 420);
+    made.call(3, Futexes::Call::wake_one, 390, 395, Returned::zero);
+    made.call(1, Futexes::Call::wait, 100, 410, Returned::other);
+    made.wake(2, Futexes::Call::wake_one, 405);
+    CHECK(made.notifiers(0) == Parts{{100, 405, 2}, {405, 420, kNobody}});
+    CHECK(made.notifiers(1) == Parts{{100, 410, kUnknown}});
+}
+
+TEST_CASE("Where those that wait for a futex are moved to another one, it is not known who wakes them") {
+    Futexes made;
+    made.wait(0, 100, 420);
+    made.call(3, Futexes::Call::other, 200, 205);
+    made.wake(3, Futexes::Call::wake_one, 400);
+    CHECK(made.notifiers(0) == Parts{{100, 420, kUnknown}});
 }
 
 TEST_CASE("Who tries to take a lock has it if that succeeds, and not if it fails") {
