@@ -44,7 +44,7 @@ class WaitSums {
             return described_thread(loss_.report.threads[number]);
         };
         const OwnerTimes::Doing doing = times_.doing();
-        const std::string meanwhile = times_.text(doing, "it");
+        const std::string meanwhile = times_.text(doing, "it", loss_.names);
         const std::string who =
             owner ? thread(*owner) : fmt::format("another thread (one of {})", times_.owners());
         const double share = std::max(known, woken);
@@ -67,7 +67,7 @@ class WaitSums {
     std::string of_lock(const std::string& who, const std::string& meanwhile, double known,
                         double woken) const {
         constexpr const char* kWoken = "the thread that was woken has not come to run yet";
-        const std::string what = times_.object_text(loss_.variable_at);
+        const std::string what = times_.object_text(loss_.names.variable_at);
         if (woken > known)
             return fmt::format("{} has been given back, and {}{}", what, kWoken,
                                known >= kWorthSaying
@@ -97,7 +97,7 @@ class WaitSums {
 
     std::string of_notifier(const std::string& who, const std::string& meanwhile, double known,
                             double woken) const {
-        const std::string what = times_.object_text(loss_.variable_at);
+        const std::string what = times_.object_text(loss_.names.variable_at);
         const char* const done = times_.kind() == "semaphore" ? "posted" : "signalled";
         // Who waits for a condition variable takes its mutex again.
         const bool goes_on = times_.kind() == "semaphore" || times_.kind() == "futex";

@@ -28,7 +28,7 @@ struct LossPart {
     double calls = 0;                             ///< Σ weight
     double share = 1;                             ///< of the function's loss that it is about
     std::vector<Explained>* explained = nullptr;  ///< null: small explanations are not needed
-    VariableAt variable_at = {};                  ///< empty: variables have no names
+    AddressNames names = {};
 };
 
 /// The score that would remain if so much of this part of the loss were explained.

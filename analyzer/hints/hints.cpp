@@ -11,6 +11,7 @@
 #include "analyzer/hints/findings.h"
 #include "analyzer/hints/owners.h"
 #include "tools/base/in_parallel.h"
+#include "tools/base/units.h"
 #include "tools/trace/clock.h"
 
 namespace rdam::hints {
@@ -122,7 +123,7 @@ struct Run {
     const trace::TraceInfo& info;
     const score::Report& report;
     Activities activities;
-    const VariableAt& variable_at;
+    const AddressNames& names;
 };
 
 /// If the same hint is about the whole loss and about the loss on the processor, keeps the one about more.
@@ -193,7 +194,7 @@ bool mostly_known(const LossPart& loss) {
 Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<Explained>& explained) {
     LossPart whole = loss_part(run.info, run.report, run.activities, row, false);
     whole.explained = &explained;
-    whole.variable_at = run.variable_at;
+    whole.names = run.names;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_waits(whole, hints);
@@ -294,19 +295,35 @@ bool names_partner(HintKind kind) {
 }
 
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
-                                      const VariableAt& variable_at) {
-    return hints_of_all(Run{info, report, Activities{info, report}, variable_at}, 1);
+                                      const AddressNames& names) {
+    return hints_of_all(Run{info, report, Activities{info, report}, names}, 1);
 }
 
-Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at,
+namespace {
+
+/// A wait that always takes as long loses nothing to longer ones.
+std::string waits_besides(const WaitEdge& edge) {
+    const bool one = edge.waiter_tids.size() == 1;
+    const std::string inside = edge.inside.empty()
+                                   ? std::string{}
+                                   : fmt::format(", which {} inside {}() for {} of that time",
+                                                 edge.owner_tids.size() == 1 ? "is" : "are", edge.inside,
+                                                 output::percent(edge.inside_share));
+    return fmt::format("But for {} of {}, {} {} for {}{}: see who waits for whom.",
+                       output::percent(edge.share), one ? "its life" : "their lives", edge.waiters,
+                       one ? "waits" : "wait", edge.owners, inside);
+}
+
+}  // namespace
+
+Analysis explain(const trace::TraceInfo& info, score::Report report, const AddressNames& names,
                  unsigned jobs) {
-    const Run run{info, report, Activities{info, report, jobs}, variable_at};
+    const Run run{info, report, Activities{info, report, jobs}, names};
     auto functions = hints_of_all(run, jobs);
-    WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.variable_at);
-    Findings findings = find_findings(run.info, run.report, functions, run.variable_at);
-    // A wait that always takes as long loses nothing to longer ones.
+    WaitGraph waits = wait_graph(run.info, run.report, run.activities, run.names);
+    Findings findings = find_findings(run.info, run.report, functions, run.names.variable_at);
     if (!findings.verdict.empty() && !waits.edges.empty() && waits.edges.front().share >= report.threshold)
-        findings.verdict += " But threads wait for others: see who waits for whom.";
+        findings.verdict += " " + waits_besides(waits.edges.front());
     return {std::move(report), std::move(functions), std::move(waits), std::move(findings)};
 }
 
@@ -316,7 +333,7 @@ Result<Analysis> analyze(const trace::TraceReader& reader, const score::Settings
         reader, settings,
         {.max_sequences = options.max_sequences, .samples = true, .progress = options.progress});
     if (!report) return tl::unexpected{report.error()};
-    return explain(reader.info(), std::move(*report), options.variable_at, score::threads_for(settings.jobs));
+    return explain(reader.info(), std::move(*report), options.names, score::threads_for(settings.jobs));
 }
 
 namespace {

@@ -130,9 +130,19 @@ inline constexpr double kWorthSaying = 0.1;
 /// The name of the variable at an address of the process; empty: none is known. Several threads may ask at once.
 using VariableAt = std::function<std::string(std::uint64_t address)>;
 
-/// One for each of report.functions. `variable_at`: asked about what threads wait for.
+/// Names a call stack of the process, of return addresses, innermost first, by its innermost function of the program's own:
+/// `flush_cache at srv.c:12`; empty: it has none, or that is not known. Several threads may ask at once.
+using NameOfStack = std::function<std::string(std::span<const std::uint64_t> stack)>;
+
+/// What is at addresses of the process, for what is said of waits. Empty: nothing has a name.
+struct AddressNames {
+    VariableAt variable_at = {};
+    NameOfStack name_of_stack = {};
+};
+
+/// One for each of report.functions.
 std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score::Report& report,
-                                      const VariableAt& variable_at = {});
+                                      const AddressNames& names = {});
 
 // Who waits for whom. Known of mutexes that name their owners and of joins (trace::owner_words), of barriers, and of
 // functions whose partners are recorded (CatalogueFunction::given_back_by, woken_by), in the windows of time that are
@@ -153,11 +163,14 @@ struct WaitEdge {
         object_name;         ///< for people: `the mutex cache_lock`, `the semaphore 0x5000`; of a barrier the
                              ///< function that waits
     double share = 0;        ///< of the lives of the waiters
+    double waited_ns = 0;    ///< all of it, which is what the waiters would gain at most without this wait
     bool by_design = false;  ///< to wait is what the function is for
-    bool owners_seen = true;   ///< it is known of a part of these waits, if not of all, what the owners did:
-    std::string inside;        ///< the function that the owner is inside; empty: none is known
-    double inside_share = 0;   ///< of these waits
-    double owner_waiting = 0;  ///< … in which the owner is off the processors by its own doing
+    bool owners_seen = true;  ///< it is known of a part of these waits, if not of all, what the owners did:
+    std::string inside;       ///< the function that the owner is inside; empty: none is known
+    double inside_share = 0;  ///< of these waits
+    std::string
+        inside_from;  ///< where that is a wait: who calls it then (NameOfStack); empty: several, or not known
+    double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
     double owner_preempted = 0;  ///< … because others are to run
     std::string
         meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond
@@ -268,13 +281,13 @@ struct Analysis {
 };
 
 /// What explains a report whose rows have samples; found by `jobs` threads.
-Analysis explain(const trace::TraceInfo& info, score::Report report, const VariableAt& variable_at = {},
+Analysis explain(const trace::TraceInfo& info, score::Report report, const AddressNames& names = {},
                  unsigned jobs = 1);
 
 struct Options {
     std::size_t max_sequences = 1000;  ///< listed for each function
     score::ReadProgress progress;
-    VariableAt variable_at = {};
+    AddressNames names = {};
 };
 
 /// A trace in, scores and the hints that explain them out. Errors: those of score::score_trace().

@@ -12,6 +12,7 @@
 
 #include "analyzer/hints/chains.h"
 #include "analyzer/hints/finders.h"
+#include "tools/base/units.h"
 
 namespace rdam::hints {
 std::string described_thread(const score::ThreadRow& row) {
@@ -92,7 +93,42 @@ std::optional<OwnerTimes::Inside> OwnerTimes::most_special(const ByFunction& fun
         if (each->second.during >= kAboutAsMuch * most &&
             (best == functions.end() || each->second.all < best->second.all))
             best = each;
-    return Inside{best->first, std::min(best->second.during / known_, 1.0)};
+    const bool waits = known_wait(info_->functions[best->first]) != nullptr;
+    return Inside{best->first, std::min(best->second.during / known_, 1.0),
+                  waits ? caller_of(best->first) : 0};
+}
+
+std::uint64_t OwnerTimes::caller_of(std::uint32_t function) const {
+    std::map<std::uint64_t, double> sums;
+    double all = 0;
+    for (const auto& [owner, parts] : parts_of_) {
+        const Steps waits{parts};
+        std::map<std::uint64_t, Intervals> times;
+        for (const score::TimedCall& call : report_->timeline[owner].calls)
+            if (call.function == function && call.begin < call.end)
+                times[call.caller].push_back(activities_->kept({call.begin, call.end}));
+        for (auto& [caller, of_caller] : times) {
+            const double ticks = product(waits, Steps{united(std::move(of_caller))});
+            sums[caller] += ticks;
+            all += ticks;
+        }
+    }
+    return nearly_only(sums, all).value_or(0);
+}
+
+std::string OwnerTimes::caller_text(const Inside& inside, const AddressNames& names) const {
+    if (inside.caller == 0 || !names.name_of_stack) return {};
+    // What all stacks have in common that were sampled of such calls.
+    std::vector<std::uint64_t> stack;
+    const auto row = std::ranges::find(report_->functions, inside.function, &score::FunctionRow::function);
+    if (row != report_->functions.end())
+        for (const score::StackRow& each : row->stacks) {
+            if (each.caller != inside.caller) continue;
+            if (stack.empty()) stack = each.frames;
+            stack.erase(std::ranges::mismatch(stack, each.frames).in1, stack.end());
+        }
+    if (stack.empty()) stack.push_back(inside.caller);
+    return names.name_of_stack(stack);
 }
 
 /// For which thread the owners wait most of the time; empty: that is not known.
@@ -113,17 +149,24 @@ std::string OwnerTimes::for_whom() const {
                        100 * most->second / known_);
 }
 
-std::string OwnerTimes::text(const Doing& doing, const char* subject) const {
+std::string OwnerTimes::text(const Doing& doing, const char* subject, const AddressNames& names,
+                             double waited_ns) const {
     std::vector<std::string> all;
-    if (doing.inside)
-        all.push_back(fmt::format("is inside {}() for {:.0f} % of that time",
-                                  info_->functions[doing.inside->function].name, 100 * doing.inside->share));
+    if (doing.inside) {
+        const std::string caller = caller_text(*doing.inside, names);
+        all.push_back(fmt::format(
+            "is inside {}(){} for {:.0f} % of that time", info_->functions[doing.inside->function].name,
+            caller.empty() ? "" : ", called from " + caller + ",", 100 * doing.inside->share));
+    }
     // Of a thread whose switches are missing it is not known when it was off the processors.
     const char* const least = report_->switches.lost > 0 ? "at least " : "";
     if (doing.waiting >= kWorthSaying)
         all.push_back(fmt::format("waits itself for {}{:.0f} %{}", least, 100 * doing.waiting, for_whom()));
     if (doing.preempted >= kWorthSaying)
-        all.push_back(fmt::format("is preempted for {}{:.0f} %", least, 100 * doing.preempted));
+        all.push_back(fmt::format("is preempted for {}{:.0f} %{}", least, 100 * doing.preempted,
+                                  waited_ns > 0
+                                      ? fmt::format(" ({})", output::human_time(doing.preempted * waited_ns))
+                                      : std::string{}));
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
         text += (i == 0 ? fmt::format("; {} ", subject) : i + 1 < all.size() ? ", " : " and ") + all[i];
@@ -163,7 +206,7 @@ class Graph {
         follow();
     }
 
-    WaitGraph result(const VariableAt& variable_at) const {
+    WaitGraph result(const AddressNames& names) const {
         WaitGraph graph;
         if (!recorded_) return graph;
         graph.recorded = true;
@@ -182,10 +225,10 @@ class Graph {
             return std::tuple{line, line && !waits_by_design(each.second->second.function), each.first};
         });
         for (const auto& [share, each] : std::span{largest}.first(std::min(largest.size(), kMaxEdges)))
-            graph.edges.push_back(edge(each->first, each->second, share, variable_at,
-                                       graph.edges.size() < WaitGraph::kInWords));
+            graph.edges.push_back(
+                edge(each->first, each->second, share, names, graph.edges.size() < WaitGraph::kInWords));
         add_threads(graph);
-        if (known_ > 0) add_ends(graph);
+        if (known_ > 0) add_ends(graph, names);
         return graph;
     }
 
@@ -282,7 +325,7 @@ class Graph {
                 end_of(each.thread).times.add({.time = time, .owner = each.thread}, time, waiters);
     }
 
-    void add_ends(WaitGraph& graph) const {
+    void add_ends(WaitGraph& graph, const AddressNames& names) const {
         graph.circular = circular_ / known_;
         std::vector<std::pair<double, const std::pair<const std::string, End>*>> largest;
         for (const auto& each : ends_)
@@ -304,7 +347,7 @@ class Graph {
                  .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                  .inside_share = doing.inside ? doing.inside->share : 0,
                  .meanwhile =
-                     in_words ? end.times.text(doing, one ? "it" : "such a thread") : std::string{}});
+                     in_words ? end.times.text(doing, one ? "it" : "such a thread", names) : std::string{}});
         }
     }
 
@@ -329,14 +372,17 @@ class Graph {
 
     /// `in_words`: to find a name means to read an object's symbols, and to find out for whom owners wait is
     /// costly.
-    WaitEdge edge(const Key& key, const Edge& from, double share, const VariableAt& variable_at,
+    WaitEdge edge(const Key& key, const Edge& from, double share, const AddressNames& all_names,
                   bool in_words) const {
         const auto& [pair, address] = key;
         const auto& [waiters, owners, by] = pair;
         const OwnerTimes::Doing doing = from.times.doing();
         std::optional<std::uint64_t> only_object;
         if (objects_.at(pair).size() <= kFewObjects) only_object = address;
-        const VariableAt& names = in_words ? variable_at : VariableAt{};
+        const AddressNames names = in_words ? all_names : AddressNames{};
+        double waited_ns = 0;
+        for (const auto& [thread, time] : from.waiters)
+            waited_ns += share * report_.threads[thread].duration_ns;
         return {.waiters = described(waiters, from.waiters),
                 .owners = described(owners, from.owners),
                 .waiter_tids = tids(from.waiters),
@@ -344,17 +390,21 @@ class Graph {
                 .reason = static_cast<WaitEdge::For>(by),
                 .kind = std::string{from.kind},
                 .object = address,
-                .variable = address != 0 && names ? names(address) : std::string{},
-                .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()"
-                                                       : described_object(from.kind, only_object, names),
+                .variable = address != 0 && names.variable_at ? names.variable_at(address) : std::string{},
+                .object_name = by == Held::By::arrival
+                                   ? info_.functions[from.function].name + "()"
+                                   : described_object(from.kind, only_object, names.variable_at),
                 .share = share,
+                .waited_ns = waited_ns,
                 .by_design = waits_by_design(from.function),
                 .owners_seen = from.times.known() > 0,
                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                 .inside_share = doing.inside ? doing.inside->share : 0,
+                .inside_from = doing.inside ? from.times.caller_text(*doing.inside, names) : std::string{},
                 .owner_waiting = doing.waiting,
                 .owner_preempted = doing.preempted,
-                .meanwhile = in_words ? from.times.text(doing, kSubjects[static_cast<std::size_t>(by)])
+                .meanwhile = in_words ? from.times.text(doing, kSubjects[static_cast<std::size_t>(by)], names,
+                                                        waited_ns)
                                       : std::string{}};
     }
 
@@ -394,8 +444,8 @@ class Graph {
 }  // namespace
 
 WaitGraph wait_graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
-                     const VariableAt& variable_at) {
-    return Graph{info, report, activities}.result(variable_at);
+                     const AddressNames& names) {
+    return Graph{info, report, activities}.result(names);
 }
 
 }  // namespace rdam::hints

@@ -45,6 +45,9 @@ class OwnerTimes {
     struct Inside {
         std::uint32_t function = 0;
         double share = 0;  ///< of known()
+        /// To where nearly all of these calls return, if the function is a wait, which programs make for many reasons; 0: to
+        /// several places, or it is not known.
+        std::uint64_t caller = 0;
     };
     /// What the owners did, as shares of known().
     struct Doing {
@@ -55,8 +58,12 @@ class OwnerTimes {
         double preempted = 0;  ///< … because others were to run
     };
     Doing doing() const;
-    /// `; it is inside flush() for 97 % of that time and waits itself for 99 %`; may be empty.
-    std::string text(const Doing& doing, const char* subject) const;
+    /// `; it is inside flush() for 97 % of that time and waits itself for 99 %`; may be empty. `waited_ns`: of what
+    /// the time is said that owners were preempted; 0: it is not said.
+    std::string text(const Doing& doing, const char* subject, const AddressNames& names,
+                     double waited_ns = 0) const;
+    /// Who makes the calls that the owners are inside; empty: it is not known.
+    std::string caller_text(const Inside& inside, const AddressNames& names) const;
 
   private:
     struct FunctionSums {
@@ -66,6 +73,7 @@ class OwnerTimes {
     using ByFunction = std::map<std::uint32_t, FunctionSums>;
 
     std::optional<Inside> most_special(const ByFunction& functions) const;
+    std::uint64_t caller_of(std::uint32_t function) const;
     std::string for_whom() const;
 
     const trace::TraceInfo* info_;
@@ -91,6 +99,6 @@ std::optional<Key> nearly_only(const std::map<Key, double>& sums, double all) {
 
 /// Who waits for whom, of all threads: for Analysis::waits.
 WaitGraph wait_graph(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
-                     const VariableAt& variable_at);
+                     const AddressNames& names);
 
 }  // namespace rdam::hints

@@ -307,7 +307,8 @@ Json waits_json(const hints::WaitGraph& graph) {
                          {"owners", edge.owner_tids},
                          {"kind", edge.kind},
                          {"address", edge.object == 0 ? Json{} : Json(fmt::format("{:#x}", edge.object))},
-                         {"share", finite(edge.share)}});
+                         {"share", finite(edge.share)},
+                         {"waited_ns", nanoseconds(edge.waited_ns)}});
         if (edge.owners_seen) {
             edges.back()["owner_waiting"] = finite(edge.owner_waiting);
             edges.back()["owner_preempted"] = finite(edge.owner_preempted);
@@ -316,6 +317,7 @@ Json waits_json(const hints::WaitGraph& graph) {
         if (!edge.inside.empty()) {
             edges.back()["inside"] = edge.inside;
             edges.back()["inside_share"] = finite(edge.inside_share);
+            if (!edge.inside_from.empty()) edges.back()["inside_from"] = edge.inside_from;
         }
     }
     Json ends = Json::array();

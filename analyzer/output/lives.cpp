@@ -50,9 +50,12 @@ namespace {
 std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
     constexpr double kNearlyAll = 0.995;
     const bool one = edge.waiter_tids.size() == 1, one_owner = edge.owner_tids.size() == 1;
+    const std::string time = edge.waited_ns > 0
+                                 ? fmt::format(" ({}{})", human_time(edge.waited_ns), one ? "" : " in all")
+                                 : std::string{};
     const std::string begin = fmt::format(
-        "for {}{} of {}, {} {}", at_least && edge.share < kNearlyAll ? "at least " : "", percent(edge.share),
-        one ? "its life" : "their lives", edge.waiters, one ? "waits" : "wait");
+        "for {}{} of {}{}, {} {}", at_least && edge.share < kNearlyAll ? "at least " : "",
+        percent(edge.share), one ? "its life" : "their lives", time, edge.waiters, one ? "waits" : "wait");
     using For = hints::WaitEdge::For;
     if (edge.reason == For::last_to_come)
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
@@ -97,14 +100,18 @@ std::string waits_text(const hints::WaitGraph& graph) {
         graph.of_blocked ? fmt::format("; these waits are {} of the time that threads were blocked",
                                        percent(*graph.of_blocked))
                          : std::string{};
+    const double not_known = std::max(1 - graph.known - graph.woken, 0.0);
+    const std::string unknown =
+        not_known >= kMinShareOfWaits ? fmt::format(", for {} it is not", percent(not_known)) : std::string{};
     return fmt::format(
         "recorded waits for locks, at barriers and for signals are {} of all threads' lives: for "
-        "{} of that it is known for whom{}{}",
-        percent(graph.of_lives), percent(graph.known), woken, blocked);
+        "{} of that it is known for whom{}{}{}",
+        percent(graph.of_lives), percent(graph.known), unknown, woken, blocked);
 }
 
 std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     std::vector<std::string> lines = edge_lines(graph);
+    const bool told = !lines.empty();
     if (graph.joins_alone || (lines.empty() && graph.of_lives < kMinShareOfWaits)) return lines;
     for (const hints::WaitEnd& end : graph.ends)
         if (end.is_worth_saying() && !end.meanwhile.empty()) lines.push_back(end_line(end));
@@ -113,6 +120,14 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
             "for {} of the time waited, the thread at the end of the chain could run, and something "
             "else has its processor",
             percent(graph.preempted * graph.known)));
+    if (graph.circular >= kMinShareOfWaits)
+        lines.push_back(fmt::format("for {} of this waiting, threads wait for one another in a circle",
+                                    percent(graph.circular)));
+    if (told)
+        lines.emplace_back(
+            "a time in brackets is what the waiting threads would gain at most if the wait took no time, or "
+            "if nobody "
+            "were preempted in it");
     lines.push_back(waits_text(graph));
     return lines;
 }

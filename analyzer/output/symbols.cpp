@@ -8,10 +8,13 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "tools/base/demangle.h"
 #include "tools/base/files.h"
+#include "tools/base/printable.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/object/symbolizer.h"
 
@@ -203,6 +206,43 @@ std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo&
         const std::lock_guard guard{shared->lock};
         return shared->variables.at(address);
     };
+}
+
+namespace {
+
+/// Who wonders why a thread sleeps does not ask which runtime sleeps for it.
+bool is_runtimes(const StackFrame& frame) {
+    constexpr std::string_view kModules[] = {"ld-linux", "libc.so", "libc++",     "libgcc_s", "libgomp",
+                                             "libiomp",  "libomp",  "libpthread", "librt.so", "libstdc++"};
+    constexpr std::string_view kSources[] = {"/rustc/", "library/"};
+    const auto begins = [](const std::string& text) {
+        return [&](std::string_view begin) { return text.starts_with(begin); };
+    };
+    return std::ranges::any_of(kModules, begins(frame.module)) ||
+           std::ranges::any_of(kSources, begins(frame.file));
+}
+
+hints::NameOfStack stack_names(const trace::TraceInfo& info) {
+    struct Shared {
+        std::mutex lock;
+        std::unique_ptr<Symbols> symbols;
+    };
+    return [&info, shared = std::make_shared<Shared>()](std::span<const std::uint64_t> stack) {
+        const std::lock_guard guard{shared->lock};
+        if (shared->symbols == nullptr) shared->symbols = make_symbols(info);
+        for (const std::uint64_t address : stack) {
+            // Into this one the others were inlined.
+            const StackFrame frame = shared->symbols->frames(address).back();
+            if (!is_runtimes(frame)) return printable(frame_text(frame));
+        }
+        return std::string{};
+    };
+}
+
+}  // namespace
+
+hints::AddressNames address_names(const trace::TraceInfo& info) {
+    return {variable_names(info), stack_names(info)};
 }
 
 SymbolsAhead::SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info) : symbols_{symbols}, info_{info} {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "analyzer/hints/hints.h"
 #include "tools/base/unmovable.h"
 #include "tools/trace/event.h"
 
@@ -63,8 +64,11 @@ std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
 
 /// Asked about an address of the process, it tells the variable of an object that holds it: `cache_lock`,
 /// `table+0x40`. Empty: none is known, or the object's file is not there any more. Reads the symbols of each
-/// object once, when it is first asked about it. Not thread-safe; `info` must outlive it.
+/// object once, when it is first asked about it; `info` must outlive it.
 std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo& info);
+
+/// For hints. A call stack is named by its innermost function that is not the C library's or a runtime's. Reads symbols when it is first asked; `info` must outlive it.
+hints::AddressNames address_names(const trace::TraceInfo& info);
 
 // Symbols take a twentieth of a second to find, most of it debug information that is being unpacked: time in
 // which the events can be read.

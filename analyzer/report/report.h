@@ -243,6 +243,7 @@ struct TimedCall {
     std::uint64_t duration = 0;  ///< net, as calls::Call
     samples::Returned returned = samples::Returned::not_known;
     sequences::FutexCall futex = sequences::FutexCall::none;  ///< otherwise `key` is a futex
+    std::uint64_t caller = 0;  ///< the address to which it returns; 0: not known
 };
 struct ThreadTimeline {
     std::uint64_t begin = 0, end = 0;  ///< of the part of the thread's life that was analyzed

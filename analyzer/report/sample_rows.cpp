@@ -80,7 +80,8 @@ void add_calls(const RowContext& context, const ThreadTimes& thread,
                       .begin = call.begin,
                       .end = call.end,
                       .duration = call.duration,
-                      .returned = call.returned});
+                      .returned = call.returned,
+                      .caller = thread.callers.address(call.caller)});
         set_object(thread, call.group, context.settings.keys[call.function], to.back());
     }
 }

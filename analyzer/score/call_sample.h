@@ -184,7 +184,8 @@ struct WindowCall {
     std::uint64_t end = 0;
     std::uint64_t duration = 0;  ///< net (calls::Call)
     std::uint32_t function = 0;
-    std::uint32_t group = 0;  ///< sequences::GroupId in its thread
+    std::uint32_t group = 0;   ///< sequences::GroupId in its thread
+    std::uint32_t caller = 0;  ///< CallerNumbers of its thread
     bool outermost = true;
     Returned returned = Returned::not_known;
 };

@@ -40,7 +40,8 @@ void fields(Archive& archive, SampledCall& call) {
 
 template <class Archive>
 void fields(Archive& archive, WindowCall& call) {
-    archive(call.begin, call.end, call.duration, call.function, call.group, call.outermost, call.returned);
+    archive(call.begin, call.end, call.duration, call.function, call.group, call.caller, call.outermost,
+            call.returned);
 }
 
 template <class Archive>
@@ -266,7 +267,8 @@ class Check {
     bool windows_agree() const {
         const auto in_range = [&](const samples::WindowSample& sample) {
             return std::ranges::all_of(sample.calls(), [&](const samples::WindowCall& call) {
-                return call.function < functions_ && is_of(call.group, call.function);
+                return call.function < functions_ && is_of(call.group, call.function) &&
+                       call.caller < times_.callers.size();
             });
         };
         const auto is_known = [&](const samples::OwnedWait& wait) { return wait.function < functions_; };

@@ -405,6 +405,7 @@ void ThreadAnalysis::add_to_windows(const KnownTree& tree, std::size_t from, std
                                  .duration = durations_[place * count + i],
                                  .function = call.function,
                                  .group = call.keyed ? groups_[place * count + i] : call.group,
+                                 .caller = call.caller,
                                  .outermost = is_outermost(call)});
         }
     }

@@ -478,6 +478,7 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
                          .duration = call.duration,
                          .function = call.function,
                          .group = queued.group,
+                         .caller = queued.caller,
                          .outermost = call.outermost,
                          .returned = queued.returned});
     if (call.weight > 1 && queued.cluster == kComplete)

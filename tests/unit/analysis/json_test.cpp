@@ -168,6 +168,7 @@ hints::WaitGraph full_graph() {
                            .variable = "lock",
                            .object_name = "the mutex lock",
                            .inside = "worker",
+                           .inside_from = "main at app.c:5",
                            .meanwhile = {}});
     graph.ends.push_back({.threads = "thread 101 (worker)",
                           .tids = {101},

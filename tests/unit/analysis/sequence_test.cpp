@@ -294,18 +294,23 @@ TEST_CASE("calls of syscall() that are about a futex are told apart by it, and b
     function.waits = true;
     function.parameters.clear();
     for (std::uint16_t word = 0; word < 4; ++word)
-        function.parameters.push_back(
-            {.name = word == 0 ? "number" : "arg" + std::to_string(word), .word = word, .key = word < 3});
+        function.parameters.push_back({.name = word == 0 ? "number" : "arg" + std::to_string(word),
+                                       .word = word,
+                                       .key = word < 3,
+                                       .type = {}});
     const std::uint64_t futex = 202, one_another = 0x100000001;
-    recording.thread(0, 1000)
-        .call(10, 0, 5, {futex, 0x5000, 0 | 128, 7})  // FUTEX_WAIT_PRIVATE
-        .call(20, 0, 5, {futex, 0x5000, 9 | 256, 8})  // FUTEX_WAIT_BITSET, by the clock
-        .call(30, 0, 5, {futex, 0x6000, 1 | 128, 1})  // FUTEX_WAKE_PRIVATE
-        .call(40, 0, 5, {futex, 0x6000, 10, 1})       // FUTEX_WAKE_BITSET
-        .call(50, 0, 5, {futex, 0x6000, 1, 0x7fffffff})
-        .call(60, 0, 5, {futex, 0x6000, 4, 1})  // FUTEX_CMP_REQUEUE
-        .call(70, 0, 5, {186, 0x5000, 0, 7})    // gettid, and what was in the registers
-        .call(80, 0, 5, {186, 0x7000, 1, one_another});
+    ThreadRecording& thread = recording.thread(0, 1000);
+    // What is seen once is not listed.
+    for (const std::uint64_t at : {10, 500})
+        thread
+            .call(at, 0, 5, {futex, 0x5000, 0 | 128, 7})         // FUTEX_WAIT_PRIVATE
+            .call(at + 10, 0, 5, {futex, 0x5000, 9 | 256, 8})    // FUTEX_WAIT_BITSET, by the clock
+            .call(at + 20, 0, 5, {futex, 0x6000, 1 | 128, 1})    // FUTEX_WAKE_PRIVATE
+            .call(at + 30, 0, 5, {futex, 0x6000, 10, 1})         // FUTEX_WAKE_BITSET
+            .call(at + 40, 0, 5, {futex, 0x6000, 1, INT32_MAX})  // likewise, of all
+            .call(at + 50, 0, 5, {futex, 0x6000, 4, 1})          // FUTEX_CMP_REQUEUE
+            .call(at + 60, 0, 5, {186, 0x5000, 0, 7})            // gettid, and what was in the registers
+            .call(at + 70, 0, 5, {186, 0x7000, 1, one_another});
     std::vector<std::string> names;
     const score::Report report = analyze(recording);
     for (const auto& row : report.functions[0].sequences)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "tests/unit/hints/made.h"
@@ -274,6 +275,7 @@ TEST_CASE("The graph has an edge for each pair of thread names and mutex, and ad
         timeline.end = kCalls * 1000;
     }
     made.report.threads[2].name = "keeper";
+    made.report.threads[0].duration_ns = 1e6;
     for (const std::uint64_t mutexes : {1U, 20U}) {
         for (auto& timeline : made.report.timeline)
             timeline.waits.clear();
@@ -283,15 +285,16 @@ TEST_CASE("The graph has an edge for each pair of thread names and mutex, and ad
             made.wait(0, begin + 220, begin + 320, 9, kMutex + 0x40 * (number % mutexes));
             made.wait(0, begin + 320, begin + 420, 0, kOther);
         });
-        const hints::WaitGraph graph =
-            hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report},
-                              [](std::uint64_t address) { return address == kMutex ? "table" : ""; });
+        const hints::WaitGraph graph = hints::wait_graph(
+            made.info, made.report, hints::Activities{made.info, made.report},
+            {.variable_at = [](std::uint64_t address) { return address == kMutex ? "table" : ""; }});
         REQUIRE(graph.edges.size() == 1);
         const hints::WaitEdge& edge = graph.edges.front();
         CHECK(edge.waiters == "thread 7 (worker)");
         CHECK(edge.owners == "2 threads (keeper)");
         CHECK(edge.owner_tids == std::vector<std::uint32_t>{8, 9});
         CHECK(edge.share == Approx(0.03).margin(0.001));
+        CHECK(edge.waited_ns == Approx(edge.share * made.report.threads[0].duration_ns));
         CHECK(edge.object == (mutexes == 1 ? kMutex : 0));
         CHECK(edge.object_name == (mutexes == 1 ? "the mutex table" : "a mutex"));
         CHECK(graph.known == Approx(0.75).margin(0.01));
@@ -301,6 +304,36 @@ TEST_CASE("The graph has an edge for each pair of thread names and mutex, and ad
         CHECK(graph.of_threads[0].owners == "2 threads (keeper)");
         CHECK(graph.of_threads[0].share == Approx(0.03).margin(0.001));
         CHECK(graph.of_threads[1].share == 0);
+    }
+}
+
+TEST_CASE(
+    "Of a wait that the owner is inside it is told who calls it, if that is nearly always the same one") {
+    constexpr std::uint64_t kStore = 0x700, kLoad = 0x800;
+    for (const std::uint64_t other : {kStore, kLoad}) {
+        Waiting made;
+        trace::FunctionInfo& sleep = made.info.functions[1];
+        sleep.name = sleep.linkage_name = "nanosleep";
+        sleep.waits = true;
+        for (auto& timeline : made.report.timeline)
+            timeline.end = kCalls * 1000;
+        std::uint64_t number = 0;
+        for (score::TimedCall& call : made.report.timeline[1].calls)
+            call.caller = number++ % 2 == 0 ? kStore : other;
+        made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, 8); });
+        const hints::AddressNames names{.name_of_stack = [&](std::span<const std::uint64_t> stack) {
+            return stack.size() == 1 && stack.front() == kStore ? "store at db.c:5" : "";
+        }};
+        const hints::WaitGraph graph =
+            hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, names);
+        REQUIRE(!graph.edges.empty());
+        const hints::WaitEdge& edge = graph.edges.front();
+        CHECK(edge.inside == "nanosleep");
+        CHECK(edge.inside_from == (other == kStore ? "store at db.c:5" : ""));
+        CHECK_THAT(
+            edge.meanwhile,
+            Catch::Contains(other == kStore ? "is inside nanosleep(), called from store at db.c:5, for 100 %"
+                                            : "is inside nanosleep() for 100 %"));
     }
 }
 

@@ -209,7 +209,7 @@ Result<hints::Analysis> analysis_of(const trace::TraceReader& reader, const scor
         reader, settings,
         {.max_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
          .progress = [&](std::uint64_t events) { progress.update(events); },
-         .variable_at = output::variable_names(reader.info())});
+         .names = output::address_names(reader.info())});
 }
 
 /// Whether standard output is a terminal that can do more than a teletype.

@@ -71,7 +71,7 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
         hints::analyze(recording.reader, settings,
                        {.max_sequences = kSequencesOnPage,
                         .progress = [&](std::uint64_t events) { progress.update_or_stop(events); },
-                        .variable_at = output::variable_names(info)});
+                        .names = output::address_names(info)});
     if (!analysis) return tl::unexpected{analysis.error()};
     recording.analysis = std::move(*analysis);
     auto around = views::surroundings(recording.reader, recording.analysis.report, {.jobs = settings.jobs});
@@ -175,7 +175,7 @@ class ProcessesReport {
             hints::analyze(*reader, settings,
                            {.max_sequences = 1,
                             .progress = [&](std::uint64_t events) { progress.update_or_stop(events); },
-                            .variable_at = output::variable_names(reader->info())});
+                            .names = output::address_names(reader->info())});
         if (!analysis) return traces_.give_up(file, {file + ": " + analysis.error().message});
         findings_.add(*analysis, *output::make_symbols(reader->info()));
         course_.add(analysis->report, traces_.start_unix_ns(reader->info()));

@@ -84,6 +84,7 @@ struct Session::Model {
 
     const trace::TraceReader& reader;
     Progress progress;
+    hints::AddressNames names = output::address_names(reader.info());
     score::Settings settings = {};
     std::unique_ptr<Scored> scored = nullptr;
     std::shared_ptr<const Kept> previous = nullptr;  ///< what the last reading replaced: undo() asks for it
@@ -183,7 +184,7 @@ const hints::Analysis& Session::analysis() {
     if (!scored.analysis)
         scored.analysis =
             hints::explain(info(), score::leave_out(scored.kept->trace, scored.scores->report(0)),
-                           output::variable_names(info()), score::threads_for(settings().jobs));
+                           model_->names, score::threads_for(settings().jobs));
     return *scored.analysis;
 }
 const hints::Analysis* Session::known_analysis() const {
@@ -205,7 +206,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     if (report.functions.empty())
         return fail("{}: has no calls; choose a function of the ranking", info().functions[function].name);
     FunctionPage page;
-    page.hints = std::move(hints::find_hints(info(), report, output::variable_names(info())).front());
+    page.hints = std::move(hints::find_hints(info(), report, model_->names).front());
     page.row = std::move(report.functions.front());
     page.keys = model_->key_choices(function, page.hints.explained);
     page.bars = score::bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
