@@ -49,9 +49,11 @@ class Search {
         const std::vector<std::uint32_t> waiters = trace::waiters(loss_.info.functions);
         left_out_.insert(waiters.begin(), waiters.end());
         for (const auto& [function, any] : overlaps_.with()) {
-            const CatalogueFunction* known = known_wait(loss_.info.functions[function]);
-            if (known != nullptr && (known->for_threads || !known->partners().empty()))
-                left_out_.insert(function);
+            const trace::FunctionInfo& info = loss_.info.functions[function];
+            const CatalogueFunction* const known = score::known_function(info);
+            if (known == nullptr) continue;
+            const bool waits = info.waits || info.busy_waits;
+            if (known->for_threads || (waits && !known->partners().empty())) left_out_.insert(function);
         }
     }
 

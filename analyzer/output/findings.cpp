@@ -149,7 +149,8 @@ std::string SharedFindings::waits_summary() const {
     all.of_lives = waited_ns_ / lives_ns_;
     all.known = known_ns_ / waited_ns_;
     all.woken = woken_ns_ / waited_ns_;
-    return waits_text(all) + "; of waits for threads of other processes it is never known";
+    const std::string worth = waits_.empty() ? std::string{} : fmt::format("; {}", kWorthOfWaits);
+    return waits_text(all) + "; of waits for threads of other processes it is never known" + worth;
 }
 
 std::vector<SharedFinding> SharedFindings::largest() const {

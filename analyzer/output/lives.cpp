@@ -123,11 +123,7 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph) {
     if (graph.circular >= kMinShareOfWaits)
         lines.push_back(fmt::format("for {} of this waiting, threads wait for one another in a circle",
                                     percent(graph.circular)));
-    if (told)
-        lines.emplace_back(
-            "a time in brackets is what the waiting threads would gain at most if the wait took no time, or "
-            "if nobody "
-            "were preempted in it");
+    if (told) lines.emplace_back(kWorthOfWaits);
     lines.push_back(waits_text(graph));
     return lines;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/hints/hints.h"
@@ -33,5 +34,9 @@ std::vector<std::string> wait_lines(const hints::WaitGraph& graph);
 std::vector<std::string> edge_lines(const hints::WaitGraph& graph);
 /// The last of them.
 std::string waits_text(const hints::WaitGraph& graph);
+/// What the times in edge_lines() mean.
+inline constexpr std::string_view kWorthOfWaits =
+    "a time in brackets is what the waiting threads would gain at most if the wait took no time, or if "
+    "nobody were preempted in it";
 
 }  // namespace rdam::output

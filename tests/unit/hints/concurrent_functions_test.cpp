@@ -58,6 +58,16 @@ TEST_CASE("A function that is sampled is not reported as concurrent") {
     }
 }
 
+TEST_CASE("Who only waits for other threads is not reported as concurrent") {
+    for (const char* name : {"update", "sched_yield", "__sched_yield", "pthread_join"}) {
+        Made made;
+        add_update(made, true);
+        made.info.functions[1].name = made.info.functions[1].linkage_name = name;
+        made.info.functions[1].waits = name == std::string{"pthread_join"};
+        CHECK(std::ranges::count(made.kinds(), "concurrent") == (name == std::string{"update"} ? 1 : 0));
+    }
+}
+
 TEST_CASE("It is the loss that passes while somebody is at work, not the time of the calls that lose") {
     for (const double lost_during : {0.5, 1.0}) {
         Made made;
