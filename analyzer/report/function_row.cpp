@@ -301,7 +301,7 @@ SureLeast self_least(const GroupTimes& times) {
     return least;
 }
 
-ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
+ProcessLeast process_least(std::span<const ThreadGroup> parts) {
     ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
     SureLeast self;
     for (const ThreadGroup& part : parts)
@@ -339,11 +339,12 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
-    context.merged.for_each_group(function, [&](sequences::GroupId group) {
-        const ProcessLeast process = process_least(context.merged.threads[group]);
-        for (const ThreadGroup& part : context.merged.threads[group])
-            threads[part.thread].add_group(context.settings.baseline, process, part);
-    });
+    context.merged.for_each_group(
+        function, [&](sequences::GroupId /*group*/, std::span<const ThreadGroup> parts) {
+            const ProcessLeast process = process_least(parts);
+            for (const ThreadGroup& part : parts)
+                threads[part.thread].add_group(context.settings.baseline, process, part);
+        });
     std::vector<ThreadLoss> losses;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         FunctionSums& sums = threads[t];

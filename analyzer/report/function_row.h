@@ -85,7 +85,7 @@ struct ProcessLeast {
     Least outermost;
     Least self;
 };
-ProcessLeast process_least(const std::vector<ThreadGroup>& parts);
+ProcessLeast process_least(std::span<const ThreadGroup> parts);
 
 /// Of a group's self times in one thread, sampled in windows or not.
 SureLeast self_least(const GroupTimes& times);

@@ -60,7 +60,7 @@ void FunctionSums::add_group(const Baseline& baseline, const ProcessLeast& proce
     sampling_variance += variance;
     loss.add_variance(variance);
     if (estimate == nullptr) {
-        bases.emplace_back(group.times, base.ticks);
+        bases.emplace_back(group.group, base.ticks);
         return;
     }
     lost_in_clusters.resize(estimate->clusters());
@@ -95,7 +95,7 @@ void FunctionSums::add_dependence(const RowContext& context, std::uint32_t funct
     const ThreadTimes& times = *context.threads[thread];
     const double independent = loss.variance();
     if (estimate != nullptr || sampling_variance > 0 || times.samples.empty() || !(independent > 0)) return;
-    const auto found = variance_over_time(losses_of(times.samples[function], times.groups, std::move(bases)),
+    const auto found = variance_over_time(losses_of(times.samples[function], std::move(bases)),
                                           context.spans[thread], independent);
     if (found) dependence = *found / independent;
     loss.scale_variance(dependence);

@@ -34,7 +34,7 @@ PatternLeast process_least(const RowContext& context) {
     if (context.settings.baseline.kind != Baseline::Kind::process) return least;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns;
-        const auto contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
+        const auto contents = contents_of(patterns.patterns(), context.merged.shapes_of(t));
         for (std::size_t i = 0; i < contents.size(); ++i) {
             const Distribution& times = patterns.calls()[i].times;
             if (times.count() > 0) least[contents[i]].merge(times.least());
@@ -56,7 +56,7 @@ std::vector<PatternCandidate> candidates(const RowContext& context) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns;
         std::vector<Content> contents;
-        if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
+        if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shapes_of(t));
         for (sequences::PatternId id = 0; id < patterns.calls().size(); ++id) {
             // There may be millions of patterns, of which hardly one has pauses.
             const PatternCalls& calls = patterns.calls()[id];

@@ -33,11 +33,10 @@ GroupLoss loss_of(const RowContext& context, std::uint32_t function, const Proce
     const WindowEstimate* const estimate = context.estimate(function, part.thread);
     const PartCalls calls{part, estimate, PartCalls::Which::outermost, baseline.step};
     const Base base = calls.empty() ? Base{} : calls.base(baseline, process.outermost);
-    GroupLoss loss{
-        .thread = part.thread,
-        .group = static_cast<sequences::GroupId>(part.times - context.threads[part.thread]->groups.data()),
-        .usual = {.outermost = recorded_loss(calls.own(), base), .self = {}},
-        .in_windows = {.outermost = recorded_loss(calls.sample(), base), .self = {}}};
+    GroupLoss loss{.thread = part.thread,
+                   .group = part.group,
+                   .usual = {.outermost = recorded_loss(calls.own(), base), .self = {}},
+                   .in_windows = {.outermost = recorded_loss(calls.sample(), base), .self = {}}};
     const WindowedTimes* const windowed = part.times->windowed();
     const Least thread = self_least(*part.times).least();
     const RecordedLoss self = recorded_loss(part.times->self(baseline.step), baseline, thread, process.self);
@@ -74,11 +73,12 @@ std::vector<double> reported(const RowContext& context, const FunctionRow& row,
 
 std::vector<GroupLoss> group_losses(const RowContext& context, const FunctionRow& row) {
     std::vector<GroupLoss> losses;
-    context.merged.for_each_group(row.function, [&](sequences::GroupId group) {
-        const ProcessLeast process = process_least(context.merged.threads[group]);
-        for (const ThreadGroup& part : context.merged.threads[group])
-            losses.push_back(loss_of(context, row.function, process, part));
-    });
+    context.merged.for_each_group(row.function,
+                                  [&](sequences::GroupId /*group*/, std::span<const ThreadGroup> parts) {
+                                      const ProcessLeast process = process_least(parts);
+                                      for (const ThreadGroup& part : parts)
+                                          losses.push_back(loss_of(context, row.function, process, part));
+                                  });
     const std::vector<double> said = reported(context, row, losses);
     for (GroupLoss& loss : losses) {
         loss.usual.said = said[loss.thread];

@@ -16,19 +16,18 @@ struct GroupBase {
 /// By thread and its own number of the group.
 std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uint32_t function) {
     std::vector<std::vector<GroupBase>> bases(context.threads.size());
-    context.merged.for_each_group(function, [&](sequences::GroupId group) {
-        const ProcessLeast process = process_least(context.merged.threads[group]);
-        for (const ThreadGroup& part : context.merged.threads[group]) {
-            const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost,
-                                  context.settings.baseline.step};
-            const auto& groups = context.threads[part.thread]->groups;
-            bases[part.thread].resize(groups.size());
-            const Base base =
-                calls.empty() ? Base{} : calls.base(context.settings.baseline, process.outermost);
-            bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {rounded(base.ticks),
-                                                                                        group};
-        }
-    });
+    context.merged.for_each_group(
+        function, [&](sequences::GroupId group, std::span<const ThreadGroup> parts) {
+            const ProcessLeast process = process_least(parts);
+            for (const ThreadGroup& part : parts) {
+                const PartCalls calls{part, context.estimate(function, part.thread),
+                                      PartCalls::Which::outermost, context.settings.baseline.step};
+                bases[part.thread].resize(context.threads[part.thread]->groups.size());
+                const Base base =
+                    calls.empty() ? Base{} : calls.base(context.settings.baseline, process.outermost);
+                bases[part.thread][part.group] = {rounded(base.ticks), group};
+            }
+        });
     return bases;
 }
 

@@ -283,14 +283,14 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       threads_(threads),
       ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
       lives_(measure_lives(facts.info, threads)),
-      merged_(merge_groups(facts.info.functions.size(), threads)),
-      inner_times_(facts.info, settings, threads, *merged_, lives_.spans),
+      merged_(facts.info.functions.size(), threads),
+      inner_times_(facts.info, settings, threads, merged_, lives_.spans),
       estimates_(estimate_windows(facts.info, settings, lives_, threads, inner_times_)),
-      ids_(sequences::lasting_ids(merged_->store, facts.info, settings.keys)),
+      ids_(sequences::lasting_ids(merged_.store(), facts.info, settings.keys)),
       context_{.info = facts_.info,
                .settings = settings_,
                .threads = threads_,
-               .merged = *merged_,
+               .merged = merged_,
                .ids = ids_,
                .lives = lives_.lengths,
                .spans = lives_.spans,
@@ -427,13 +427,14 @@ Report Scores::report_on(std::uint32_t function) const {
 
 Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
-    for (const sequences::GroupId group : merged_->of_function[function])
-        for (const ThreadGroup& part : merged_->threads[group]) {
+    merged_.for_each_group(function, [&](sequences::GroupId /*group*/, std::span<const ThreadGroup> parts) {
+        for (const ThreadGroup& part : parts) {
             const PartCalls calls{part, context_.estimate(function, part.thread), PartCalls::Which::outermost,
                                   context_.settings.baseline.step};
             all.merge(calls.own());
             all.merge(calls.sample());
         }
+    });
     return all;
 }
 

@@ -64,7 +64,7 @@ class Scores : private Unmovable {
     std::span<const std::unique_ptr<ThreadTimes>> threads_;
     double ns_per_tick_;
     Lives lives_;
-    std::unique_ptr<MergedGroups> merged_;
+    MergedGroups merged_;
     InnerTimes inner_times_;
     std::vector<std::vector<WindowEstimate>> estimates_;
     std::vector<std::uint64_t> ids_;

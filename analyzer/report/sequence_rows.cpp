@@ -18,13 +18,14 @@ struct SequenceCandidate {
     bool scored = false;
 };
 
-SequenceCandidate weigh(const RowContext& context, sequences::GroupId group, std::uint32_t function,
+SequenceCandidate weigh(const RowContext& context, sequences::GroupId group,
+                        std::span<const ThreadGroup> parts, std::uint32_t function,
                         std::span<const ThreadLoss> losses) {
     SequenceCandidate candidate{.group = group, .id = context.ids[group]};
     const Baseline& baseline = context.settings.baseline;
-    const Least process = process_least(context.merged.threads[group], PartCalls::Which::all);
+    const Least process = process_least(parts, PartCalls::Which::all);
     double occurrences = 0;
-    for (const ThreadGroup& part : context.merged.threads[group]) {
+    for (const ThreadGroup& part : parts) {
         const WindowEstimate* estimate = context.estimate(function, part.thread);
         const PartCalls calls{part, estimate, PartCalls::Which::all, context.settings.baseline.step};
         if (calls.empty()) continue;
@@ -46,13 +47,14 @@ SequenceCandidate weigh(const RowContext& context, sequences::GroupId group, std
 }
 
 /// The interval of the thread that has set the score.
-void fill_interval(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
+void fill_interval(const RowContext& context, const SequenceCandidate& candidate,
+                   std::span<const ThreadGroup> parts, std::uint32_t function,
                    std::span<const ThreadLoss> losses, SequenceRow& row) {
     // In no thread was enough seen of it.
     if (candidate.thread == SIZE_MAX && row.few_windows) row.rdam_high = 1;
     const Baseline& baseline = context.settings.baseline;
-    const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
-    for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
+    const Least process = process_least(parts, PartCalls::Which::all);
+    for (const ThreadGroup& part : parts) {
         if (part.thread != candidate.thread) continue;
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all,
                               context.settings.baseline.step};
@@ -70,7 +72,7 @@ void fill_interval(const RowContext& context, const SequenceCandidate& candidate
 
 /// Where a call of the group returns to, if that is a key of its function; else 0.
 std::uint64_t caller_of(const RowContext& context, sequences::GroupId id) {
-    const sequences::SequenceStore& store = context.merged.store;
+    const sequences::SequenceStore& store = context.merged.store();
     const sequences::Group& group = store.group(id);
     const sequences::Shape& shape = store.shape(group.shape);
     const auto& words = context.settings.keys[shape.function];
@@ -80,10 +82,11 @@ std::uint64_t caller_of(const RowContext& context, sequences::GroupId id) {
 }
 
 SequenceRow describe(const RowContext& context, const SequenceCandidate& candidate,
-                     const FunctionRow& function, std::span<const ThreadLoss> losses) {
+                     std::span<const ThreadGroup> parts, const FunctionRow& function,
+                     std::span<const ThreadLoss> losses) {
     Distribution all;
     bool unknown = false;
-    for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
+    for (const ThreadGroup& part : parts) {
         const PartCalls calls{part, context.estimate(function.function, part.thread), PartCalls::Which::all,
                               context.settings.baseline.step};
         unknown = unknown || losses[part.thread].unknown;
@@ -93,8 +96,8 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
     const auto ns = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * context.ns_per_tick; };
     SequenceRow row;
     row.id = candidate.id;
-    row.name =
-        sequences::sequence_name(context.merged.store, candidate.group, context.info, context.settings.keys);
+    row.name = sequences::sequence_name(context.merged.store(), candidate.group, context.info,
+                                        context.settings.keys);
     row.caller = caller_of(context, candidate.group);
     row.group = candidate.group;
     row.rdam = candidate.rdam;
@@ -108,7 +111,7 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
     row.estimated = function.sampled;
     row.no_score = function.copied_stacks;
     row.few_windows = unknown && candidate.thread == SIZE_MAX;
-    fill_interval(context, candidate, function.function, losses, row);
+    fill_interval(context, candidate, parts, function.function, losses, row);
     return row;
 }
 
@@ -116,22 +119,25 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
 
 void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row) {
     std::vector<SequenceCandidate> scored;
-    context.merged.for_each_group(row.function, [&](sequences::GroupId group) {
-        const SequenceCandidate candidate = weigh(context, group, row.function, losses);
-        if (candidate.scored) {
-            scored.push_back(candidate);
-        } else if (candidate.occurrences > 0) {
-            ++row.single_sequences;
-        }
-    });
+    context.merged.for_each_group(
+        row.function, [&](sequences::GroupId group, std::span<const ThreadGroup> parts) {
+            const SequenceCandidate candidate = weigh(context, group, parts, row.function, losses);
+            if (candidate.scored) {
+                scored.push_back(candidate);
+            } else if (candidate.occurrences > 0) {
+                ++row.single_sequences;
+            }
+        });
     row.scored_sequences = scored.size();
     std::ranges::sort(scored, [](const SequenceCandidate& a, const SequenceCandidate& b) {
         return std::tie(b.lost, b.occurrences, a.id, a.group) <
                std::tie(a.lost, a.occurrences, b.id, b.group);
     });
     scored.resize(std::min(scored.size(), context.max_sequences));
+    MergedGroups::Parts parts;
     for (const SequenceCandidate& candidate : scored)
-        row.sequences.push_back(describe(context, candidate, row, losses));
+        row.sequences.push_back(
+            describe(context, candidate, context.merged.parts(candidate.group, parts), row, losses));
 }
 
 }  // namespace rdam::score

@@ -111,7 +111,7 @@ void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const 
         if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - base.ticks * sum.calls;
 }
 
-Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
+Least process_least(std::span<const ThreadGroup> parts, PartCalls::Which which) {
     SureLeast least;
     for (const ThreadGroup& part : parts) {
         add_least(*part.times, which, least);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyzer/score/common_sequences.h"
@@ -66,6 +67,6 @@ class PartCalls : private Unmovable {
 };
 
 /// SureLeast, over all threads.
-Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
+Least process_least(std::span<const ThreadGroup> parts, PartCalls::Which which);
 
 }  // namespace rdam::score

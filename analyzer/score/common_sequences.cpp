@@ -1,5 +1,7 @@
 #include "analyzer/score/common_sequences.h"
 
+#include <numeric>
+
 namespace rdam::score {
 
 sequences::ShapeId translate_shape(const sequences::SequenceStore& from, const sequences::Shape& shape,
@@ -24,32 +26,55 @@ sequences::ShapeId translate_shape(const sequences::SequenceStore& from, const s
     return into.intern(shape.function, from.keys(shape), runs, hash);
 }
 
-std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
-                                           std::span<const std::unique_ptr<ThreadTimes>> threads) {
-    auto merged = std::make_unique<MergedGroups>(functions);
+MergedGroups::MergedGroups(std::size_t functions, std::span<const std::unique_ptr<ThreadTimes>> threads)
+    : threads_(threads), store_(functions), of_function_(functions) {
+    const std::vector<std::vector<sequences::GroupId>> numbers = number_groups();
+    first_.resize(store_.groups() + 1);
+    for (const std::vector<sequences::GroupId>& of_thread : numbers)
+        for (const sequences::GroupId number : of_thread)
+            ++first_[number + std::size_t{1}];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    parts_.resize(first_.back());
+    std::vector<std::uint32_t> next = first_;
+    for (std::uint32_t t = 0; t < numbers.size(); ++t)
+        for (sequences::GroupId id = 0; id < numbers[t].size(); ++id)
+            parts_[next[numbers[t][id]]++] = {t, id};
+}
+
+std::vector<std::vector<sequences::GroupId>> MergedGroups::number_groups() {
+    std::vector<std::vector<sequences::GroupId>> numbers;
     std::vector<sequences::Run> runs;
-    for (std::size_t t = 0; t < threads.size(); ++t) {
-        const sequences::SequenceStore& store = threads[t]->sequences;
-        std::vector<sequences::ShapeId>& numbers = merged->shape_numbers.emplace_back();
-        for (sequences::ShapeId id = 0; id < store.shapes(); ++id) {
-            numbers.push_back(translate_shape(store, store.shape(id), numbers, false, merged->store, runs));
-        }
+    for (const auto& thread : threads_) {
+        const sequences::SequenceStore& store = thread->sequences;
+        std::vector<sequences::ShapeId>& shapes = shapes_.emplace_back();
+        for (sequences::ShapeId id = 0; id < store.shapes(); ++id)
+            shapes.push_back(translate_shape(store, store.shape(id), shapes, false, store_, runs));
         constexpr sequences::GroupId kAhead = 8;
-        for (sequences::GroupId id = 0; id < threads[t]->groups.size(); ++id) {
-            if (id + kAhead < threads[t]->groups.size()) {
+        std::vector<sequences::GroupId>& of_thread = numbers.emplace_back();
+        of_thread.reserve(thread->groups.size());
+        for (sequences::GroupId id = 0; id < thread->groups.size(); ++id) {
+            if (id + kAhead < thread->groups.size()) {
                 const sequences::Group& next = store.group(id + kAhead);
-                merged->store.prefetch_group(numbers[next.shape], store.keys(next));
+                store_.prefetch_group(shapes[next.shape], store.keys(next));
             }
             const sequences::Group& group = store.group(id);
-            const sequences::GroupId number = merged->store.group(numbers[group.shape], store.keys(group));
-            if (number >= merged->threads.size()) {
-                merged->threads.resize(number + 1);
-                merged->of_function[store.shape(group.shape).function].push_back(number);
-            }
-            merged->threads[number].push_back({t, &threads[t]->groups[id], threads[t]->sampling.group(id)});
+            const std::size_t before = store_.groups();
+            of_thread.push_back(store_.group(shapes[group.shape], store.keys(group)));
+            if (of_thread.back() == before)
+                of_function_[store.shape(group.shape).function].push_back(of_thread.back());
         }
     }
-    return merged;
+    return numbers;
+}
+
+std::span<const ThreadGroup> MergedGroups::parts(sequences::GroupId group, Parts& parts) const {
+    parts.groups_.clear();
+    for (const Part& part : this->parts(group)) {
+        const ThreadTimes& thread = *threads_[part.thread];
+        parts.groups_.push_back(
+            {part.thread, part.group, &thread.groups[part.group], thread.sampling.group(part.group)});
+    }
+    return parts.groups_;
 }
 
 }  // namespace rdam::score

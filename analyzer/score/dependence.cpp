@@ -56,16 +56,14 @@ std::optional<double> variance_over_time(std::span<const LossAt> calls, const tr
     return std::max(most - sampling_variance(calls), std::min(most, independent));
 }
 
-std::vector<LossAt> losses_of(const samples::CallSample& sample, std::span<const GroupTimes> groups,
-                              GroupBases bases) {
+std::vector<LossAt> losses_of(const samples::CallSample& sample, GroupBases bases) {
     std::ranges::sort(bases, std::ranges::less{}, &GroupBases::value_type::first);
     std::vector<LossAt> losses;
     for (const samples::SampledCall& call : sample.taken()) {
-        if (!(call.weight > 0) || call.group >= groups.size()) continue;
-        const GroupTimes* group = &groups[call.group];
+        if (!(call.weight > 0)) continue;
         const auto base =
-            std::ranges::lower_bound(bases, group, std::ranges::less{}, &GroupBases::value_type::first);
-        if (base == bases.end() || base->first != group) continue;
+            std::ranges::lower_bound(bases, call.group, std::ranges::less{}, &GroupBases::value_type::first);
+        if (base == bases.end() || base->first != call.group) continue;
         losses.push_back(
             {call.begin, std::max(static_cast<double>(call.duration) - base->second, 0.0), call.weight});
     }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/score/call_sample.h"
-#include "analyzer/score/thread_times.h"
+#include "analyzer/sequences/sequence_store.h"
 #include "tools/trace/clock.h"
 
 namespace rdam::score {
@@ -35,10 +35,9 @@ std::optional<double> variance_over_time(std::span<const LossAt> calls, const tr
 inline constexpr std::size_t kMinOverTime = 64;
 
 /// What the calls of each group are compared with, in ticks.
-using GroupBases = std::vector<std::pair<const GroupTimes*, double>>;
+using GroupBases = std::vector<std::pair<sequences::GroupId, double>>;
 
 /// The losses of the calls of a sample, against the base of their groups. Calls of other groups are left out.
-std::vector<LossAt> losses_of(const samples::CallSample& sample, std::span<const GroupTimes> groups,
-                              GroupBases bases);
+std::vector<LossAt> losses_of(const samples::CallSample& sample, GroupBases bases);
 
 }  // namespace rdam::score
