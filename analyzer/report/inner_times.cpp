@@ -126,15 +126,16 @@ class Finder {
         };
         for (std::size_t t = 0; t < threads_.size(); ++t)
             threads_[t]->untimed_callers[function].for_each([&](const CallerEntry& each) { add(t, each); });
-        merged_.for_each_group(function, [&](sequences::GroupId /*id*/, std::span<const ThreadGroup> parts) {
-            for (const ThreadGroup& part : parts) {
-                if (!makers[part.thread].only) continue;
-                const auto add_entry = [&](const CallerEntry& each) { add(part.thread, each); };
-                part.times->for_each_caller(add_entry);
-                if (const WindowedTimes* const windowed = part.times->windowed(); windowed != nullptr)
-                    windowed->before.for_each_caller(add_entry);
-            }
-        });
+        merged_.for_each_with_callers(
+            function, [&](sequences::GroupId /*id*/, std::span<const ThreadGroup> parts) {
+                for (const ThreadGroup& part : parts) {
+                    if (!makers[part.thread].only) continue;
+                    const auto add_entry = [&](const CallerEntry& each) { add(part.thread, each); };
+                    part.times->for_each_caller(add_entry);
+                    if (const WindowedTimes* const windowed = part.times->windowed(); windowed != nullptr)
+                        windowed->before.for_each_caller(add_entry);
+                }
+            });
         for (Maker& maker : makers)
             if (!maker.only) maker.function = trace::kNoFunction;
         return makers;

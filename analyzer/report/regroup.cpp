@@ -112,6 +112,7 @@ class Regrouping {
     }
 
     void add_groups() {
+        GroupTimes scratch;
         for (sequences::GroupId id = 0; id < from_.groups.size(); ++id) {
             const sequences::Group& kept = from_.sequences.group(id);
             if (shapes_[kept.shape] == kNone) {
@@ -120,8 +121,8 @@ class Regrouping {
             }
             const sequences::GroupId number = group(kept);
             groups_.push_back(number);
-            if (number >= out_->groups.size()) out_->groups.resize(number + std::size_t{1});
-            out_->groups[number].add(from_.groups[id]);
+            out_->make_group(number);
+            out_->groups.times(number).add(from_.groups.times(id, scratch));
         }
     }
 

@@ -134,7 +134,7 @@ void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> lo
                std::tie(a.lost, a.occurrences, b.id, b.group);
     });
     scored.resize(std::min(scored.size(), context.max_sequences));
-    MergedGroups::Parts parts;
+    MergedGroups::Parts parts{false};
     for (const SequenceCandidate& candidate : scored)
         row.sequences.push_back(
             describe(context, candidate, context.merged.parts(candidate.group, parts), row, losses));

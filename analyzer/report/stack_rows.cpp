@@ -99,8 +99,8 @@ std::vector<CallerRow> count_callers(const RowContext& context, std::span<const 
     of_thread.reserve(context.threads.size());
     for (const auto& thread : context.threads)
         of_thread.emplace_back(thread->callers, callers);
-    context.merged.for_each_group(row.function, [&](sequences::GroupId /*group*/,
-                                                    std::span<const ThreadGroup> parts) {
+    context.merged.for_each_with_callers(row.function, [&](sequences::GroupId /*group*/,
+                                                           std::span<const ThreadGroup> parts) {
         const Least process = process_least(parts).outermost;
         for (const ThreadGroup& part : parts)
             add_part(context, row.function, part, process, losses[part.thread].said, of_thread[part.thread]);

@@ -28,7 +28,7 @@ bool BatchedGroups::add_at_once(const calls::Call& call, std::uint32_t caller, s
     if (group >= first_) return false;
     ask(call, caller, sampled, group);
     if (!call.timed) return true;
-    out_.groups[group].add(call, caller);
+    out_.groups.add(group, call, caller);
     if (places_wanted()) add_place(group, call, {call.begin, call.last->tsc, path, call.function});
     return true;
 }
@@ -94,7 +94,7 @@ void BatchedGroups::flush() {
 /// Prefetches what a call needs next, and processes other calls until it has arrived.
 void BatchedGroups::flush(std::span<BatchedCall> calls) {
     constexpr std::size_t kWait = 8;
-    constexpr std::size_t kSteps = 5;
+    constexpr std::size_t kSteps = 6;
     for (std::size_t i = 0; i < calls.size() + (kSteps - 1) * kWait; ++i) {
         const auto at = [&](std::size_t step) -> BatchedCall* {
             const std::size_t number = i - step * kWait;  // beyond the end if that is below 0
@@ -104,16 +104,17 @@ void BatchedGroups::flush(std::span<BatchedCall> calls) {
             out_.sequences.prefetch_group(call->shape, batch_.keys(*call));
         if (BatchedCall* const call = at(1)) {
             find_group(*call);
-            out_.groups[call->shape].prefetch();
+            out_.groups.prefetch(call->shape);
             if (places_wanted()) prefetch_place(*call);
         }
-        if (const BatchedCall* const call = at(2)) out_.groups[call->shape].prefetch_tables(call->duration);
-        if (const BatchedCall* const call = at(3)) {
-            out_.groups[call->shape].prefetch_caller(call->caller);
+        if (const BatchedCall* const call = at(2)) out_.groups.prefetch_calls(call->shape);
+        if (const BatchedCall* const call = at(3)) out_.groups.prefetch_tables(call->shape, call->duration);
+        if (const BatchedCall* const call = at(4)) {
+            out_.groups.prefetch_caller(call->shape, call->caller);
             if (out_.paths) out_.paths->prefetch_pair(call->shape);
             if (out_.course) out_.course->prefetch_entry(call->shape);
         }
-        if (const BatchedCall* const call = at(4)) add(*call);
+        if (const BatchedCall* const call = at(5)) add(*call);
     }
 }
 
@@ -125,7 +126,7 @@ void BatchedGroups::prefetch_place(const BatchedCall& call) const {
 
 void BatchedGroups::find_group(BatchedCall& call) {
     const sequences::GroupId group = out_.sequences.group(call.shape, batch_.keys(call));
-    if (out_.make_group(group, settings_.all_self_times())) made_by_.push_back(before_ + call.order);
+    if (out_.make_group(group)) made_by_.push_back(before_ + call.order);
     if (call.asked() > 0) answers_[call.asked() - 1] = group;
     call.shape = group;
 }
@@ -137,7 +138,7 @@ void BatchedGroups::add(const BatchedCall& call) {
                             .duration = call.duration,
                             .held = call.held,
                             .self = call.self};
-    out_.groups[call.shape].add(times, call.caller);
+    out_.groups.add(call.shape, times, call.caller);
     if (places_wanted()) add_place(call.shape, times, places_[call.order]);
 }
 
@@ -153,14 +154,10 @@ void BatchedGroups::renumber() {
               [this](sequences::GroupId a, sequences::GroupId b) {
                   return made_by_[a - first_] < made_by_[b - first_];
               });
-    std::vector<GroupTimes> groups;
-    groups.reserve(order.size());
     std::vector<sequences::GroupId> numbers(order.size());
-    for (const sequences::GroupId group : order) {
-        numbers[group] = static_cast<sequences::GroupId>(groups.size());
-        groups.push_back(std::move(out_.groups[group]));
-    }
-    out_.groups = std::move(groups);
+    for (sequences::GroupId number = 0; number < order.size(); ++number)
+        numbers[order[number]] = number;
+    out_.groups.reorder(order);
     out_.sequences.renumber_groups(numbers);
     if (out_.paths) out_.paths->renumber(numbers);
     if (out_.course) out_.course->renumber(numbers);

@@ -204,7 +204,7 @@ struct QueuedCall {
 /// Each call goes through all steps, in the order of push(). Not thread-safe.
 class CallQueue {
   public:
-    static constexpr std::size_t kSteps = 4;
+    static constexpr std::size_t kSteps = 5;
 
     /// The caller fills it, and assigns to `keys`; then it calls advance(), flush() or pop().
     QueuedCall& push() { return calls_[pushed_++ % kRoom]; }

@@ -71,6 +71,12 @@ void CallerTable::grow() {
     }
 }
 
+void CallerTable::clear() {
+    if (block_) std::memset(block_.get(), 0xff, index_size(capacity()));
+    size_ = 0;
+    rest_.reset();
+}
+
 void CallerTable::prefetch(std::uint32_t caller) const {
     if (capacity() <= kFew) return;
     const std::uint32_t place = in_slot(first_slot(caller));

@@ -76,6 +76,8 @@ class CallerTable {
     CallerTable& operator=(const CallerTable&) = delete;
 
     bool empty() const { return size_ == 0; }
+    /// Keeps the memory.
+    void clear();
 
     /// Adds the entry to what is already known of the same address.
     void add(const CallerEntry& more) {

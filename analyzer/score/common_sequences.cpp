@@ -67,14 +67,18 @@ std::vector<std::vector<sequences::GroupId>> MergedGroups::number_groups() {
     return numbers;
 }
 
-std::span<const ThreadGroup> MergedGroups::parts(sequences::GroupId group, Parts& parts) const {
-    parts.groups_.clear();
-    for (const Part& part : this->parts(group)) {
+std::span<const ThreadGroup> MergedGroups::parts(sequences::GroupId group, Parts& scratch) const {
+    const std::span<const Part> all = parts(group);
+    if (scratch.times_.size() < all.size()) scratch.times_.resize(all.size());
+    scratch.groups_.clear();
+    for (const Part& part : all) {
         const ThreadTimes& thread = *threads_[part.thread];
-        parts.groups_.push_back(
-            {part.thread, part.group, &thread.groups[part.group], thread.sampling.group(part.group)});
+        GroupTimes& times = scratch.times_[scratch.groups_.size()];
+        scratch.groups_.push_back({part.thread, part.group,
+                                   &thread.groups.times(part.group, times, scratch.callers_),
+                                   thread.sampling.group(part.group)});
     }
-    return parts.groups_;
+    return scratch.groups_;
 }
 
 }  // namespace rdam::score

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -33,14 +34,18 @@ class MergedGroups {
     std::span<const sequences::GroupId> of_function(std::uint32_t function) const {
         return of_function_[function];
     }
-    /// What the threads have of a group, in their order, is put there. Valid until the next call, or one of `parts`.
+    /// What threads have of groups, of one after the other.
     class Parts;
-    std::span<const ThreadGroup> parts(sequences::GroupId group, Parts& parts) const;
+    /// In the order of the threads. Valid until `scratch` is used for the next group.
+    std::span<const ThreadGroup> parts(sequences::GroupId group, Parts& scratch) const;
 
     /// use(group, parts), group by group of a function. Their data is usually in no cache: it is prefetched some groups
     /// ahead.
     template <class Use>
     void for_each_group(std::uint32_t function, const Use& use) const;
+    /// The same, if the parts may be asked for callers.
+    template <class Use>
+    void for_each_with_callers(std::uint32_t function, const Use& use) const;
 
   private:
     struct Part {
@@ -51,6 +56,8 @@ class MergedGroups {
     std::span<const Part> parts(sequences::GroupId group) const {
         return std::span{parts_}.subspan(first_[group], first_[group + std::size_t{1}] - first_[group]);
     }
+    template <class Use>
+    void for_each(std::uint32_t function, Parts& scratch, const Use& use) const;
     /// By thread: what its groups are in store_.
     std::vector<std::vector<sequences::GroupId>> number_groups();
 
@@ -64,25 +71,44 @@ class MergedGroups {
 
 /// Not thread-safe.
 class MergedGroups::Parts {
+  public:
+    /// `callers`: it will be asked for them.
+    explicit Parts(bool callers) : callers_(callers) {}
+
   private:
     friend MergedGroups;
     std::vector<ThreadGroup> groups_;
+    std::deque<GroupTimes> times_;  // of groups with few calls
+    bool callers_;
 };
 
 template <class Use>
-void MergedGroups::for_each_group(std::uint32_t function, const Use& use) const {
+void MergedGroups::for_each(std::uint32_t function, Parts& scratch, const Use& use) const {
     constexpr std::size_t kAhead = 8;
     const std::span<const sequences::GroupId> groups = of_function_[function];
-    Parts scratch;
+    const auto ahead = [&](std::size_t i, const auto& prefetch) {
+        if (i >= groups.size()) return;
+        for (const Part& part : parts(groups[i]))
+            prefetch(threads_[part.thread]->groups, part.group);
+    };
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (i + 2 * kAhead < groups.size())
-            for (const Part& part : parts(groups[i + 2 * kAhead]))
-                threads_[part.thread]->groups[part.group].prefetch();
-        if (i + kAhead < groups.size())
-            for (const Part& part : parts(groups[i + kAhead]))
-                threads_[part.thread]->groups[part.group].prefetch_all();
+        ahead(i + 3 * kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch(id); });
+        ahead(i + 2 * kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch_calls(id); });
+        ahead(i + kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch_all(id); });
         use(groups[i], parts(groups[i], scratch));
     }
+}
+
+template <class Use>
+void MergedGroups::for_each_group(std::uint32_t function, const Use& use) const {
+    Parts scratch{false};
+    for_each(function, scratch, use);
+}
+
+template <class Use>
+void MergedGroups::for_each_with_callers(std::uint32_t function, const Use& use) const {
+    Parts scratch{true};
+    for_each(function, scratch, use);
 }
 
 /// The number that a shape of one store has in another; `numbers` are the numbers of its children. With

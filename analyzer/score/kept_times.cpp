@@ -190,6 +190,13 @@ class Check {
         return all;
     }
 
+    bool callers_are_known(sequences::GroupId id) const {
+        bool all = true;
+        times_.groups.for_each_caller(
+            id, [&](std::uint32_t caller) { all = all && caller < times_.callers.size(); });
+        return all;
+    }
+
     bool is_known(const CallerEntry& entry) const { return entry.caller < times_.callers.size(); }
 
     /// Of a function that is sampled in windows.
@@ -205,12 +212,12 @@ class Check {
 
     bool groups_agree() const {
         for (sequences::GroupId id = 0; id < times_.groups.size(); ++id) {
-            const GroupTimes& group = times_.groups[id];
             const std::uint32_t function = times_.sequences.shape(times_.sequences.group(id).shape).function;
-            if (!known(group) || !has_keys(times_.sequences.group(id), function) ||
-                !group.keeps_all_self_times(settings_.all_self_times()))
-                return false;
-            const WindowedTimes* const windowed = group.windowed();
+            if (!callers_are_known(id) || !has_keys(times_.sequences.group(id), function)) return false;
+            const GroupTimes* const group = times_.groups.kept_times(id);
+            if (group == nullptr) continue;
+            if (!group->keeps_all_self_times(settings_.all_self_times())) return false;
+            const WindowedTimes* const windowed = group->windowed();
             if (windowed != nullptr &&
                 !(is_windowed(function) && known(windowed->before) && within(windowed->clusters, function)))
                 return false;

@@ -282,7 +282,7 @@ void ThreadAnalysis::add_to_course(const KnownTree& tree, std::size_t from, std:
 void ThreadAnalysis::add_times(const KnownTree& tree, std::size_t count) {
     for (const KnownTree::Places& places : tree.by_group) {
         const KnownTree::Call& first = tree.calls[places.front()];
-        GroupTimes& group = out_->groups[first.group];
+        GroupTimes& group = out_->groups.times(first.group);
         if (places.size() > 1) {
             for (std::size_t i = 0; i < count; ++i) {
                 for (const std::uint32_t place : places) {
@@ -348,10 +348,10 @@ void ThreadAnalysis::add_call(const KnownTree& tree, std::uint32_t place, std::s
             return batched_->add(call, known.caller, sampled, path,
                                  {.shape = known.shape, .keys = key_values_});
         group = out_->sequences.group(known.shape, key_values_);
-        out_->make_group(group, settings_.all_self_times());
+        out_->make_group(group);
     }
     if (sampled > 0) out_->samples[known.function].set_group(sampled - 1, group);
-    out_->groups[group].add(call, known.caller);
+    out_->groups.add(group, call, known.caller);
     if (out_->paths) out_->paths->add(group, path, call);
     if (out_->course && outermost)
         out_->course->add(

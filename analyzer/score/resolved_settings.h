@@ -87,7 +87,7 @@ struct ResolvedSettings {
         return call.last->words.front() << unused == 0 ? samples::Returned::zero : samples::Returned::other;
     }
 
-    /// Whether GroupTimes::keep_all_self_times() is called.
+    /// GroupList.
     bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }
 };
 

@@ -18,6 +18,7 @@ std::size_t max_sampled(const ResolvedSettings& settings, const trace::FunctionI
 
 std::unique_ptr<ThreadTimes> empty_times(const trace::TraceInfo& info, const ResolvedSettings& settings) {
     auto times = std::make_unique<ThreadTimes>(info.functions.size());
+    times->groups = GroupList{settings.all_self_times()};
     times->windows = {settings.max_in_windows, settings.window_shift, settings.about_waits};
     times->owned_waits = times->mutex_changes =
         samples::WaitSample{settings.max_in_windows, settings.window_shift};
@@ -74,8 +75,7 @@ std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     matcher_.finish();
     flush();
     end_batches();
-    for (GroupTimes& group : out_->groups)
-        group.seal();
+    out_->groups.seal();
     if (out_->patterns) out_->patterns->miner().finish();
     for (samples::CallSample& sample : out_->samples)
         sample.finish();
@@ -169,10 +169,10 @@ std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_
     return cluster;
 }
 
-/// Where the times of the call belong.
-GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const QueuedCall& queued) const {
+/// Where the times of the call belong, of a function that is sampled in windows.
+GroupTimes& ThreadAnalysis::windowed_times(const QueuedCall& queued) {
     const calls::Call& call = queued.call;
-    if (!is_windowed(call.function)) return times;
+    GroupTimes& times = out_->groups.times(queued.group);
     WindowedTimes& windowed = times.make_windowed();
     if (queued.cluster == kComplete) return windowed.before;
     if (call.timed && call.outermost)
@@ -447,21 +447,21 @@ void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
         find_group(queued);
         if (out_->paths) out_->paths->prefetch(queued.group);
         if (out_->course) out_->course->prefetch(queued.group);
-        return out_->groups[queued.group].prefetch();
+        return out_->groups.prefetch(queued.group);
     }
-    const GroupTimes& times = out_->groups[queued.group];
     if (number == 1) {
         if (out_->paths) out_->paths->prefetch_pair(queued.group);
         if (out_->course) out_->course->prefetch_entry(queued.group);
-        return times.prefetch_tables(queued.call.duration);
+        return out_->groups.prefetch_calls(queued.group);
     }
-    if (number == 2) return times.prefetch_caller(queued.caller);
+    if (number == 2) return out_->groups.prefetch_tables(queued.group, queued.call.duration);
+    if (number == 3) return out_->groups.prefetch_caller(queued.group, queued.caller);
     add(queued);
 }
 
 void ThreadAnalysis::find_group(QueuedCall& queued) {
     queued.group = out_->sequences.group(queued.shape, queued.keys, queued.group_hash);
-    if (out_->make_group(queued.group, settings_.all_self_times()) && candidates_.wanted())
+    if (out_->make_group(queued.group) && candidates_.wanted())
         candidates_.added(queued.call.function, queued.group, out_->sequences);
     if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
 }
@@ -469,9 +469,13 @@ void ThreadAnalysis::find_group(QueuedCall& queued) {
 void ThreadAnalysis::add(const QueuedCall& queued) {
     if (queued.cluster == ThreadWindows::kOutside) return;
     const calls::Call& call = queued.call;
-    GroupTimes& times = windowed_times(out_->groups[queued.group], queued);
+    if (is_windowed(call.function)) {
+        GroupTimes& times = windowed_times(queued);
+        if (call.timed) times.add(call, queued.caller);
+    } else if (call.timed) {
+        out_->groups.add(queued.group, call, queued.caller);
+    }
     if (!call.timed) return;
-    times.add(call, queued.caller);
     add_place(queued);
     out_->windows.offer({.begin = call.begin,
                          .end = queued.end,

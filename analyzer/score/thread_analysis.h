@@ -146,7 +146,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void open_path(const trace::Event& enter, std::uint64_t weight, std::uint32_t cluster);
     void flush();
     void end_batches();
-    GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;
+    GroupTimes& windowed_times(const QueuedCall& queued);
     std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
     bool is_windowed(std::uint32_t function) const {
         return function < settings_.windowed.size() && settings_.windowed[function];

@@ -91,11 +91,10 @@ void Distribution::keep_exact(std::uint64_t value, std::uint64_t times) {
         values_.push_back(value);
 }
 
+/// Of one or two values, which are not in values_ yet, or of none.
 void Distribution::spell_out(std::uint64_t largest) {
-    PackedValues values;
-    values.reset(largest > UINT32_MAX ? 8 : 4, kExact / 4);
-    for_each_exact([&](std::uint64_t each) { values.push_back(each); });
-    values_ = std::move(values);
+    values_.reset(largest > UINT32_MAX ? 8 : 4, kExact / 4);
+    for_each_exact([&](std::uint64_t each) { values_.push_back(each); });
     form_ = Form::exact;
 }
 
@@ -192,6 +191,14 @@ void Distribution::seal() {
     if (form_ != Form::log) return;
     std::sort(values_.begin(), values_.end());
     form_ = Form::sorted;
+}
+
+void Distribution::clear() {
+    count_ = sum_ = max_ = 0;
+    least_ = {};
+    values_.clear();
+    first_bucket_ = 0;
+    form_ = Form::few;
 }
 
 void Distribution::merge(const Distribution& other) {

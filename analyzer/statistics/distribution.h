@@ -170,6 +170,8 @@ class Distribution {
     }
     /// No value will be added for some time: queries take less time from now on.
     void seal();
+    /// As a new one; it keeps memory for the next values.
+    void clear();
     /// add(value) is about to be called, and its memory is rather in no cache.
     void prefetch(std::uint64_t value) const;
     /// All values are about to be looked at.

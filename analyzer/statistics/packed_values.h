@@ -26,6 +26,11 @@ class PackedValues {
 
     /// Forgets all. `bytes`: 2, 4 or 8.
     void reset(std::size_t bytes, std::size_t capacity);
+    /// Forgets all, and keeps the memory.
+    void clear() {
+        size_ = 0;
+        width_ = 1;
+    }
     /// For an archive (tools/base/byte_archive.h).
     template <class Archive>
     void fields(Archive& archive) {
