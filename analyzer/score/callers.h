@@ -92,11 +92,11 @@ class CallerTable {
     void add(const CallerTable& other);
 
     // add() is about to be called, and the table's memory is rather in no cache: first this …
-    void prefetch() const { __builtin_prefetch(block_.get(), 1); }
+    [[gnu::always_inline]] void prefetch() const { __builtin_prefetch(block_.get(), 1); }
     /// … and when that has come this.
     void prefetch(std::uint32_t caller) const;
     /// for_each() is about to be called.
-    void prefetch_all() const {
+    [[gnu::always_inline]] void prefetch_all() const {
         constexpr std::size_t kLine = 64;
         for (std::size_t at = 0; at < size_ * sizeof(Cell); at += kLine)
             __builtin_prefetch(reinterpret_cast<const std::byte*>(cells()) + at);

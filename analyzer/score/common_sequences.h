@@ -86,15 +86,16 @@ template <class Use>
 void MergedGroups::for_each(std::uint32_t function, Parts& scratch, const Use& use) const {
     constexpr std::size_t kAhead = 8;
     const std::span<const sequences::GroupId> groups = of_function_[function];
-    const auto ahead = [&](std::size_t i, const auto& prefetch) {
-        if (i >= groups.size()) return;
-        for (const Part& part : parts(groups[i]))
-            prefetch(threads_[part.thread]->groups, part.group);
-    };
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        ahead(i + 3 * kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch(id); });
-        ahead(i + 2 * kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch_calls(id); });
-        ahead(i + kAhead, [](const GroupList& list, sequences::GroupId id) { list.prefetch_all(id); });
+        if (i + 3 * kAhead < groups.size())
+            for (const Part& part : parts(groups[i + 3 * kAhead]))
+                threads_[part.thread]->groups.prefetch(part.group);
+        if (i + 2 * kAhead < groups.size())
+            for (const Part& part : parts(groups[i + 2 * kAhead]))
+                threads_[part.thread]->groups.prefetch_calls(part.group);
+        if (i + kAhead < groups.size())
+            for (const Part& part : parts(groups[i + kAhead]))
+                threads_[part.thread]->groups.prefetch_all(part.group);
         use(groups[i], parts(groups[i], scratch));
     }
 }

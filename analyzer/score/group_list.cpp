@@ -54,6 +54,7 @@ GroupTimes& GroupList::make_many(Entry& entry) {
 }
 
 void GroupList::add_all(const Entry& entry, bool callers, GroupTimes& to) {
+    if (!callers && add_times(entry, to)) return;
     for_each_call(entry, [&](const FewCall& call) {
         const calls::Call times{.outermost = call.outermost, .duration = call.duration, .self = call.self};
         if (callers)
@@ -61,6 +62,24 @@ void GroupList::add_all(const Entry& entry, bool callers, GroupTimes& to) {
         else
             to.add_times(times);
     });
+}
+
+/// All at once. False: nothing was added, for some are inside another call of the function.
+bool GroupList::add_times(const Entry& entry, GroupTimes& to) {
+    constexpr std::size_t kLeastBytes = 2;
+    std::array<std::uint64_t, kMostBytes / kLeastBytes> durations, self;
+    std::size_t count = 0;
+    bool outermost = true, same = true;
+    for_each_call(entry, [&](const FewCall& call) {
+        durations[count] = call.duration;
+        self[count] = call.self;
+        outermost = outermost && call.outermost;
+        same = same && call.self == call.duration;
+        ++count;
+    });
+    if (!outermost) return false;
+    to.add_all(std::span{durations}.first(count), std::span{self}.first(same ? 0 : count), true, 0);
+    return true;
 }
 
 GroupTimes& GroupList::spell_out(Entry& entry) {

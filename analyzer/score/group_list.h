@@ -91,21 +91,21 @@ class GroupList {
     void seal();
 
     // A call of the group is about to be added, and nothing of it is in a cache: call these in turn, each when what the one
-    // before asked for has come.
-    void prefetch(sequences::GroupId id) const { __builtin_prefetch(&entries_[id], 1); }
-    void prefetch_calls(sequences::GroupId id) const {
+    // before asked for has come. Always inline, as GroupTimes::prefetch().
+    [[gnu::always_inline]] void prefetch(sequences::GroupId id) const { __builtin_prefetch(&entries_[id]); }
+    [[gnu::always_inline]] void prefetch_calls(sequences::GroupId id) const {
         const Entry& entry = entries_[id];
-        if (entry.has_few()) return __builtin_prefetch(entry.calls() + entry.size, 1);
+        if (entry.has_few()) return __builtin_prefetch(entry.calls() + entry.size);
         entry.times()->prefetch();
     }
-    void prefetch_tables(sequences::GroupId id, std::uint64_t duration) const {
+    [[gnu::always_inline]] void prefetch_tables(sequences::GroupId id, std::uint64_t duration) const {
         if (!entries_[id].has_few()) entries_[id].times()->prefetch_tables(duration);
     }
-    void prefetch_caller(sequences::GroupId id, std::uint32_t caller) const {
+    [[gnu::always_inline]] void prefetch_caller(sequences::GroupId id, std::uint32_t caller) const {
         if (!entries_[id].has_few()) entries_[id].times()->prefetch_caller(caller);
     }
     /// Instead of the last two: all of the group is about to be looked at.
-    void prefetch_all(sequences::GroupId id) const {
+    [[gnu::always_inline]] void prefetch_all(sequences::GroupId id) const {
         const Entry& entry = entries_[id];
         if (!entry.has_few()) return entry.times()->prefetch_all();
         constexpr std::size_t kLine = 64;
@@ -153,6 +153,7 @@ class GroupList {
     /// Whether these bytes are calls; kSlack bytes behind them can be read.
     static bool are_calls(std::span<const std::uint8_t> bytes);
     static void add_all(const Entry& entry, bool callers, GroupTimes& to);
+    static bool add_times(const Entry& entry, GroupTimes& to);
 
     bool add_to_few(Entry& entry, const calls::Call& call, std::uint32_t caller);
     bool grow(Entry& entry, std::size_t size);

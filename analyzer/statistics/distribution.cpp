@@ -163,7 +163,21 @@ void Distribution::count_all(std::span<const std::uint64_t> values, std::uint64_
         count_in_bucket(bucket_of(value), 1);
 }
 
+/// To an empty one, more than two, and so few that they are kept as they are.
+void Distribution::add_first(std::span<const std::uint64_t> values) {
+    max_ = std::ranges::max(values);
+    values_.reset(max_ > UINT32_MAX ? 8 : 4, values.size());
+    form_ = Form::exact;
+    for (const std::uint64_t value : values) {
+        values_.push_back(value);
+        sum_ = saturating_sum(sum_, value);
+        least_.add(value);
+    }
+    count_ = values.size();
+}
+
 void Distribution::add_all(std::span<const std::uint64_t> values) {
+    if (count_ == 0 && values.size() > 2 && values.size() <= kExact) return add_first(values);
     std::size_t done = 0;
     for (; done < values.size() && form_ != Form::dense; ++done)
         add(values[done]);

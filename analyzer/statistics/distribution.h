@@ -173,9 +173,9 @@ class Distribution {
     /// As a new one; it keeps memory for the next values.
     void clear();
     /// add(value) is about to be called, and its memory is rather in no cache.
-    void prefetch(std::uint64_t value) const;
+    [[gnu::always_inline]] void prefetch(std::uint64_t value) const;
     /// All values are about to be looked at.
-    void prefetch_all() const { values_.prefetch_all(); }
+    [[gnu::always_inline]] void prefetch_all() const { values_.prefetch_all(); }
 
     std::uint64_t count() const { return count_; }
     std::uint64_t min() const { return count_ > 0 ? least_.min() : 0; }
@@ -246,6 +246,7 @@ class Distribution {
     void keep(std::uint64_t value, std::uint64_t times);
     void keep_exact(std::uint64_t value, std::uint64_t times);
     void spell_out(std::uint64_t largest);
+    void add_first(std::span<const std::uint64_t> values);
     void keep_in_bucket(std::size_t bucket, std::uint64_t times);
     void count_in_bucket(std::size_t bucket, std::uint64_t times);
     void count_all(std::span<const std::uint64_t> values, std::uint64_t least, std::uint64_t largest);

@@ -89,11 +89,11 @@ class PackedValues {
     const std::uint16_t* end() const { return data<std::uint16_t>() + size_; }
 
     /// What is not there, and not the next one either, is left alone.
-    void prefetch(std::size_t at) const {
+    [[gnu::always_inline]] void prefetch(std::size_t at) const {
         if (at <= size_) __builtin_prefetch(block_.get() + (at << width_), 1);
     }
     /// The first of them: what comes behind follows by itself.
-    void prefetch_all() const {
+    [[gnu::always_inline]] void prefetch_all() const {
         constexpr std::uint8_t kLogOfLine = 6;
         __builtin_prefetch(block_.get());
         if (capacity_ > kLogOfLine) {

@@ -37,6 +37,18 @@ AddedCall random_call(std::mt19937_64& random, bool plain) {
     return added;
 }
 
+void check_without_callers(const GroupTimes& found, const GroupTimes& wanted) {
+    Distribution found_times = found.outermost(), wanted_times = wanted.outermost();
+    found_times.seal();
+    CHECK(bytes_of(found_times) == bytes_of(wanted_times));
+    const SelfTimes found_self = found.self(5), wanted_self = wanted.self(5);
+    CHECK(found_self.count == wanted_self.count);
+    CHECK(found_self.sum == wanted_self.sum);
+    CHECK(found_self.squares == wanted_self.squares);
+    CHECK(found_self.least.least().min() == wanted_self.least.least().min());
+    CHECK(found_self.least.least().second() == wanted_self.least.least().second());
+}
+
 /// What a list has of groups is what has been added.
 struct Groups {
     GroupList list;
@@ -53,6 +65,7 @@ struct Groups {
             GroupTimes& found = const_cast<GroupTimes&>(other.times(id, scratch));
             found.seal();
             CHECK(bytes_of(found) == bytes_of(wanted));
+            check_without_callers(other.times(id, scratch, false), wanted);
             std::vector<std::uint32_t> callers;
             other.for_each_caller(id, [&](std::uint32_t caller) {
                 if (std::ranges::find(callers, caller) == callers.end()) callers.push_back(caller);
