@@ -53,10 +53,10 @@ void BatchedGroups::defer(const calls::Call& call, std::uint32_t caller, std::ui
         marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kInSampleShift;
     }
     if (places_wanted()) places_.push_back({call.begin, call.last->tsc, path, call.function});
-    BatchedCall& later = batch_.push(hash, closed.keys);
+    const CallBatch::Times times{.self = call.self, .held = call.held};
+    const bool usual = call.self == call.duration && call.held == 0;
+    BatchedCall& later = batch_.push(hash, closed.keys, usual ? nullptr : &times);
     later.duration = call.duration;
-    later.self = call.self;
-    later.held = call.held;
     later.shape = closed.shape;
     later.caller = caller;
     later.marks |= marks;
@@ -94,27 +94,28 @@ void BatchedGroups::flush() {
 /// Prefetches what a call needs next, and processes other calls until it has arrived.
 void BatchedGroups::flush(std::span<BatchedCall> calls) {
     constexpr std::size_t kWait = 8;
-    constexpr std::size_t kSteps = 6;
+    constexpr std::size_t kSteps = 7;
     for (std::size_t i = 0; i < calls.size() + (kSteps - 1) * kWait; ++i) {
         const auto at = [&](std::size_t step) -> BatchedCall* {
             const std::size_t number = i - step * kWait;  // beyond the end if that is below 0
             return number < calls.size() ? &calls[number] : nullptr;
         };
-        if (const BatchedCall* const call = at(0))
+        if (const BatchedCall* const call = at(0)) batch_.prefetch(*call);
+        if (const BatchedCall* const call = at(1))
             out_.sequences.prefetch_group(call->shape, batch_.keys(*call));
-        if (BatchedCall* const call = at(1)) {
+        if (BatchedCall* const call = at(2)) {
             find_group(*call);
             out_.groups.prefetch(call->shape);
             if (places_wanted()) prefetch_place(*call);
         }
-        if (const BatchedCall* const call = at(2)) out_.groups.prefetch_calls(call->shape);
-        if (const BatchedCall* const call = at(3)) out_.groups.prefetch_tables(call->shape, call->duration);
-        if (const BatchedCall* const call = at(4)) {
+        if (const BatchedCall* const call = at(3)) out_.groups.prefetch_calls(call->shape);
+        if (const BatchedCall* const call = at(4)) out_.groups.prefetch_tables(call->shape, call->duration);
+        if (const BatchedCall* const call = at(5)) {
             out_.groups.prefetch_caller(call->shape, call->caller);
             if (out_.paths) out_.paths->prefetch_pair(call->shape);
             if (out_.course) out_.course->prefetch_entry(call->shape);
         }
-        if (const BatchedCall* const call = at(5)) add(*call);
+        if (const BatchedCall* const call = at(6)) add(*call);
     }
 }
 
@@ -133,17 +134,21 @@ void BatchedGroups::find_group(BatchedCall& call) {
 
 void BatchedGroups::add(const BatchedCall& call) {
     if (!call.is(BatchedCall::kTimed)) return;
+    const CallBatch::Times own = batch_.times(call);
     const calls::Call times{.outermost = call.is(BatchedCall::kOutermost),
                             .self_timed = call.is(BatchedCall::kSelfTimed),
                             .duration = call.duration,
-                            .held = call.held,
-                            .self = call.self};
+                            .held = own.held,
+                            .self = own.self};
     out_.groups.add(call.shape, times, call.caller);
     if (places_wanted()) add_place(call.shape, times, places_[call.order]);
 }
 
 void BatchedGroups::finish() {
     flush();
+    batch_.release();
+    answers_ = {};
+    places_ = {};
     renumber();
 }
 
@@ -169,7 +174,7 @@ void BatchedGroups::renumber() {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 16384;
+constexpr std::size_t kBlockBytes = 10922;  // 341 calls
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// Not written, so that what is never used takes no memory.
@@ -195,7 +200,7 @@ CallBatch::CallBatch(std::size_t bytes) {
     const std::size_t calls = std::min(bytes / sizeof(BatchedCall), kMaxCalls);
     blocks_ = std::max(2 * kPartitions, bytes / kBlockBytes);
     block_calls_ = std::max<std::size_t>(calls / blocks_, 1);
-    max_keys_ = bytes / sizeof(std::uint64_t) / 2;
+    max_rest_ = bytes / sizeof(std::uint64_t) / 2;
     calls_.reset(allocate_calls(blocks_ * block_calls_));
     next_.resize(blocks_);
     clear();
@@ -212,10 +217,21 @@ void CallBatch::add_block(Partition& partition) {
     partition.used = 0;
 }
 
+void CallBatch::add_rest(BatchedCall& call, std::span<const std::uint64_t> keys, const Times* times) {
+    call.key = rest_.size();
+    call.marks = BatchedCall::kRest;
+    rest_.push_back(keys.size());
+    rest_.insert(rest_.end(), keys.begin(), keys.end());
+    if (times == nullptr) return;
+    call.marks |= BatchedCall::kOwnTimes;
+    rest_.push_back(times->self);
+    rest_.push_back(times->held);
+}
+
 void CallBatch::clear() {
     // The first call of each asks for a block.
     partitions_.fill({.used = block_calls_});
-    keys_.clear();
+    rest_.clear();
     blocks_used_ = 0;
     size_ = 0;
 }

@@ -22,12 +22,10 @@ namespace rdam::score {
 // hashes are processed together, so that their data stays in a cache meanwhile, and is close together in
 // memory because it was created together.
 
-/// What a group needs of a call; the keys are where CallBatch keeps them.
+/// What a group needs of a call: half a line of a cache. What most calls do not have is where CallBatch keeps it.
 struct BatchedCall {
-    std::uint64_t key = 0;       ///< the only key, or where the keys are
+    std::uint64_t key = 0;       ///< the only key, or where the rest is
     std::uint64_t duration = 0;  ///< calls::Call
-    std::uint64_t self = 0;      ///< calls::Call
-    std::uint64_t held = 0;      ///< calls::Call
     std::uint32_t shape = 0;     ///< sequences::ShapeId; of a call that found its group sequences::GroupId
     std::uint32_t caller = 0;    ///< CallerNumbers
     std::uint32_t order = 0;     ///< calls of the batch that came before it
@@ -37,7 +35,8 @@ struct BatchedCall {
     static constexpr std::uint32_t kTimed = 2;
     static constexpr std::uint32_t kSelfTimed = 4;
     static constexpr std::uint32_t kOneKey = 8;
-    static constexpr std::uint32_t kKeys = 16;  ///< more than one
+    static constexpr std::uint32_t kRest = 16;      ///< more than one key, or …
+    static constexpr std::uint32_t kOwnTimes = 32;  ///< … CallBatch::Times of its own
     /// Above: 1 + a number under which a sample waits for its group; 0: none does.
     static constexpr unsigned kInSampleShift = 8;
 
@@ -45,8 +44,8 @@ struct BatchedCall {
     std::uint32_t asked() const { return marks >> kInSampleShift; }
 };
 
-/// Memory: `bytes` at most, and half of that again for the keys of calls with several; what was never written
-/// takes none. Not thread-safe.
+/// Memory: `bytes` at most, and half of that again for calls with several keys or times of their own; what was
+/// never written takes none. Not thread-safe.
 class CallBatch {
   public:
     static constexpr unsigned kPartitionBits = 8;
@@ -54,22 +53,43 @@ class CallBatch {
     /// More calls than that are in none.
     static constexpr std::size_t kMaxCalls = (std::size_t{1} << 24) - 1;
 
-    /// However few the bytes, 512 calls with a key or none have room.
+    /// However few the bytes, 512 calls with a key or none and no own times have room.
     explicit CallBatch(std::size_t bytes);
 
     /// Whether a call of a group of this hash has no room before drain().
     bool full(std::uint64_t group_hash) const {
         const Partition& partition = partitions_[partition_of(group_hash)];
-        return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > max_keys_;
+        return (partition.used == block_calls_ && blocks_used_ == blocks_) || rest_.size() > max_rest_;
     }
     std::uint32_t size() const { return size_; }
+    /// Of calls::Call; of most calls the one is the duration, and the other 0.
+    struct Times {
+        std::uint64_t self = 0;
+        std::uint64_t held = 0;
+    };
     /// The caller fills it, except for `key` and `order`, and adds to `marks`. The batch must not be full.
-    BatchedCall& push(std::uint64_t group_hash, std::span<const std::uint64_t> keys);
+    /// `times`: null if they are as of most calls.
+    BatchedCall& push(std::uint64_t group_hash, std::span<const std::uint64_t> keys,
+                      const Times* times = nullptr);
 
-    /// The keys of a call in the batch that has not found its group yet.
+    /// The keys of a call in the batch.
     std::span<const std::uint64_t> keys(const BatchedCall& call) const {
-        if (!call.is(BatchedCall::kKeys)) return {&call.key, call.is(BatchedCall::kOneKey) ? 1U : 0U};
-        return {keys_.data() + call.key + 1, keys_[call.key]};
+        if (!call.is(BatchedCall::kRest)) return {&call.key, call.is(BatchedCall::kOneKey) ? 1U : 0U};
+        return {rest_.data() + call.key + 1, rest_[call.key]};
+    }
+    Times times(const BatchedCall& call) const {
+        if (!call.is(BatchedCall::kOwnTimes)) return {.self = call.duration};
+        const std::uint64_t* const rest = rest_.data() + call.key;
+        return {.self = rest[*rest + 1], .held = rest[*rest + 2]};
+    }
+    /// One of these is about to be asked for.
+    void prefetch(const BatchedCall& call) const {
+        if (call.is(BatchedCall::kRest)) __builtin_prefetch(rest_.data() + call.key);
+    }
+    /// Gives back the memory. Nothing can be pushed any more.
+    void release() {
+        calls_.reset();
+        rest_ = {};
     }
 
     /// `use` gets all calls as spans of BatchedCall: calls of one group in the order of push(), calls with
@@ -98,34 +118,32 @@ class CallBatch {
 
     static std::size_t partition_of(std::uint64_t group_hash) { return group_hash >> (64 - kPartitionBits); }
     void add_block(Partition& partition);
+    void add_rest(BatchedCall& call, std::span<const std::uint64_t> keys, const Times* times);
     void clear();
 
     std::size_t blocks_;
     std::size_t block_calls_;
-    std::size_t max_keys_;
+    std::size_t max_rest_;
     std::unique_ptr<BatchedCall[], Free> calls_;  // block by block
     std::vector<std::uint32_t> next_;             // by block
     std::array<Partition, kPartitions> partitions_;
-    std::vector<std::uint64_t> keys_;  // how many, and then they, of calls with several
+    std::vector<std::uint64_t> rest_;  // of a call how many keys it has, they, and Times if it has its own
     std::size_t blocks_used_ = 0;
     std::uint32_t size_ = 0;
 };
 
-inline BatchedCall& CallBatch::push(std::uint64_t group_hash, std::span<const std::uint64_t> keys) {
+inline BatchedCall& CallBatch::push(std::uint64_t group_hash, std::span<const std::uint64_t> keys,
+                                    const Times* times) {
     Partition& partition = partitions_[partition_of(group_hash)];
     if (partition.used == block_calls_) add_block(partition);
     BatchedCall& call = calls_[partition.last * block_calls_ + partition.used++];
     call.order = size_++;
     call.marks = 0;
-    if (keys.size() == 1) {
+    if (keys.size() > 1 || times != nullptr) {
+        add_rest(call, keys, times);
+    } else if (!keys.empty()) {
         call.key = keys.front();
         call.marks = BatchedCall::kOneKey;
-    } else if (!keys.empty()) {
-        call.key = keys_.size();
-        call.marks = BatchedCall::kKeys;
-        keys_.resize(call.key + 1 + keys.size());
-        keys_[call.key] = keys.size();
-        std::copy(keys.begin(), keys.end(), keys_.end() - static_cast<std::ptrdiff_t>(keys.size()));
     }
     return call;
 }

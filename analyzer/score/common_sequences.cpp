@@ -29,6 +29,7 @@ sequences::ShapeId translate_shape(const sequences::SequenceStore& from, const s
 MergedGroups::MergedGroups(std::size_t functions, std::span<const std::unique_ptr<ThreadTimes>> threads)
     : threads_(threads), store_(functions), of_function_(functions) {
     const std::vector<std::vector<sequences::GroupId>> numbers = number_groups();
+    store_.end();
     first_.resize(store_.groups() + 1);
     for (const std::vector<sequences::GroupId>& of_thread : numbers)
         for (const sequences::GroupId number : of_thread)

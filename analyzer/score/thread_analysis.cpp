@@ -85,6 +85,7 @@ std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     out_->per_function = matcher_.per_function();
     out_->too_long = builder_.too_long();
     out_->given_up = candidates_.take();
+    out_->sequences.end();
     return std::move(out_);
 }
 

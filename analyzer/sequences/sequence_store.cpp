@@ -90,6 +90,11 @@ ShapeId SequenceStore::intern(std::uint32_t function, std::span<const std::uint6
     return id;
 }
 
+void SequenceStore::end() {
+    group_index_ = {};
+    shape_index_ = decltype(shape_index_){0, Hash{this}, Equal{this}};
+}
+
 void SequenceStore::renumber_groups(std::span<const GroupId> numbers) {
     std::vector<Group> groups(groups_.size());
     for (GroupId id = 0; id < groups_.size(); ++id)
