@@ -1,5 +1,7 @@
 #include "analyzer/report/score_trace.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -316,6 +318,8 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const Resolve
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
     auto read = Threads{reader, *off_cpu, resolved, *selection}.read(jobs, progress);
     if (!read) return tl::unexpected{read.error()};
+    // What was freed lies between what is kept, in arenas of threads that have ended: those that come have others.
+    malloc_trim(0);
     if (settings.keeps_summary && whole) keep_summary(reader, resolved, read->times, jobs);
     return analyzed(std::move(*read));
 }
