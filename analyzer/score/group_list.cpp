@@ -34,15 +34,15 @@ bool GroupList::are_calls(std::span<const std::uint8_t> bytes) {
 }
 
 bool GroupList::grow(Entry& entry, std::size_t size) {
-    unsigned piece = std::max<unsigned>(Pieces::kFirst, entry.piece);
-    while (std::size_t{1} << piece < size)
+    unsigned piece = entry.piece;  // the next size
+    while (piece < Pieces::kSizes && Pieces::bytes_of(piece) < size)
         ++piece;
-    if (piece > Pieces::kLast) return false;
+    if (piece == Pieces::kSizes) return false;
     std::uint8_t* const larger = pieces_.take(piece);
     if (entry.size > 0) std::memcpy(larger, entry.calls(), entry.size);
-    if (entry.piece > 0) pieces_.give_back(entry.calls(), entry.piece);
+    if (entry.piece > 0) pieces_.give_back(entry.calls(), entry.piece - 1U);
     entry.memory = larger;
-    entry.piece = static_cast<std::uint8_t>(piece);
+    entry.piece = static_cast<std::uint8_t>(piece + 1);
     return true;
 }
 
@@ -86,7 +86,7 @@ GroupTimes& GroupList::spell_out(Entry& entry) {
     const Entry few = entry;
     GroupTimes& times = make_many(entry);
     add_all(few, true, times);
-    if (few.piece > 0) pieces_.give_back(few.calls(), few.piece);
+    if (few.piece > 0) pieces_.give_back(few.calls(), few.piece - 1U);
     return times;
 }
 

@@ -22,22 +22,24 @@
 
 namespace rdam::score {
 
-/// Memory in pieces of 2^kFirst to 2^kLast bytes, all given back at once in the end. Not thread-safe.
+/// Memory in pieces of 16, 24, 32, 48, … 256 bytes, all given back at once in the end. Not thread-safe.
 class Pieces {
   public:
-    static constexpr unsigned kFirst = 4;
-    static constexpr unsigned kLast = 8;
+    static constexpr unsigned kSizes = 9;
+    static constexpr std::size_t bytes_of(unsigned size) {
+        return (std::size_t{2} + size % 2) << (size / 2 + 3);
+    }
     /// So many bytes behind each piece can be read.
     static constexpr std::size_t kSlack = varint::kSlack;
 
-    /// Of 2^size bytes.
+    /// Of bytes_of(size).
     std::uint8_t* take(unsigned size) {
-        std::uint8_t*& free = free_[size - kFirst];
-        return free != nullptr ? take_free(free) : take_new(std::size_t{1} << size);
+        std::uint8_t*& free = free_[size];
+        return free != nullptr ? take_free(free) : take_new(bytes_of(size));
     }
     void give_back(std::uint8_t* piece, unsigned size) {
-        std::memcpy(piece, &free_[size - kFirst], sizeof(std::uint8_t*));
-        free_[size - kFirst] = piece;
+        std::memcpy(piece, &free_[size], sizeof(std::uint8_t*));
+        free_[size] = piece;
     }
 
   private:
@@ -49,8 +51,8 @@ class Pieces {
     std::uint8_t* take_new(std::size_t bytes);
 
     std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
-    std::size_t left_ = 0;                                  // in the last block
-    std::array<std::uint8_t*, kLast - kFirst + 1> free_{};  // by size: the first one, which names the next
+    std::size_t left_ = 0;                      // in the last block
+    std::array<std::uint8_t*, kSizes> free_{};  // by size: the first one, which names the next
 };
 
 /// By sequences::GroupId. Not thread-safe; const methods may be called by several threads at once.
@@ -118,26 +120,26 @@ class GroupList {
     void fields(Archive& archive);
 
   private:
-    /// The memory is a piece of 2^piece bytes, a part of packed_ or, if there are kMany, one of many_.
+    /// The memory is a piece, a part of packed_ or, if there are kMany, one of many_.
     struct Entry {
         static constexpr std::uint16_t kMany = UINT16_MAX;
 
         void* memory = nullptr;
         std::uint16_t size = 0;  ///< bytes of the calls
-        std::uint8_t piece = 0;  ///< 0: none
+        std::uint8_t piece = 0;  ///< its size + 1; 0: none
 
         bool has_few() const { return size != kMany; }
         std::uint8_t* calls() const { return static_cast<std::uint8_t*>(memory); }
         GroupTimes* times() const { return static_cast<GroupTimes*>(memory); }
-        std::size_t room() const { return piece > 0 ? std::size_t{1} << piece : 0; }
+        std::size_t room() const { return piece > 0 ? Pieces::bytes_of(piece - 1U) : 0; }
     };
 
     // A call: its duration and two marks, its caller and, unless it is the duration, its self time, as varint.
     static constexpr std::uint64_t kOutermost = 1;
     static constexpr std::uint64_t kOwnSelf = 2;
     static constexpr unsigned kMarks = 2;
-    static constexpr std::uint64_t kLongest = std::uint64_t{1} << 48;           ///< ticks
-    static constexpr std::size_t kMostBytes = std::size_t{1} << Pieces::kLast;  ///< of a group
+    static constexpr std::uint64_t kLongest = std::uint64_t{1} << 48;                ///< ticks
+    static constexpr std::size_t kMostBytes = Pieces::bytes_of(Pieces::kSizes - 1);  ///< of a group
 
     struct FewCall {
         bool outermost = true;
