@@ -113,6 +113,9 @@ std::string recorded_text(const Life& life) {
     const std::string least = percent(life.thread.recorded_low), most = percent(life.thread.recorded_high);
     return least == most ? least : least.substr(0, least.rfind(' ')) + "–" + most;
 }
+double most_recorded(const Life& life) {
+    return life.thread.recorded_high;
+}
 double life_ns(const Life& life) {
     return life.thread.duration_ns;
 }
@@ -196,7 +199,7 @@ constexpr Field<Life> kLife[] = {
      life_share_text<by_program_ns>},
     {"by_recorder", "by recorder", share, share_of_life<by_recorder_ns>, nothing, 2, nullptr,
      life_share_text<by_recorder_ns>},
-    {"recorded", "recorded", text, nullptr, nothing, 3, nullptr, recorded_text},
+    {"recorded", "recorded", share, most_recorded, nothing, 3, nullptr, recorded_text},
     {"waits_for", "waits most for", text, nullptr, nothing, 0, nullptr, waits_for},
     {"events", "events", count, life_events, nothing, 1, nullptr, events_text},
 };
@@ -314,8 +317,8 @@ std::vector<Field<Life>> life_fields(const hints::Analysis& analysis) {
     const bool recorded = std::ranges::any_of(
         analysis.report.threads, [](const score::ThreadRow& row) { return row.recorded_high > 0; });
     const auto is_known = [&](const Field<Life>& field) {
-        if (field.unit == Unit::share) return states;
         if (field.key == "recorded") return recorded;
+        if (field.unit == Unit::share) return states;
         return field.key != "waits_for" || waits;
     };
     std::vector<Field<Life>> fields;

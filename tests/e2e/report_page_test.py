@@ -145,6 +145,51 @@ class Page(Case):
         self.assertLess(narrow.js("return document.querySelector('ol.findings').getBoundingClientRect().bottom;"), 844)
         self.assert_no_sideways(narrow)
 
+    def with_longest_figures(self, page):
+        """A copy in which the threads' figures are as long as they can be."""
+        begin, end = '<script type="application/json" id="data">', "</script>"
+        head, _, rest = page.read_text().partition(begin)
+        data, _, tail = rest.partition(end)
+        data = json.loads(data)
+        for run in data["runs"]:
+            lives = run["lives"]
+            self.assertIn("recorded", [column["key"] for column in lives["columns"]])
+            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
+                       "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
+                       "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
+            lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
+        copy = self.folder / "longest.html"
+        copy.write_text(begin.join([head, json.dumps(data).replace("<", "\\u003c") + end + tail]))
+        return copy
+
+    def assert_tables_fit(self, window, place):
+        tables = window.js("return [...document.querySelectorAll('table')].filter((each) => each.getClientRects().length > 0).map((each) => {"
+                           "const box = each.closest('.scroll'); return [box.getAttribute('aria-label'), box.scrollWidth, box.clientWidth]; });")
+        self.assertTrue(tables, place)
+        for name, inner, outer in tables:
+            self.assertLessEqual(inner, outer, (name, place))
+
+    def test_tables_fit(self):
+        """Nothing of a table is cut off where there is a screen for it, and wide screens are used; on narrow ones it scrolls by itself."""
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "sort_table,pthread_mutex_lock", "--", PROGRAMS / "holders", "convoy", "400"))
+        one = self.with_longest_figures(self.page("trace.bin"))
+        self.succeeded(self.rdam("record", "-o", "after.bin", "-f", "sort_table,pthread_mutex_lock", "--", PROGRAMS / "holders", "convoy", "300"))
+        both = self.page("trace.bin", "after.bin", name="both.html")
+        commands = "".join(f"{PROGRAMS}/orders {each};" for each in (100, 200, 300))
+        self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))
+        all_ = self.page(*sorted(path.name for path in self.folder.glob("run.*.bin")), name="all.html")
+        for width in (1280, 1920, 390):
+            for page, place in ((one, ""), (one, "#run-0-function-1"), (both, ""), (all_, "")):
+                with self.subTest(width=width, page=page.name, place=place):
+                    window = self.browse(page, place, width=width, height=900)
+                    window.js("document.querySelectorAll('details').forEach((each) => { each.open = true; });")
+                    if width > 390:
+                        self.assert_tables_fit(window, place)
+                    self.assert_no_sideways(window)
+                    self.assertTrue(window.js("return [...document.querySelectorAll('#app table')].every((each) => each.closest('.scroll') !== null);"))
+        window = self.browse(one, width=1920, height=900)
+        self.assertGreater(window.js("return document.querySelector('table.ranking').clientWidth;"), 1600)
+
     def test_processes(self):
         commands = "".join(f"{PROGRAMS}/orders {each};" for each in range(100, 600, 100))
         self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))

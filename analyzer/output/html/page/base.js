@@ -181,11 +181,14 @@ function fitted(context, text, width) {
 /** A box that scrolls sideways, which the keyboard reaches as well. */
 const scrollBox = (name, ...children) => h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name}, ...children);
 
+/** So many characters of a figure stand on one line: more are words beside it. */
+const LONGEST_FIGURE = 24;
 /** A table with a heading for each column: {title, n: it holds numbers}. Cells are texts or nodes. */
 function tableOf(name, columns, rows) {
   const head = h('tr', {}, ...columns.map((each) => h('th', {class: each.n ? 'n' : null, scope: 'col', text: each.title})));
   const body = rows.map((cells) => h('tr', {}, ...cells.map((cell, i) => {
-    const given = {class: columns[i].n ? 'n' : columns[i].title ? 'text' : null};
+    const figures = cell.length > LONGEST_FIGURE ? 'n long' : 'n';
+    const given = {class: columns[i].n ? figures : columns[i].title ? 'text' : null};
     return cell instanceof Node ? h('td', given, cell) : h('td', {...given, text: cell});
   })));
   return scrollBox(name, h('table', {}, h('thead', {}, head), h('tbody', {}, ...body)));
