@@ -19,27 +19,68 @@ namespace rdam::output {
 namespace {
 
 constexpr std::size_t kMostRows = 5;
-/// Bytes of a line, or of a text in JSON.
-constexpr std::size_t kLongestLine = 240;
+/// Bytes of a line, or of a text in JSON, by how much there is to be said: the first with which everything fits.
+constexpr std::size_t kLongestLines[] = {2048, 1024, 640, 400, 240};
+/// Bytes of a command.
+constexpr std::size_t kLongestCommand = 240;
 
-std::string bounded(std::string_view text) {
-    // What is cut off anyway must not cost the time of looking at it.
-    constexpr std::size_t kEnd = 4 * kLongestLine;
-    const std::string ends = text.size() <= 2 * kEnd
-                                 ? std::string{text}
-                                 : std::string{text.substr(0, kEnd)}.append(text.substr(text.size() - kEnd));
-    const std::string whole = printable(ends);
-    std::string out = whole;
-    for (std::size_t columns = kLongestLine; out.size() > kLongestLine; columns -= columns / 4)
-        out = shortened_name(whole, columns);
+std::string shortened_word(const std::string& word, std::size_t most) {
+    std::string out = word;
+    for (std::size_t columns = most; out.size() > most; columns -= columns / 4)
+        out = shortened_name(word, columns);
     return out;
 }
 
-void bound_texts(Json& json) {
-    if (json.is_string()) json = bounded(json.get_ref<const std::string&>());
+/// Names lack their middle where they are so long that little else of the line would be left.
+std::string with_short_names(const std::string& text, std::size_t most) {
+    std::string out;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        out += shortened_word(text.substr(begin, end - begin), most);
+        if (end < text.size()) out += ' ';
+        begin = end + 1;
+    }
+    return out;
+}
+
+/// Whole sentences, or if they are long whole words, in at most `most` bytes.
+std::string beginning_of(const std::string& text, std::size_t most) {
+    constexpr std::string_view kMark = " …";
+    const std::size_t room = most - kMark.size();
+    std::size_t end = std::string::npos;
+    for (const std::string_view sentence : {". ", "; ", ": "}) {
+        const std::size_t at = text.rfind(sentence, room - 1);
+        if (at != std::string::npos && at >= room / 2 && (end == std::string::npos || at + 1 > end))
+            end = at + 1;
+    }
+    if (end == std::string::npos) end = text.rfind(' ', room);
+    return text.substr(0, end) + std::string{kMark};
+}
+
+/// In at most `most` bytes.
+std::string bounded(std::string_view text, std::size_t most) {
+    // What is cut off anyway must not cost the time of looking at it.
+    const std::size_t at_end = 4 * most;
+    const std::string ends =
+        text.size() <= 2 * at_end
+            ? std::string{text}
+            : std::string{text.substr(0, at_end)}.append(text.substr(text.size() - at_end));
+    const std::string whole = printable(ends);
+    if (whole.size() <= most) return whole;
+    // Names have the room that they need beside the words.
+    std::string names;
+    for (std::size_t longest = most; longest >= most / 4; longest -= longest / 8) {
+        names = with_short_names(whole, longest);
+        if (names.size() <= most) return names;
+    }
+    return beginning_of(names, most);
+}
+
+void bound_texts(Json& json, std::size_t most) {
+    if (json.is_string()) json = bounded(json.get_ref<const std::string&>(), most);
     if (json.is_structured())
         for (Json& each : json)
-            bound_texts(each);
+            bound_texts(each, most);
 }
 
 /// As text in Markdown: nothing in it is markup.
@@ -73,7 +114,7 @@ class Commands {
         words.insert(words.end(), more.begin(), more.end());
         words.push_back(options_.trace);
         std::string text = printable(command_text(words));
-        if (text.size() <= kLongestLine) return text;
+        if (text.size() <= kLongestCommand) return text;
         words.assign({"rdam", "analyze"});
         words.insert(words.end(), more.begin(), more.end());
         return printable(command_text(words)) + " … TRACE";
@@ -107,7 +148,30 @@ class Explanation {
     }
 
     std::string markdown() {
-        line("# " + escaped(bounded(program())));
+        for (const std::size_t longest : kLongestLines) {
+            longest_ = longest;
+            lines_.clear();
+            write();
+            if (length() <= kMaxExplanation) break;
+        }
+        return within_bounds();
+    }
+
+    std::string json() const {
+        const Json all = everything();
+        for (const std::size_t longest : kLongestLines) {
+            Json bound = all;
+            bound_texts(bound, longest);
+            if (longest == kLongestLines[std::size(kLongestLines) - 1] ||
+                text_of(bound).size() <= kMaxExplanation)
+                return without_the_last(std::move(bound));
+        }
+        return {};
+    }
+
+  private:
+    void write() {
+        line("# " + escaped(bounded(program(), longest_)));
         line();
         line(escaped(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns), threads_text(report_),
                                  counted(report_.events, "event", "events"), recording_cost(report_))));
@@ -124,10 +188,9 @@ class Explanation {
         if (!notes_.empty()) section("Reservations", commands_.with({}));
         for (const std::string& note : notes_)
             item(note);
-        return within_bounds();
     }
 
-    std::string json() {
+    Json everything() const {
         Json out{
             {"program", program()},
             {"duration_ns", nanoseconds(report_.duration_ns)},
@@ -145,11 +208,9 @@ class Explanation {
         }
         add_threads(out["threads"]["rows"] = Json::array());
         add_functions(out["functions"]["rows"] = Json::array());
-        bound_texts(out);
-        return without_the_last(std::move(out));
+        return out;
     }
 
-  private:
     struct Line {
         std::string text;
         bool counts = true;  ///< where it is left out
@@ -159,7 +220,7 @@ class Explanation {
         const bool counts = !text.empty();
         lines_.push_back({std::move(text) + "\n", counts});
     }
-    void item(const std::string& text) { line("- " + escaped(bounded(text))); }
+    void item(const std::string& text) { line("- " + escaped(bounded(text, longest_))); }
     void section(std::string_view title, const std::string& command) {
         line();
         line(fmt::format("## {}", title));
@@ -180,11 +241,12 @@ class Explanation {
         if (texts_.empty())
             line(escaped(bounded(analysis_.findings.verdict.empty()
                                      ? "No calls to wrapped functions were recorded."
-                                     : analysis_.findings.verdict)));
+                                     : analysis_.findings.verdict,
+                                 longest_)));
         for (std::size_t i = 0; i < texts_.size(); ++i) {
-            line(fmt::format("{}. {}", i + 1, escaped(bounded(texts_[i].title))));
+            line(fmt::format("{}. {}", i + 1, escaped(bounded(texts_[i].title, longest_))));
             for (const std::string& text : texts_[i].lines)
-                line("   - " + escaped(bounded(text)));
+                line("   - " + escaped(bounded(text, longest_)));
             line("   - " + as_code(commands_.about(report_.functions[analysis_.findings.all[i].row])));
         }
     }
@@ -262,18 +324,20 @@ class Explanation {
                             {"by_design", row.by_design}});
     }
 
+    /// Of the lines from a place on.
+    std::size_t length(std::size_t from = 0) const {
+        return std::accumulate(lines_.begin() + static_cast<std::ptrdiff_t>(from), lines_.end(),
+                               std::size_t{0},
+                               [](std::size_t sum, const Line& each) { return sum + each.text.size(); });
+    }
+
     std::string within_bounds() const {
         constexpr std::size_t kLastLine = 80;
         std::string out;
         std::size_t next = 0;
-        const auto rest = [&] {
-            return std::accumulate(lines_.begin() + static_cast<std::ptrdiff_t>(next), lines_.end(),
-                                   std::size_t{0},
-                                   [](std::size_t sum, const Line& each) { return sum + each.text.size(); });
-        };
         for (; next < lines_.size(); ++next) {
             const bool fits = out.size() + lines_[next].text.size() + kLastLine <= kMaxExplanation;
-            if (!fits && out.size() + rest() > kMaxExplanation) break;
+            if (!fits && out.size() + length(next) > kMaxExplanation) break;
             out += lines_[next].text;
         }
         const auto left_out = static_cast<std::uint64_t>(
@@ -283,22 +347,23 @@ class Explanation {
         return out;
     }
 
+    static std::string text_of(const Json& out) {
+        return printable_json(out.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
+    }
+
     /// Drops rows from the least important list on.
     static std::string without_the_last(Json out) {
-        const auto text = [&] {
-            return printable_json(out.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
-        };
         using Pointer = Json::json_pointer;
         const Pointer lists[] = {Pointer{"/reservations/texts"}, Pointer{"/functions/rows"},
                                  Pointer{"/threads/rows"},       Pointer{"/waits/texts"},
                                  Pointer{"/findings"},           Pointer{"/warnings"}};
-        std::string found = text();
+        std::string found = text_of(out);
         std::size_t left_out = 0;
         for (const Pointer& list : lists)
             while (found.size() > kMaxExplanation && !out[list].empty()) {
                 out[list].erase(out[list].size() - 1);
                 out["left_out"] = ++left_out;
-                found = text();
+                found = text_of(out);
             }
         return found;
     }
@@ -312,6 +377,7 @@ class Explanation {
     std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
     std::vector<FindingText> texts_;
     std::vector<Line> lines_;
+    std::size_t longest_ = 0;  ///< bytes of a line
 };
 
 }  // namespace

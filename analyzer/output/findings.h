@@ -90,8 +90,8 @@ struct ExplainOptions {
 };
 
 /// Findings, threads, who waits for whom, the first functions of the ranking and the reservations, each with the
-/// command that prints it. At most kMaxExplanation bytes: what there is no room for is left out, whole lines, and
-/// counted. Nothing from the trace gets into it except through printable().
+/// command that prints it. At most kMaxExplanation bytes: if need be, long lines end at a sentence or word; what there is
+/// no room for even so is left out, whole lines, and counted. Nothing from the trace gets into it except through printable().
 std::string explanation(const hints::Analysis& analysis, Symbols& symbols, const ExplainOptions& options);
 
 }  // namespace rdam::output

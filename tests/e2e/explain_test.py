@@ -200,6 +200,42 @@ class Explain(Case):
 
         self.assertGreater(cuts, 0)
 
+    def long_names(self, length: int, count=3) -> list[str]:
+        """Functions with a finding each, in the order of the findings."""
+        names = [f"f{number}" + "x" * length for number in range(count)]
+        events = []
+        for number, name in enumerate(names):
+            events += calls_of(name, [900.0 if call % 10 == 0 else 1.0 for call in range(60)], number + 1, f"worker-{number}")
+        (self.folder / "long.json").write_text(json.dumps(events))
+        return names
+
+    def test_lines_are_whole_where_there_is_room(self):
+        names = self.long_names(250)
+        text = self.explain("long.json")
+        for number, name in enumerate(names, 1):
+            self.assertRegex(text, rf"(?m)^{number}\. {name}: thread {number} \(worker-{number - 1}\) lost .* of its life \(score .*\)$")
+            self.assertRegex(text, rf"(?m)^- {name}: score .* calls$")
+        self.assertNotIn("…", text)
+        name, = self.long_names(450, count=1)
+        self.assertEqual([finding["name"] for finding in self.explained("long.json")["findings"]], [name])
+
+    def test_names_alone_lack_their_middle(self):
+        self.long_names(3000)
+        text = self.explain("long.json")
+        for number in (1, 2, 3):
+            self.assertRegex(text, rf"(?m)^{number}\. f{number - 1}x+…x+: thread {number} \(worker-{number - 1}\) lost .* of its life \(score .*\)$")
+        self.assertNotIn("left out", text)
+
+    def test_lines_end_with_a_word_where_there_is_no_room(self):
+        words = [f"argument-{number}" for number in range(400)]
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "serve,parse", "--", PROGRAMS / "orders", "1", "100", *words))
+        first = self.explain().splitlines()[0].split()
+        self.assertEqual(first[-1], "…")
+        self.assertEqual(first[4:-1], words[:len(first) - 5])
+        self.assertGreater(len(first), 30)
+        program = self.explained()["program"].split()
+        self.assertEqual(program[3:-1], words[:len(program) - 4])
+
     def test_bad_input(self):
         (self.folder / "bad.bin").write_bytes(b"no trace at all")
         self.assert_one_line(self.rdam("explain", "bad.bin"), 1, "bad.bin")

@@ -186,7 +186,8 @@ class Page(Case):
                     if width > 390:
                         self.assert_tables_fit(window, place)
                     self.assert_no_sideways(window)
-                    self.assertTrue(window.js("return [...document.querySelectorAll('#app table')].every((each) => each.closest('.scroll') !== null);"))
+                    boxes = window.js("return [...document.querySelectorAll('#app table')].map((each) => each.closest('.scroll') !== null);")
+                    self.assertTrue(all(boxes), boxes)
         window = self.browse(one, width=1920, height=900)
         self.assertGreater(window.js("return document.querySelector('table.ranking').clientWidth;"), 1600)
 
