@@ -36,11 +36,11 @@ class DiffWriter {
         : diff_(diff), options_(options), style_(options.color) {}
 
     std::string write() {
-        side(kBefore, diff_.a);
-        side(kAfter, diff_.b);
         if (const std::string text = run_change(diff_.a.report, diff_.b.report); !text.empty())
             for (const std::string& part : paragraph(text, options_.width))
                 line(style_.bold(part));
+        side(kBefore, diff_.a);
+        side(kAfter, diff_.b);
         notes_on(kBefore, diff_.a);
         notes_on(kAfter, diff_.b);
         const score::Report* const both[] = {&diff_.a.report, &diff_.b.report};
