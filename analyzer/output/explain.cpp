@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/output/fields.h"
 #include "analyzer/output/findings.h"
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/lives.h"
@@ -139,6 +140,7 @@ class Explanation {
         : analysis_(analysis), report_(analysis.report), symbols_(symbols), commands_(options) {
         threads_ = threads_to_look_at(analysis);
         if (threads_.size() > kMostRows) threads_.resize(kMostRows);
+        life_ = life_fields(analysis);
         edges_ = wait_lines(analysis.waits);
         rows_ = score::by_rank(report_.functions, kMostRows);
         texts_ = finding_texts(analysis, symbols);
@@ -251,9 +253,10 @@ class Explanation {
         }
     }
 
-    double running_share(std::size_t thread) const {
-        const score::ThreadRow& row = report_.threads[thread];
-        return row.off_cpu && row.duration_ns > 0 ? running_ns(row) / row.duration_ns : 0;
+    /// Of a thread's life, the figure of life_fields() that has this key.
+    double share_of(std::size_t thread, std::string_view key) const {
+        const auto field = std::ranges::find(life_, key, &Field<Life>::key);
+        return field == life_.end() ? 0 : field->value(life_of(analysis_, thread));
     }
     bool states_known_of(std::size_t thread) const {
         return states_known(report_) && report_.threads[thread].off_cpu.has_value();
@@ -273,7 +276,10 @@ class Explanation {
             std::string text =
                 fmt::format("{} {}: lives for {}", tid_text(row), row.name, human_time(row.duration_ns));
             if (states_known_of(thread))
-                text += fmt::format(", runs for {} of it", percent(running_share(thread)));
+                text += fmt::format(
+                    ", runs for {} of it, waits for {}, is preempted for {}{}",
+                    percent(share_of(thread, "running")), percent(share_of(thread, "waiting")),
+                    percent(share_of(thread, "preempted")), by_others_text(share_of(thread, "by_others")));
             if (const hints::ThreadWait* wait = wait_of(thread))
                 text += fmt::format(", waits most for {}, {}", wait->owners, percent(wait->share));
             item(text);
@@ -287,7 +293,8 @@ class Explanation {
             const score::ThreadRow& row = report_.threads[thread];
             rows.push_back(
                 {{"tid", row.tid}, {"name", row.name}, {"duration_ns", nanoseconds(row.duration_ns)}});
-            if (states_known_of(thread)) rows.back()["running"] = finite(running_share(thread));
+            for (const char* const state : {"running", "waiting", "preempted", "by_others"})
+                if (states_known_of(thread)) rows.back()[state] = finite(share_of(thread, state));
             if (const hints::ThreadWait* wait = wait_of(thread))
                 rows.back()["waits_most_for"] = {{"owners", wait->owners}, {"share", finite(wait->share)}};
         }
@@ -373,6 +380,7 @@ class Explanation {
     Symbols& symbols_;
     Commands commands_;
     std::vector<std::size_t> threads_;  ///< that are shown
+    std::vector<Field<Life>> life_;
     std::vector<std::string> edges_, warnings_, notes_;
     std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
     std::vector<FindingText> texts_;

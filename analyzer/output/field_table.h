@@ -48,10 +48,14 @@ class FieldTable {
         for (const Field<Row>& field : fields) {
             if (field.title.empty()) continue;
             const bool name = field.unit == Unit::name;
-            out.push_back({.title = std::string{field.title},
-                           .left = name || field.unit == Unit::text,
-                           .widest = name ? widest : Column::kAnyWidth,
-                           .optional = field.optional});
+            out.push_back(
+                {.title = std::string{field.title},
+                 .left = name || field.unit == Unit::text,
+                 // Words become narrower where there is no room; a terminal has columns for all else.
+                 .widest = name                       ? widest
+                           : field.unit == Unit::text ? Column::kAnyWidth - 1
+                                                      : Column::kAnyWidth,
+                 .optional = field.optional});
             if (bars > 0 && out.size() == 1) out.push_back(bar_column(bars));
         }
         return out;

@@ -104,6 +104,9 @@ double preempted_ns(const score::ThreadRow& row) {
 double by_program_ns(const score::ThreadRow& row) {
     return row.off_cpu->crowded_ns;
 }
+double by_others_ns(const score::ThreadRow& row) {
+    return row.off_cpu->preempted_ns;
+}
 double by_recorder_ns(const score::ThreadRow& row) {
     return row.off_cpu->recorder_ns;
 }
@@ -195,13 +198,15 @@ constexpr Field<Life> kLife[] = {
      life_share_text<waiting_ns>},
     {"preempted", "preempted", share, share_of_life<preempted_ns>, nothing, 0, nullptr,
      life_share_text<preempted_ns>},
-    {"by_program", "by program", share, share_of_life<by_program_ns>, nothing, 2, nullptr,
+    {"by_others", "by others", share, share_of_life<by_others_ns>, nothing, 3, nullptr,
+     life_share_text<by_others_ns>},
+    {"by_program", "by program", share, share_of_life<by_program_ns>, nothing, 3, nullptr,
      life_share_text<by_program_ns>},
-    {"by_recorder", "by recorder", share, share_of_life<by_recorder_ns>, nothing, 2, nullptr,
+    {"by_recorder", "by recorder", share, share_of_life<by_recorder_ns>, nothing, 3, nullptr,
      life_share_text<by_recorder_ns>},
-    {"recorded", "recorded", share, most_recorded, nothing, 3, nullptr, recorded_text},
+    {"recorded", "recorded", share, most_recorded, nothing, 1, nullptr, recorded_text},
     {"waits_for", "waits most for", text, nullptr, nothing, 0, nullptr, waits_for},
-    {"events", "events", count, life_events, nothing, 1, nullptr, events_text},
+    {"events", "events", count, life_events, nothing, 2, nullptr, events_text},
 };
 
 constexpr Field<ThreadPart> kThread[] = {

@@ -27,12 +27,19 @@ std::optional<States> states_of(const score::Report& report) {
         states.lives_ns += row.duration_ns;
         states.running += running_ns(row);
         states.waiting += row.off_cpu->blocked_ns;
+        states.by_others += row.off_cpu->preempted_ns;
     }
     if (states.lives_ns <= 0) return std::nullopt;
     states.running /= states.lives_ns;
     states.waiting /= states.lives_ns;
+    states.by_others /= states.lives_ns;
     states.preempted = std::max(1 - states.running - states.waiting, 0.0);
     return states;
+}
+
+std::string by_others_text(double share) {
+    constexpr double kNothing = 0.0005;
+    return share < kNothing ? "" : ", by other programs for " + percent(share);
 }
 
 std::string thread_states(const score::Report& report) {
@@ -40,9 +47,16 @@ std::string thread_states(const score::Report& report) {
     if (!states || report.duration_ns <= 0) return {};
     return fmt::format(
         "{:.2f} threads ran at a time on average; of their lives, threads ran for {}, waited for {} and were "
-        "preempted for {}",
+        "preempted for {}{}",
         states->running * states->lives_ns / report.duration_ns, percent(states->running),
-        percent(states->waiting), percent(states->preempted));
+        percent(states->waiting), percent(states->preempted), by_others_text(states->by_others));
+}
+
+std::string short_thread_states(const score::Report& report) {
+    const auto states = states_of(report);
+    if (!states) return {};
+    return fmt::format("Threads: running {:.0f} %, waiting {:.0f} %, preempted {:.0f} %",
+                       100 * states->running, 100 * states->waiting, 100 * states->preempted);
 }
 
 namespace {

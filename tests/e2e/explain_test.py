@@ -161,6 +161,27 @@ class Explain(Case):
             note for note in self.analyze("trace.bin", "--since", "100ms")["trace"]["notes"] if "left out" in note or "beyond that time" in note
             or "Only part" in note])
 
+    def test_what_threads_did_is_said_in_one_line(self):
+        """That they waited and were preempted, and by whom, as the analysis has it."""
+        self.record("keeper")
+        report = self.analyze()
+        if report["trace"]["switches"]["state"] != "recorded":
+            self.skipTest("no context switches can be had here")
+        threads = {row["tid"]: row for row in report["threads"]}
+        rows = self.explained()["threads"]["rows"]
+        text = self.explain()
+        self.assertGreater(len(rows), 2)
+        for row in rows:
+            life, off = threads[row["tid"]]["duration_ns"], threads[row["tid"]]["off_cpu"]
+            self.assertEqual(off["others_ns"], off["preempted_ns"])
+            of = {"waiting": ["blocked_ns"], "by_others": ["others_ns"], "preempted": ["others_ns", "crowded_ns", "recorder_ns"]}
+            for share, parts in of.items():
+                self.assertAlmostEqual(row[share], sum(off[part] for part in parts) / life, delta=0.001)
+            self.assertAlmostEqual(row["running"] + row["waiting"] + row["preempted"], 1, delta=0.001)
+            by_others = ", by other programs for .* %" if row["by_others"] > 0.0006 else ""
+            self.assertRegex(text, rf"(?m)^- {row['tid']} .*: lives for .*, runs for .* % of it, waits for .* %, is preempted for .* %{by_others}.*$")
+        self.assertRegex(text, r"(?m)^- .* threads ran at a time on average; .*, waited for .* % and were preempted for .* %.*$")
+
     def test_a_function_is_shown_as_it_is_typed(self):
         self.record("keeper")
         self.assertEqual(self.explain(), self.explain("trace.bin"))

@@ -154,7 +154,8 @@ class Page(Case):
         for run in data["runs"]:
             lives = run["lives"]
             self.assertIn("recorded", [column["key"] for column in lives["columns"]])
-            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
+            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %",
+                       "by_others": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
                        "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
                        "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
             lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6

@@ -185,6 +185,23 @@ class Planted(OnScreen):
         self.leave(screen, "qqy")
 
 
+class Threads(OnScreen):
+    """What threads did with their lives."""
+
+    PROGRAM, FUNCTIONS, ARGUMENTS = "holders", "pthread_mutex_lock,sort_table", ("convoy", "300")
+
+    def test_what_matters_has_room(self):
+        if json.loads(self.rdam("analyze", "--json", "trace.bin").stdout)["trace"]["switches"]["state"] != "recorded":
+            self.skipTest("no context switches can be had here")
+        screen = self.open(width=110, height=30)
+        screen.press("T", "running  waiting  preempted  ", "recorded  ", "waits most for")
+        self.assertTrue(all(len(line) <= 110 for line in screen.lines()))
+        screen.resize(160, 30)
+        screen.press("", "by others  by program  by recorder  ", "events")
+        screen.press("q", "score")
+        self.leave(screen)
+
+
 class OnTerminal(OnScreen):
     def test_sizes(self):
         screen = self.open(width=40, height=10, expect=("  deliver ",))

@@ -74,12 +74,13 @@ TEST_CASE("what threads did with their lives is said where all of it is known", 
     const std::string said =
         "1.20 threads ran at a time on average; of their lives, threads ran for 60 %, waited for 25 % and "
         "were "
-        "preempted for 15 %";
+        "preempted for 15 %, by other programs for 5.0 %";
     CHECK(output::thread_states(report) == said);
     const std::string text = text_of(report, {.threads = true});
     CHECK(text.find("\n" + said + "\n") != std::string::npos);
-    CHECK(text.find("running  waiting  preempted  by program  by recorder  events\n"
-                    "       1  one   1.00 µs     20 %     50 %       30 %        15 %        5.0 %") !=
+    CHECK(text.find(
+              "running  waiting  preempted  by others  by program  by recorder  events\n"
+              "       1  one   1.00 µs     20 %     50 %       30 %       10 %        15 %        5.0 %") !=
           std::string::npos);
     report.left_out.threads = 1;
     CHECK(output::thread_states(report).empty());
