@@ -407,6 +407,13 @@ std::string occurrences_text(const FunctionRow& row) {
     return estimate_or_bound(row) + grouped(row.occurrences);
 }
 
+std::optional<double> share_of_lone_caller(const FunctionRow& row, double explains) {
+    constexpr double kNearlyAll = 0.9, kLittle = 0.1;
+    const auto most = std::ranges::max_element(row.callers, {}, &score::CallerRow::share);
+    if (most == row.callers.end() || most->share < kNearlyAll || explains > kLittle) return std::nullopt;
+    return most->share;
+}
+
 std::string affected_threads(const FunctionRow& row) {
     return row.unknown() ? fmt::format("-/{}", row.threads.size()) : affected_text(row.threads);
 }

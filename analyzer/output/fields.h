@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -121,6 +122,10 @@ std::string score_mark(const score::Scored& row);
 
 /// `~12,345`; `≥` where the function was switched off.
 std::string occurrences_text(const score::FunctionRow& row);
+
+/// The share of a function's loss that one caller has, where it is nearly all: what calls have in common explains nothing
+/// of how they differ. Nothing: no caller has as much, or being told apart by caller explains some of the loss.
+std::optional<double> share_of_lone_caller(const score::FunctionRow& row, double explains);
 
 /// `1/2`: so many of a function's threads lost time, of so many that called it; `1–2/2` if of one it is not
 /// known; `-/2` if of none it is known.

@@ -141,6 +141,11 @@ class Page(Case):
         window.wait_for("return document.querySelector('article h2') !== null;")
         self.assertEqual(window.texts("article h2"), ["pthread_mutex_lock"])
         self.assert_quiet(window)
+        # What is said of the caller agrees with the table of callers below.
+        share = self.run_told(window)["functions"][0]["details"]["callers"][0]["share"]
+        self.assertGreater(share, 0.99)
+        self.assertRegex(" ".join(window.texts("figure p")), r"caller(: | \()one has (99.*|100) % of the lost time")
+        self.assertNotRegex(" ".join(window.texts("figure p")), r"caller (0|< 0.01) %|caller as a key would explain (0|< 0.01) %")
         narrow = self.browse(page, width=390, height=844)
         self.assertLess(narrow.js("return document.querySelector('ol.findings').getBoundingClientRect().bottom;"), 844)
         self.assert_no_sideways(narrow)
@@ -160,6 +165,29 @@ class Page(Case):
                        "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
             lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
         copy = self.folder / "longest.html"
+    def test_rows_of_the_heat_map_follow_the_functions(self):
+        """A thread that only waited by design has a row where that is shown."""
+        self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "look_up,pthread_join", "--", PROGRAMS / "owners", "keeper", "500"))
+        window = self.browse(self.page("trace.bin"))
+        run = self.run_told(window)
+        joining = {row for row, _, place, _ in run["heat"]["cells"] if place >= 0 and run["functions"][place]["standing"] == "by_design"}
+        others = {row for row, _, place, lost in run["heat"]["cells"] if lost > 0 and row not in joining}
+        self.assertEqual(len(joining), 1)
+        self.assertGreater(len(others), 1)
+        rows = "return (document.querySelector('#heat canvas[tabindex]').clientHeight - 22) / 22;"
+        self.assertEqual(window.js(rows), len(others))
+        main = run["heat"]["rows"][min(joining)]
+        folded = "return [...document.querySelectorAll('#heat details')].filter((each) => !each.hidden).map((each) => each.textContent);"
+        self.assertRegex(window.js(folded)[0], rf"^\d threads? that lost nothing in these functions ha(s|ve) no row.*{main}")
+        choose = "const s = document.querySelector('#heat select'); s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
+        window.js(choose, "all")
+        window.settle()
+        self.assertEqual(window.js(rows), len(others | joining))
+        window.js(choose, str([each["standing"] for each in run["functions"]].index("by_design")))
+        window.settle()
+        self.assertEqual(window.js(rows), 1)
+        self.assert_quiet(window)
+
         copy.write_text(begin.join([head, json.dumps(data).replace("<", "\\u003c") + end + tail]))
         return copy
 

@@ -260,7 +260,7 @@ Json drift_json(const score::Report& report, const score::FunctionRow& row, cons
 }
 
 /// A plot for each variable of the calls that was asked what it explains, and for each key:
-/// `{name, explains, rdam_with_key, …}`, or `{name, key: true, …}`. Either has `points`
+/// `{name, explains, rdam_with_key, …}` (of the caller also `one_has`: share_of_lone_caller()), or `{name, key: true, …}`. Either has `points`
 /// (`[[value, duration_ns], …]`), or, where the order of the values means nothing (addresses, texts,
 /// callers), `values`
 /// (`[{value, calls, min, median, p99}, …]`): the commonest ones, the slowest first, then one with `others`
@@ -278,10 +278,12 @@ Json parameters_json(const PageRun& run, const score::FunctionRow& row, const Pa
     };
     for (const hints::Explained& each : run.analysis.of(row).explained) {
         if (out.size() == limits.lines) return out;
-        add({{"name", page_name(each.name)},
-             {"explains", finite(each.explains)},
-             {"rdam_with_key", finite(each.rdam_with_key)}},
-            each.variable);
+        Json plot{{"name", page_name(each.name)},
+                  {"explains", finite(each.explains)},
+                  {"rdam_with_key", finite(each.rdam_with_key)}};
+        if (each.variable.of == hints::Variable::Of::caller)
+            if (const auto share = share_of_lone_caller(row, each.explains)) plot["one_has"] = finite(*share);
+        add(std::move(plot), each.variable);
     }
     const auto& parameters = run.info.functions[row.function].parameters;
     for (std::size_t p = 0; p < parameters.size() && out.size() < limits.lines; ++p)

@@ -87,6 +87,24 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
     CHECK(seen.has("· `parcels` explains 94 % of the variation\\x1b"));
 }
 
+TEST_CASE("a caller that has nearly all of the loss is not said to explain nothing") {
+    test::use_utf8();
+    screen::FunctionPage lone = page();
+    lone.row.callers[0].share = 0.97;
+    lone.keys[1] = {
+        .name = "caller", .parameter = sequences::kCallerKey, .explains = 0, .rdam_with_key = 0.597};
+    const auto line_of_caller = [](const screen::FunctionPage& of) {
+        const Shown seen = shown(of, Tab::overview, 80);
+        return seen.lines[seen.content.choices[1]];
+    };
+    CHECK(line_of_caller(lone) == "[ ] caller   one has 97 % of the loss, score as a key 0.597");
+    lone.row.callers[0].share = 0.5;
+    CHECK(line_of_caller(lone) == "[ ] caller   explains  0.0 %, score as a key 0.597");
+    lone.row.callers[0].share = 0.95;
+    lone.keys[1].explains = 0.8;
+    CHECK(line_of_caller(lone) == "[ ] caller   explains   80 %, score as a key 0.597");
+}
+
 TEST_CASE("below the threshold hints are no findings") {
     screen::FunctionPage quiet = page();
     quiet.row.rdam = 0.01;

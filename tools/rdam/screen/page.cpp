@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "analyzer/output/fields.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/report/ranking.h"
+#include "analyzer/sequences/keys.h"
 #include "tools/base/printable.h"
 #include "tools/base/units.h"
 
@@ -64,10 +66,15 @@ void add_distribution(const PageFacts& facts, std::vector<Line>& lines) {
         lines.push_back(std::move(each));
 }
 
-std::string key_text(const screen::KeyChoice& key, std::size_t name_width) {
+std::string key_text(const screen::KeyChoice& key, const score::FunctionRow& row, std::size_t name_width) {
     std::string text = (key.is_key ? "[x] " : "[ ] ") + to_left(printable(key.name), name_width);
     if (key.is_key) return text + "  a key";
-    if (key.explains) text += "  explains " + to_right(output::percent(*key.explains), 6);
+    const bool is_caller = key.parameter == sequences::kCallerKey;
+    if (const auto share =
+            is_caller && key.explains ? output::share_of_lone_caller(row, *key.explains) : std::nullopt)
+        text += fmt::format("  one has {} of the loss", output::percent(*share));
+    else if (key.explains)
+        text += "  explains " + to_right(output::percent(*key.explains), 6);
     if (key.rdam_with_key) text += ", score as a key " + output::score_text(*key.rdam_with_key);
     return text;
 }
@@ -79,7 +86,7 @@ void add_keys(const screen::FunctionPage& page, std::size_t width, Content& cont
     content.lines.push_back(line("Keys: what distinguishes calls", Look::strong));
     for (const screen::KeyChoice& key : page.keys) {
         content.choices.push_back(content.lines.size());
-        content.lines.push_back(cut(line(key_text(key, name_width)), width));
+        content.lines.push_back(cut(line(key_text(key, page.row, name_width)), width));
     }
 }
 

@@ -162,8 +162,11 @@ function driftChart(drift, duration) {
       scales: {x: {...axis('time in the run', 'linear', (value) => tickText(value)), min: 0, max: duration || undefined}, y: logTime('duration', [...drift.bins.flatMap((bin) => bin.slice(1)), ...drift.calls.map(([, ns]) => ns)])}}})));
 }
 
-/** What a parameter explains, or that it is a key. One caller may have nearly all of the loss and yet explain none of it. */
+/** Of a caller that has nearly all of the loss: to tell calls apart by caller explains none of it, which says nothing of the caller. */
+const loneCallerText = (share) => `one has ${percentText(share)} of the lost time, so it explains no difference between calls`;
+/** What a parameter explains, or that it is a key. */
 function parameterText(parameter) {
+  if (parameter.one_has !== undefined) return `${parameter.name}: ${loneCallerText(parameter.one_has)}`;
   return parameter.key ? `${parameter.name} is a key by default: calls are compared with those of the same value`
     : `${parameter.name} as a key would explain ${percentText(parameter.explains)} of the lost time`;
 }

@@ -47,7 +47,7 @@ function functionCharts(run, row) {
   const plots = details.parameters.map((each) => [each, parameterChart(each)]);
   charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
   const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
-  if (unplotted.length > 0) charted.push(figure('Also examined', `What else may go with the lost time, and how much of it that would explain as a key: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
+  if (unplotted.length > 0) charted.push(figure('Also examined', `What else may go with the lost time, and how much of it that would explain as a key: ${unplotted.map((each) => `${each.name} ${each.one_has === undefined ? percentText(each.explains) : `(${loneCallerText(each.one_has)})`}`).join(', ')}.`));
   if (details.off) {
     const {blocked, preempted, until} = details.off;
     const when = until === undefined ? '' : ` in the first ${timeText(until)} of the run, as context switches were not recorded later`;

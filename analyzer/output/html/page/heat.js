@@ -59,9 +59,9 @@ function highestOf(heat, matrix) {
   matrix.forEach((lost, i) => { most = Math.max(most, lost / meanOf(heat, Math.floor(i / heat.bins))); });
   return most;
 }
-/** Without the rows in which nothing was lost, whose names become `idle`. */
-function withoutIdleRows(heat) {
-  const lossy = new Set(heat.cells.filter(([, , , lost]) => lost > 0).map(([row]) => row));
+/** Without the rows in which the functions whose places `wants` lost nothing; their names become `idle`. */
+function withoutIdleRows(heat, wants) {
+  const lossy = new Set(heat.cells.filter(([, , place, lost]) => lost > 0 && wants(place)).map(([row]) => row));
   const kept = heat.rows.map((_, row) => row).filter((row) => lossy.has(row));
   if (kept.length === 0) return {...heat, idle: []};
   const places = new Map(kept.map((row, i) => [row, i]));
@@ -80,14 +80,16 @@ function largestShare(run) {
  * run's largest (for the functions that are shown at first).
  */
 function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
-  const heat = withoutIdleRows(run.heat);
   const kind = run.rowsAre || 'thread';
-  const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
   const byDesign = placesByDesign(run);
-  const waits = heat.cells.some(([, , place]) => byDesign.has(place));
+  const waits = run.heat.cells.some(([, , place]) => byDesign.has(place));
   const choices = {helped: (place) => !byDesign.has(place), all: () => true};
+  /** With the rows that the chosen functions have. */
+  let heat = withoutIdleRows(run.heat, choices.helped);
+  const heightOfRow = () => Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
+  let rowHeight = heightOfRow();
   let matrix = heatMatrix(heat, choices.helped);
   let unknown = notSampled(heat, choices.helped);
   /** What decides the colour: of threads that have a row together, the mean. */
@@ -154,9 +156,13 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
     paint();
   });
   canvas.addEventListener('blur', () => { focus.on = false; paint(); });
-  const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
+  const places = [...new Set(run.heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
   const choice = h('select', {'aria-label': 'Function', onchange: () => {
     const wants = choices[choice.value] || ((place) => place === Number(choice.value));
+    heat = withoutIdleRows(run.heat, wants);
+    rowHeight = heightOfRow();
+    canvas.style.height = `${heat.rows.length * rowHeight + axisHeight}px`;
+    focus.row = Math.min(focus.row, heat.rows.length - 1);
     matrix = heatMatrix(heat, wants);
     unknown = notSampled(heat, wants);
     most = given !== null && choice.value === 'helped' ? given * heat.bin : highestOf(heat, matrix);
@@ -172,7 +178,12 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   });
   legendBox.canvas.removeAttribute('tabindex');
   legendBox.canvas.setAttribute('aria-hidden', 'true');
+  const idle = h('details', {class: 'about'}, h('summary'), h('p', {class: 'faint'}));
   function describe() {
+    const [summary, names] = idle.children;
+    idle.hidden = heat.idle.length === 0;
+    summary.textContent = `${countText(heat.idle.length)} ${{thread: ['thread', 'threads'], process: ['process', 'processes']}[kind][heat.idle.length === 1 ? 0 : 1]} that lost nothing in ${choice.value === 'helped' || choice.value === 'all' ? 'these functions' : 'this function'} ${heat.idle.length === 1 ? 'has' : 'have'} no row`;
+    names.textContent = heat.idle.join(', ');
     scale.textContent = most > 0 ? `${timeText(most)} lost in ${timeText(heat.bin)}` : 'nothing was lost';
     const sums = heat.rows.map((name, row) => [name, matrix.slice(row * heat.bins, (row + 1) * heat.bins).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
     canvas.setAttribute('aria-label', `Heat map of lost time by ${kind} and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
@@ -183,6 +194,6 @@ function heatSection(run, goTo, {id = 'heat', most: given = null} = {}) {
   return h('section', {id, class: 'heat'}, h('h2', {text: 'When it was lost'}),
     h('p', {text: `Lost time by ${kind} (rows) and time in the run. A column is a phase in which all ${kind === 'thread' ? 'threads' : 'processes'} lose; a row is a ${kind} that loses more than the others. A call inside another one counts in both. ${heat.covers ? 'Of functions that are sampled in windows of time, the colour is a rate by the time that the windows cover; where they cover nothing, it is hatched. ' : ''}${leads}`}),
     h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
-    canvas, told, heat.idle.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(heat.idle.length)} ${kind === 'thread' ? 'threads' : 'processes'} that lost nothing ${heat.idle.length === 1 ? 'has' : 'have'} no row`}), h('p', {class: 'faint', text: heat.idle.join(', ')})) : null,
+    canvas, told, idle,
     heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be distinguished.'}) : null);
 }
