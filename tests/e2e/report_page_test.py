@@ -136,35 +136,35 @@ class Page(Case):
         self.assertEqual(places, sorted(places))
         self.assertLess(places[-1], 900)
         self.assertEqual(window.js("return document.querySelector('details.about').open;"), False)
+        self.assertEqual(window.js("return [...document.querySelectorAll('p.states')].filter((each) => each.getClientRects().length > 0);"), [])
         self.assertIn("Trace", window.js("return [...document.querySelectorAll('details.about dt')].map((each) => each.textContent);"))
         window.click("ol.findings > li > a")
         window.wait_for("return document.querySelector('article h2') !== null;")
         self.assertEqual(window.texts("article h2"), ["pthread_mutex_lock"])
-        self.assert_quiet(window)
         # What is said of the caller agrees with the table of callers below.
         share = self.run_told(window)["functions"][0]["details"]["callers"][0]["share"]
         self.assertGreater(share, 0.99)
         self.assertRegex(" ".join(window.texts("figure p")), r"caller(: | \()one has (99.*|100) % of the lost time")
         self.assertNotRegex(" ".join(window.texts("figure p")), r"caller (0|< 0.01) %|caller as a key would explain (0|< 0.01) %")
+        self.assert_quiet(window)
         narrow = self.browse(page, width=390, height=844)
+        if self.analyze()["trace"]["switches"]["state"] == "recorded":
+            found, (top, bottom, right), line = narrow.js("""
+              const states = document.querySelector('p.states');
+              const box = states.getBoundingClientRect();
+              const range = document.createRange();
+              range.selectNodeContents(states);
+              const found = document.querySelector('ol.findings').getBoundingClientRect().bottom;
+              return [found, [box.top, box.bottom, range.getBoundingClientRect().right],
+                      parseFloat(getComputedStyle(states).lineHeight)];""")
+            self.assertRegex(narrow.texts("p.states")[0], r"^Threads: running \d+ %, waiting \d+ %, preempted \d+ %$")
+            self.assertLess(top - found, line)
+            self.assertLess(bottom - top, 1.5 * line)
+            self.assertLess(bottom, 844)
+            self.assertLess(right, 390)
         self.assertLess(narrow.js("return document.querySelector('ol.findings').getBoundingClientRect().bottom;"), 844)
         self.assert_no_sideways(narrow)
 
-    def with_longest_figures(self, page):
-        """A copy in which the threads' figures are as long as they can be."""
-        begin, end = '<script type="application/json" id="data">', "</script>"
-        head, _, rest = page.read_text().partition(begin)
-        data, _, tail = rest.partition(end)
-        data = json.loads(data)
-        for run in data["runs"]:
-            lives = run["lives"]
-            self.assertIn("recorded", [column["key"] for column in lives["columns"]])
-            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %",
-                       "by_others": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
-                       "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
-                       "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
-            lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
-        copy = self.folder / "longest.html"
     def test_rows_of_the_heat_map_follow_the_functions(self):
         """A thread that only waited by design has a row where that is shown."""
         self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "look_up,pthread_join", "--", PROGRAMS / "owners", "keeper", "500"))
@@ -188,6 +188,21 @@ class Page(Case):
         self.assertEqual(window.js(rows), 1)
         self.assert_quiet(window)
 
+    def with_longest_figures(self, page):
+        """A copy in which the threads' figures are as long as they can be."""
+        begin, end = '<script type="application/json" id="data">', "</script>"
+        head, _, rest = page.read_text().partition(begin)
+        data, _, tail = rest.partition(end)
+        data = json.loads(data)
+        for run in data["runs"]:
+            lives = run["lives"]
+            self.assertIn("recorded", [column["key"] for column in lives["columns"]])
+            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %",
+                       "by_others": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
+                       "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
+                       "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
+            lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
+        copy = self.folder / "longest.html"
         copy.write_text(begin.join([head, json.dumps(data).replace("<", "\\u003c") + end + tail]))
         return copy
 

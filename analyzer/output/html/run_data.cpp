@@ -190,6 +190,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
     Json out{{"title", title(run)},
              {"findings", findings_json(run)},
              {"verdict", run.analysis.findings.verdict},
+             {"states", short_thread_states(report)},
              {"warnings", warnings(report).size()},
              {"facts", std::move(fact_list)},
              {"duration", nanoseconds(report.duration_ns)},

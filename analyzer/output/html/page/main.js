@@ -20,7 +20,9 @@ function header(run, number) {
   const folded = run.facts.filter((fact) => !shown.includes(fact));
   const notes = run.notes.slice(warnings);
   const rest = [folded.length > 0 ? factList(folded) : null, notesList(notes)];
-  return h('header', {}, h('h1', {text: run.title}), found, notesList(run.notes.slice(0, warnings)), factList(shown),
+  // A narrow screen has no room for the table of threads beside the findings.
+  const states = found && run.states ? h('p', {class: 'states', text: run.states}) : null;
+  return h('header', {}, h('h1', {text: run.title}), found, states, notesList(run.notes.slice(0, warnings)), factList(shown),
     ...(found ? [h('details', {class: 'about'}, h('summary', {text: `About the recording${notes.length > 0 ? `, and ${notes.length} note${notes.length === 1 ? '' : 's'}` : ''}`}), ...rest)] : rest));
 }
 
