@@ -2,6 +2,8 @@
 """rdam report without a browser: what is in the file, and what happens where it cannot be written."""
 
 import collections
+import csv
+import itertools
 import json
 import os
 import re
@@ -45,9 +47,24 @@ class Report(Case):
         calls = sum(each["occurrences"] for each in functions.values())
         self.assertEqual(sum(run["icicle"]["calls"]), calls)
 
+    def counters(self, function: str) -> dict[int, float]:
+        """By thread: the sum of its track of lost time, as Perfetto gets it, of one function alone."""
+        done = self.succeeded(self.rdam("export", "--format", "json", "--function", function, "trace.bin"))
+        tracks = collections.defaultdict(list)
+        for event in json.loads(done.stdout)["traceEvents"]:
+            if event["ph"] == "C" and event["name"].startswith("lost time, "):
+                tracks[int(event["name"].split()[2])].append((event["ts"], event["args"]["lost_ns"]))
+        # A figure holds until the next one, which is there where it is another.
+        step = min((later - earlier for points in tracks.values() for (earlier, _), (later, _) in itertools.pairwise(points)), default=1)
+        sums = {}
+        for tid, points in tracks.items():
+            ends = [at for at, _ in points[1:]] + [points[-1][0] + step]
+            sums[tid] = sum(lost * round((end - at) / step) for (at, lost), end in zip(points, ends, strict=True))
+        return sums
+
     def test_pictures_agree(self):
-        """Icicle, folded stacks and heat map with the ranking, for every function within 1 %. Of a sample the times outside of calls inside are
-        estimates of their own in the ranking."""
+        """Icicle, folded stacks, heat map and counters with the ranking, for every function within 1 %. Of a sample the times outside of calls inside
+        are estimates of their own in the ranking, and counters have what the recorded calls lost."""
         for functions in ("look_up,flush_cache,pthread_mutex_lock", "~look_up,flush_cache,~pthread_mutex_lock"):
             self.record("owners", "keeper", "1500", functions=functions)
             run = data_of(self.report("--overwrite"))["runs"][0]
@@ -60,12 +77,26 @@ class Report(Case):
             for line in self.succeeded(self.rdam("export", "--format", "folded", "trace.bin")).stdout.decode().splitlines():
                 stack, lost = line.rsplit(" ", 1)
                 folded[stack.split(";")[-1]] += int(lost)
+            calls: collections.defaultdict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+            for row in csv.DictReader(self.succeeded(self.rdam("export", "--format", "csv", "trace.bin")).stdout.decode().splitlines()):
+                calls[row["function"]][int(row["thread"])] += float(row["lost_ns"] or 0)
             for row in self.analyze()["functions"]:
                 with self.subTest(functions=functions, name=row["name"]):
                     self.assertEqual(row["windowed"], f"~{row['name']}" in functions)
                     self.assertGreater(row["lost_ns"], 1000)
                     self.assertAlmostEqual(over_time[row["name"]] / row["lost_ns"], 1, delta=0.01)
                     of_itself = folded[row["name"]] if row["windowed"] else row["rdam_self"] * row["lost_ns"] / row["rdam_all"]
+                    counted = self.counters(row["name"])
+                    if row["windowed"]:
+                        # The recorded calls stand for others, which no track has.
+                        self.assertLess(sum(counted.values()), row["lost_ns"])
+                        of_threads = calls[row["name"]]
+                    else:
+                        of_threads = {each["tid"]: each["lost_ns"] for each in row["threads"]}
+                        self.assertAlmostEqual(sum(counted.values()) / row["lost_ns"], 1, delta=0.01)
+                    self.assertLessEqual(set(counted), set(of_threads))
+                    for tid, lost in of_threads.items():
+                        self.assertAlmostEqual(counted.get(tid, 0), lost, delta=max(0.01 * lost, 1000))
                     for each in (own, folded):
                         self.assertAlmostEqual(each[row["name"]], of_itself, delta=max(0.01 * of_itself, 10))
 
