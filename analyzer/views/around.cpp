@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "analyzer/report/ranking.h"
@@ -116,24 +117,90 @@ bool ran_in(const Surroundings& window, const trace::ThreadInfo& thread, std::sp
     return away < end - begin;
 }
 
-/// The lanes of one thread, by window.
-Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score::Report& report,
-                                   const calls::KnownEnds& ends, std::size_t thread, const Limits& limits,
-                                   const std::vector<Surroundings>& windows) {
+/// A time that a thread had a processor for.
+struct Presence {
+    std::uint64_t begin = 0, end = 0;
+    std::size_t thread = 0;  ///< index into Report::threads
+};
+/// By processor.
+using Presences = std::map<std::uint16_t, std::vector<Presence>>;
+
+/// The thread's times in a window between two absences, of the end of the first of which the processor is known. Those
+/// too short to be drawn are left out: there is room for a few hundred of each processor.
+void add_presences(std::span<const trace::OffCpu> off, std::size_t thread, const Surroundings& window,
+                   std::size_t columns, Presences& found) {
+    const std::uint64_t shortest = (window.end - window.begin) / std::max<std::size_t>(columns, 1);
+    auto next = std::partition_point(off.begin(), off.end(),
+                                     [&](const trace::OffCpu& each) { return each.in <= window.begin; });
+    if (next != off.begin()) --next;
+    for (; next != off.end() && next->in < window.end; ++next) {
+        const std::uint64_t begin = std::max(next->in, window.begin);
+        const std::uint64_t end = next + 1 == off.end() ? begin : std::min(next[1].out, window.end);
+        if (next->cpu != trace::kNoCpu && end > begin && end - begin >= shortest)
+            found[next->cpu].push_back({begin, end, thread});
+    }
+}
+
+/// By absence: the processor that the thread had before it.
+std::vector<Meanwhile> left_by(std::span<const trace::OffCpu> all, std::span<const trace::OffCpu> shown) {
+    std::vector<Meanwhile> out;
+    std::uint16_t left = trace::kNoCpu;
+    auto each = shown.begin();
+    for (std::size_t i = 0; i < all.size() && each != shown.end(); ++i) {
+        if (i > 0 && !trace::same_absence(all[i - 1], all[i])) left = all[i - 1].cpu;
+        if (all[i].out != each->out) continue;
+        out.push_back({.processor = left != trace::kNoCpu ? left : each->cpu});
+        ++each;
+    }
+    return out;
+}
+
+/// `presences`: of all threads in the window, in the order of time.
+void find_meanwhile(const Presences& presences, Lane& lane) {
+    for (std::size_t i = 0; i < lane.off.size(); ++i) {
+        const trace::OffCpu& off = lane.off[i];
+        Meanwhile& found = lane.meanwhile[i];
+        if (!off.preempted || off.by_recorder || found.processor == trace::kNoCpu) continue;
+        const auto here = presences.find(found.processor);
+        if (here == presences.end()) continue;
+        // A processor has one thread at a time.
+        auto each = std::ranges::upper_bound(here->second, off.out, {}, &Presence::end);
+        std::map<std::size_t, std::uint64_t> had;
+        for (; each != here->second.end() && each->begin < off.in; ++each)
+            if (each->thread != lane.thread)
+                had[each->thread] += std::min(each->end, off.in) - std::max(each->begin, off.out);
+        for (const auto& [thread, ticks] : had)
+            if (ticks > found.ticks) {
+                found.thread = thread;
+                found.ticks = ticks;
+            }
+    }
+}
+
+/// The lanes of one thread, by window, and when it had which processor.
+struct OfThread {
+    std::vector<Lane> lanes;
+    std::vector<Presences> presences;
+};
+Result<OfThread> lanes_of(const trace::TraceReader& reader, const score::Report& report,
+                          const calls::KnownEnds& ends, std::size_t thread, const Limits& limits,
+                          const std::vector<Surroundings>& windows) {
     const std::uint32_t number = report.threads[thread].number;
     const auto off = reader.off_cpu(number);
     if (!off) return tl::unexpected{off.error()};
-    std::vector<Lane> lanes;
+    OfThread found;
     for (const Surroundings& window : windows) {
         auto lane = read_lane(reader, ends, number, {window.begin, window.end}, limits.columns);
         if (!lane) return tl::unexpected{lane.error()};
         lane->thread = thread;
         lane->off = within(*off, {window.begin, window.end}, limits.columns);
+        lane->meanwhile = left_by(*off, lane->off);
+        add_presences(*off, thread, window, limits.columns, found.presences.emplace_back());
         lane->ran = ran_in(window, reader.info().threads[number], *off);
         if (thread == window.thread) mark(window, report.functions[window.row].function, *lane);
-        lanes.push_back(std::move(*lane));
+        found.lanes.push_back(std::move(*lane));
     }
-    return lanes;
+    return found;
 }
 
 void add_lanes(std::vector<Lane> lanes, const Limits& limits, std::vector<Surroundings>& windows) {
@@ -159,22 +226,32 @@ Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader,
         windows.push_back(window);
     }
     const calls::KnownEnds ends = calls::KnownEnds::of(reader.info());
+    std::vector<Presences> presences(windows.size());
     // Several threads at a time, and no more than those, as all their lanes are kept meanwhile.
     const unsigned jobs = score::threads_for(limits.jobs);
     for (std::size_t first = 0; first < report.threads.size(); first += jobs) {
         const std::size_t count = std::min<std::size_t>(jobs, report.threads.size() - first);
-        std::vector<Result<std::vector<Lane>>> lanes(count);
+        std::vector<Result<OfThread>> lanes(count);
         score::in_parallel(count, jobs, [&](std::size_t i) {
             lanes[i] = lanes_of(reader, report, ends, first + i, limits, windows);
         });
         for (auto& each : lanes) {
             if (!each) return tl::unexpected{each.error()};
-            add_lanes(std::move(*each), limits, windows);
+            for (std::size_t w = 0; w < windows.size(); ++w)
+                for (const auto& [processor, more] : each->presences[w]) {
+                    std::vector<Presence>& all = presences[w][processor];
+                    all.insert(all.end(), more.begin(), more.end());
+                }
+            add_lanes(std::move(each->lanes), limits, windows);
         }
     }
-    for (Surroundings& window : windows) {
-        keep_most(limits.lanes, window);
-        sort_lanes(window);
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        keep_most(limits.lanes, windows[w]);
+        sort_lanes(windows[w]);
+        for (auto& [processor, all] : presences[w])
+            std::ranges::sort(all, {}, &Presence::begin);
+        for (Lane& lane : windows[w].lanes)
+            find_meanwhile(presences[w], lane);
     }
     return windows;
 }

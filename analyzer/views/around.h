@@ -27,12 +27,22 @@ struct Slice {
     bool open = false;           ///< not seen to end in what was read
 };
 
+/// Who had the processor of a thread that was preempted, as far as the context switches of other threads tell.
+struct Meanwhile {
+    static constexpr std::size_t kNotKnown = SIZE_MAX;
+
+    std::uint16_t processor = trace::kNoCpu;  ///< that the thread had before; kNoCpu: not known
+    std::size_t thread = kNotKnown;           ///< index into Report::threads: of several, who had it longest
+    std::uint64_t ticks = 0;                  ///< for so long
+};
+
 /// One thread in the window.
 struct Lane {
-    std::size_t thread = 0;          ///< index into Report::threads
-    std::vector<Slice> slices;       ///< by depth, then by time
-    std::vector<trace::OffCpu> off;  ///< if context switches were recorded
-    bool ran = false;                ///< … and it was on a processor
+    std::size_t thread = 0;            ///< index into Report::threads
+    std::vector<Slice> slices;         ///< by depth, then by time
+    std::vector<trace::OffCpu> off;    ///< if context switches were recorded
+    std::vector<Meanwhile> meanwhile;  ///< for each of `off`
+    bool ran = false;                  ///< … and it was on a processor
 };
 
 struct Surroundings {

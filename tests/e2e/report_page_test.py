@@ -188,23 +188,29 @@ class Page(Case):
         self.assertEqual(window.js(rows), 1)
         self.assert_quiet(window)
 
-    def with_longest_figures(self, page):
-        """A copy in which the threads' figures are as long as they can be."""
+    def changed(self, page, change, name):
+        """A copy of the page whose data `change` has changed."""
         begin, end = '<script type="application/json" id="data">', "</script>"
         head, _, rest = page.read_text().partition(begin)
         data, _, tail = rest.partition(end)
         data = json.loads(data)
-        for run in data["runs"]:
-            lives = run["lives"]
-            self.assertIn("recorded", [column["key"] for column in lives["columns"]])
-            longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %",
-                       "by_others": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
-                       "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
-                       "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
-            lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
-        copy = self.folder / "longest.html"
+        change(data)
+        copy = self.folder / name
         copy.write_text(begin.join([head, json.dumps(data).replace("<", "\\u003c") + end + tail]))
         return copy
+
+    def with_longest_figures(self, page):
+        """A copy in which the threads' figures are as long as they can be."""
+        def lengthen(data):
+            for run in data["runs"]:
+                lives = run["lives"]
+                self.assertIn("recorded", [column["key"] for column in lives["columns"]])
+                longest = {"running": "99.9 %", "waiting": "99.9 %", "preempted": "99.9 %",
+                           "by_others": "99.9 %", "by_program": "99.9 %", "by_recorder": "0.099 %",
+                           "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
+                           "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
+                lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
+        return self.changed(page, lengthen, "longest.html")
 
     def assert_tables_fit(self, window, place):
         tables = window.js("return [...document.querySelectorAll('table')].filter((each) => each.getClientRects().length > 0).map((each) => {"
@@ -417,6 +423,40 @@ class Page(Case):
         window.keys(lanes, "\ue015")
         self.assertRegex(" ".join(window.texts(".timeline [aria-live]")), r"\d+ .*: .*work.* \d")
         self.assertNotEqual(window.picture(lanes), before)
+
+    def test_who_had_the_processor_is_in_the_tooltip(self):
+        """And what a call lost, where it is known."""
+        self.browse_nodes()
+
+        def plant(data):
+            window = data["runs"][0]["timelines"][0]
+            length = window["length"]
+            window["names"].append("12345 rival")
+            rival = len(window["names"]) - 1
+            lane = window["lanes"][1]
+            lane["waits"] = []
+            lane["slices"] = [[0, length / 2, 0, 0, 1, 0, 1234567]]
+            lane["off"] = [[length * part / 10, length * (part + 1) / 10, 1, who, length / 20]
+                           for part, who in ((1, rival), (2, -1), (3, -2), (6, -3), (7, -4))] + [[length * 0.8, length * 0.9, 0]]
+
+        window = self.browse(self.changed(self.folder / "report.html", plant, "planted.html"))
+        told = []
+        for part in (0.05, 0.15, 0.25, 0.35, 0.55, 0.65, 0.75, 0.85):
+            told.append(window.js("""
+              const canvas = document.querySelector('.timeline canvas');
+              canvas.scrollIntoView({block: 'center'});
+              const box = canvas.getBoundingClientRect();
+              const x = 120 + (canvas.clientWidth - 120) * arguments[0];
+              // The second lane begins below the first, which has a row and the line of absences, and a gap.
+              canvas.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + x, clientY: box.top + 16 + 5 + 8 + 8, bubbles: true}));
+              return document.querySelector('.tip').hidden ? null : document.querySelector('.tip').textContent;""", part))
+        self.assertIn(", lost 1.23 ms", told[0])
+        self.assertNotIn("off the processor", told[0])
+        for text, who in zip(told[1:4] + told[5:], ("12345 rival had it, for ", "another program had it", "the recorder had it",
+                                                    "another thread of the program had it", "something else had it", "it waited"), strict=True):
+            self.assertRegex(text, f"off the processor for .*: {who}")
+        self.assertIsNone(told[4])
+        self.assert_quiet(window)
 
     def test_from_the_run_to_single_calls(self):
         """Zooming out of a window shows the run, zooming in a window; a strip of the run leads to each of them."""

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -105,8 +107,57 @@ class WaitsIn {
     std::map<std::size_t, std::size_t> lane_of_;  ///< by thread
 };
 
+/// What single calls have lost: of those that are in a sample. Each is told by thread, function and the tick at which it
+/// began.
+class KnownLosses {
+  public:
+    KnownLosses(const score::Report& report, std::span<const views::Surroundings> windows) {
+        for (const score::FunctionRow& row : report.functions)
+            for (const score::ScoredCall& call : row.sample.calls)
+                if (std::ranges::any_of(windows, [&](const views::Surroundings& window) {
+                        return call.begin < window.end && call.end > window.begin;
+                    }))
+                    lost_[{call.thread, row.function, call.begin}] = call.lost_ns;
+    }
+
+    /// Nothing: it is not known, or there are several calls in the slice.
+    std::optional<double> of(std::size_t thread, const views::Slice& slice) const {
+        if (slice.calls > 1 || slice.open) return std::nullopt;
+        const auto found = lost_.find({thread, slice.function, slice.begin});
+        return found == lost_.end() ? std::nullopt : std::optional{found->second};
+    }
+
+  private:
+    std::map<std::tuple<std::size_t, std::uint32_t, std::uint64_t>, double> lost_;
+};
+
+/// Who had the processor meanwhile; no number of a name.
+constexpr int kByOthers = -1, kByRecorder = -2, kByProgram = -3, kByNobodyKnown = -4;
+
+/// Where no thread of the program can be named.
+int who_else(const trace::OffCpu& off, const views::Meanwhile& meanwhile) {
+    if (off.by_recorder) return kByRecorder;
+    if (off.by_program) return kByProgram;
+    return meanwhile.processor == trace::kNoCpu ? kByNobodyKnown : kByOthers;
+}
+
+/// `[out, in, preempted]`; where it was preempted also who had the processor, as a place in `names` or who_else(),
+/// and for how long that is known.
+Json absence_json(const PageRun& run, const RunClock& clock, const trace::OffCpu& off,
+                  const views::Meanwhile& meanwhile, Json out, Json in, Names& names) {
+    Json json{std::move(out), std::move(in), off.preempted ? 1 : 0};
+    if (!off.preempted) return json;
+    const bool known = meanwhile.thread != views::Meanwhile::kNotKnown && !off.by_recorder;
+    if (known)
+        json.push_back(names.of(thread_name(run.analysis.report.threads[meanwhile.thread])));
+    else
+        json.push_back(who_else(off, meanwhile));
+    json.push_back(known ? std::round(static_cast<double>(meanwhile.ticks) * clock.ns_per_tick) : 0.0);
+    return json;
+}
+
 Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundings& window,
-               const views::Lane& lane, std::size_t most, const WaitsIn& waits,
+               const views::Lane& lane, std::size_t most, const WaitsIn& waits, const KnownLosses& losses,
                const hints::VariableAt& variable_at, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
         const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
@@ -124,19 +175,23 @@ Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundi
     }
     const std::size_t left_out = lane.slices.size() - chosen.size();
     Json slices = Json::array(), off = Json::array();
-    for (const views::Slice* slice : chosen)
+    for (const views::Slice* slice : chosen) {
         slices.push_back({since(slice->begin), since(slice->end), names.of(page_name(run, slice->function)),
                           slice->depth, slice->calls,
                           (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
-    std::vector<trace::OffCpu> absences = lane.off;
+        if (const auto lost = losses.of(lane.thread, *slice)) slices.back().push_back(std::round(*lost));
+    }
+    std::vector<std::size_t> absences(lane.off.size());
+    std::iota(absences.begin(), absences.end(), std::size_t{0});
     if (absences.size() > most) {
-        std::ranges::stable_sort(absences, [](const trace::OffCpu& a, const trace::OffCpu& b) {
-            return a.in - a.out > b.in - b.out;
-        });
+        std::ranges::stable_sort(absences, std::ranges::greater{},
+                                 [&](std::size_t i) { return lane.off[i].in - lane.off[i].out; });
         absences.resize(most);
     }
-    for (const trace::OffCpu& each : absences)
-        off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
+    for (const std::size_t i : absences)
+        off.push_back(absence_json(run, clock, lane.off[i],
+                                   i < lane.meanwhile.size() ? lane.meanwhile[i] : views::Meanwhile{},
+                                   since(lane.off[i].out), since(lane.off[i].in), names));
     Json waited = Json::array();
     for (const WaitsIn::Wait& wait : waits.of_thread(lane.thread, most))
         waited.push_back(
@@ -153,6 +208,7 @@ Json lane_json(const PageRun& run, const RunClock& clock, const views::Surroundi
 
 Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
     Json out = Json::array();
+    const KnownLosses losses{run.analysis.report, run.around};
     const auto waits = run.around.empty() ? std::nullopt : hints::Waits::of(run.info, run.analysis.report);
     // Asked for few of many objects again and again.
     std::map<std::uint64_t, std::string> known;
@@ -169,7 +225,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
         const std::size_t each = most_of_lane(window.lanes, limits.slices);
         const WaitsIn waits_in{run, waits ? &*waits : nullptr, window};
         for (const views::Lane& lane : window.lanes)
-            lanes.push_back(lane_json(run, clock, window, lane, each, waits_in, variable_at, names));
+            lanes.push_back(lane_json(run, clock, window, lane, each, waits_in, losses, variable_at, names));
         const auto since = [&](std::uint64_t tsc) {
             return tsc > window.begin
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)

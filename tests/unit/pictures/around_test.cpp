@@ -214,6 +214,45 @@ TEST_CASE("times off the processors that reach into the window and are long enou
     CHECK(views::within(all, {100, 1100}, 0).size() <= all.size());
 }
 
+TEST_CASE("who had the processor of a preempted thread is known from the switches of the others",
+          "[around]") {
+    Recording recording = slow_calls({{1'000'000, 90'000}, {2'000'000, 80'000}});
+    const auto off = [](std::uint64_t out, std::uint64_t in, std::uint16_t cpu, bool preempted) {
+        return trace::OffCpu{.out = out, .in = in, .cpu = cpu, .preempted = preempted};
+    };
+    // It goes on at another processor than that which it lost.
+    recording.threads[0]
+        .off(off(900'000, 900'100, 3, false))
+        .off(off(1'010'000, 1'060'000, 5, true))
+        .off(off(1'070'000, 1'080'000, 3, false))
+        .off(off(2'010'000, 2'060'000, 3, true));
+    recording.threads[1]
+        .off(off(800'000, 1'012'000, 3, false))
+        .off(off(1'050'000, 1'950'000, 5, false))
+        .off(off(2'040'000, 2'900'000, 5, false));
+    const trace::TraceReader reader = reader_of(recording);
+    const auto windows = around_of(reader);
+    const auto meanwhile = [&](std::uint64_t call_begin, std::uint64_t out) {
+        const auto window = std::ranges::find(windows, call_begin, &views::Surroundings::call_begin);
+        REQUIRE(window != windows.end());
+        const views::Lane& lane = window->lanes[0];
+        REQUIRE(lane.off.size() == lane.meanwhile.size());
+        const auto found = std::ranges::find(lane.off, out, &trace::OffCpu::out);
+        REQUIRE(found != lane.off.end());
+        return lane.meanwhile[static_cast<std::size_t>(found - lane.off.begin())];
+    };
+    const views::Meanwhile first = meanwhile(1'000'000, 1'010'000);
+    CHECK(first.processor == 3);
+    CHECK(first.thread == 1);
+    CHECK(first.ticks == 38'000);
+    // It waited.
+    CHECK(meanwhile(1'000'000, 1'070'000).thread == views::Meanwhile::kNotKnown);
+    // The other thread was on another processor.
+    const views::Meanwhile second = meanwhile(2'000'000, 2'010'000);
+    CHECK(second.processor == 3);
+    CHECK(second.thread == views::Meanwhile::kNotKnown);
+}
+
 TEST_CASE("what lost most has a sample whatever it scores, if that is asked for", "[around]") {
     const trace::TraceReader reader = reader_of(slow_calls({{500'000, 40'000}, {1'000'000, 90'000}}));
     for (const std::size_t most : {0, 1, 2}) {

@@ -363,6 +363,43 @@ TEST_CASE("of too many times off the processor a lane has the longest, and the r
     CHECK(lane.at("off").at(0) == nlohmann::json::parse("[39990, 39999, 0]"));
 }
 
+TEST_CASE("a lane says who had the processor, and what a call lost where it is known", "[page]") {
+    PageCase run{1, 2, "f"};
+    run.add_window(5);
+    views::Surroundings& window = run.around[0];
+    window.end = 100'000;
+    views::Lane& lane = window.lanes[0];
+    lane.slices[0] = {.begin = 10, .end = 500};
+    lane.slices[1] = {.begin = 600, .end = 900};
+    lane.slices[2] = {.begin = 10, .end = 500, .calls = 2};
+    score::ScoredCall call;
+    call.begin = 10;
+    call.end = 500;
+    call.lost_ns = 123;
+    run.analysis.report.functions[0].sample.calls = {call};
+    lane.off = {{.out = 1000, .in = 2000, .preempted = true},
+                {.out = 3000, .in = 4000, .preempted = true},
+                {.out = 5000, .in = 6000, .preempted = true, .by_recorder = true},
+                {.out = 7000, .in = 8000, .preempted = true, .by_program = true},
+                {.out = 8000, .in = 9000, .preempted = true}};
+    lane.meanwhile = {
+        {.processor = 1, .thread = 1, .ticks = 700}, {.processor = 1}, {.processor = 1}, {.processor = 1}};
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json timeline =
+        nlohmann::json::parse(data_of(page)).at("runs").at(0).at("timelines").at(0);
+    const nlohmann::json& seen = timeline.at("lanes").at(0);
+    CHECK(timeline.at("names").at(seen.at("off").at(0).at(3).get<std::size_t>()) == "100 f");
+    CHECK(seen.at("off").at(0).at(4) == 700.0);
+    CHECK(seen.at("off").at(1).at(3) == -1);
+    CHECK(seen.at("off").at(2).at(3) == -2);
+    CHECK(seen.at("off").at(3).at(3) == -3);
+    CHECK(seen.at("off").at(4).at(3) == -4);
+    CHECK(seen.at("slices").at(0).at(6) == 123.0);
+    CHECK(seen.at("slices").at(1).size() == 6);
+    CHECK(seen.at("slices").at(2).size() == 6);
+}
+
 TEST_CASE("the stack of the caller that lost most stands first", "[page]") {
     PageCase run{1, 1, "f"};
     score::FunctionRow& row = run.analysis.report.functions[0];

@@ -71,18 +71,26 @@ function drawWaits(context, {data, places, x, wide}) {
   }));
 }
 
+/** Who had the processor of a thread that was preempted, in words. */
+function sayOfProcessor(data, [out, back, , who, ticks]) {
+  if (!(who >= 0)) return {'-1': 'another program had it', '-2': 'the recorder had it', '-3': 'another thread of the program had it'}[who] || 'something else had it';
+  return `${data.names[who]} had it${ticks < 0.95 * (back - out) ? `, for ${timeText(ticks)} of that` : ''}`;
+}
+
 /** What is at a place, in words. */
 function sayOfLane({data, lane, time, depth}) {
   const wait = lane.waits.find(([begin, end]) => begin <= time && time <= end);
   const waiting = wait ? `\n${data.names[wait[3]]}: ${timeText(wait[1] - wait[0])}` : '';
+  const off = lane.off.find(([begin, end]) => begin <= time && time <= end);
+  const away = off ? `\noff the processor for ${timeText(off[1] - off[0])}: ${off[2] ? sayOfProcessor(data, off) : 'it waited'}` : '';
   const slice = lane.slices.find(([begin, end, , level]) => level === depth && begin <= time && time <= end);
   if (slice) {
-    const [begin, end, name, , calls, flags] = slice;
+    const [begin, end, name, , calls, flags, lost] = slice;
+    const loss = lost === undefined || flags & 1 ? '' : `, lost ${timeText(lost)}`;
     const many = calls > 1 ? `${countText(calls)} short calls, mostly ` : '';
-    return `${lane.thread}\n${many}${data.names[name]}: ${timeText(end - begin)}${flags & 2 ? ', not seen to end' : ''}${flags & 1 ? `\nthe call that this is about: lost ${timeText(data.lost)}` : ''}${waiting}`;
+    return `${lane.thread}\n${many}${data.names[name]}: ${timeText(end - begin)}${loss}${flags & 2 ? ', not seen to end' : ''}${flags & 1 ? `\nthe call that this is about: lost ${timeText(data.lost)}` : ''}${away}${waiting}`;
   }
-  const off = lane.off.find(([begin, end]) => begin <= time && time <= end);
-  if (off) return `${lane.thread}\noff the processor for ${timeText(off[1] - off[0])}: ${off[2] ? 'another thread had it' : 'it waited'}${waiting}`;
+  if (off) return `${lane.thread}${away}${waiting}`;
   return wait ? `${lane.thread}${waiting}` : null;
 }
 
@@ -93,7 +101,8 @@ function sayOfThread({data, lane, view}) {
   const told = longest.map((each) => `${each[4] > 1 ? `${countText(each[4])} short calls, mostly ` : ''}${data.names[each[2]]} ${timeText(shown(each))}`);
   const off = [0, 1].map((preempted) => lane.off.filter((each) => each[2] === preempted).reduce((sum, each) => sum + Math.max(shown(each), 0), 0));
   if (off[0] > 0) told.push(`it waited for ${timeText(off[0])}`);
-  if (off[1] > 0) told.push(`another thread had its processor for ${timeText(off[1])}`);
+  const preempted = lane.off.filter((each) => each[2] && shown(each) > 0).sort((a, b) => shown(b) - shown(a))[0];
+  if (preempted) told.push(`it was preempted for ${timeText(off[1])}: ${sayOfProcessor(data, preempted)}${off[1] > shown(preempted) ? ', the longest time' : ''}`);
   const wait = lane.waits.filter((each) => shown(each) > 0).sort((a, b) => shown(b) - shown(a))[0];
   if (wait) told.push(`${data.names[wait[3]]} for ${timeText(shown(wait))}`);
   return `${lane.thread}: ${told.join(', ') || 'no calls'}`;
@@ -287,7 +296,7 @@ function timelinesSection(run, number) {
   lanes.show(0);
   const node = h('section', {id: `timelines-${number}`}, h('h2', {text: 'Around the largest losses'}),
     h('p', {text: `The strip is the whole run: bars are the time lost in each part, triangles the ${run.timelines.length === 1 ? 'window' : `${run.timelines.length} windows`} around the largest losses, for which the page shows the single calls of every thread. For the rest of the run it has only sums by part of the run. Click a triangle, or choose one with left, right and Enter.`}),
-    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, another thread had its processor; blue, it is known for whom it waited, and an arrow at the end comes from that thread. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − (or w and s) zoom, left and right (or a and d) move, up and down describe what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
+    h('p', {text: 'In a window, pale boxes are several short calls. The thin line below each thread: grey, it waited; dark orange, something else had its processor (the tooltip says who, where that is known); blue, it is known for whom it waited, and an arrow at the end comes from that thread. Calls that began long before the window are not drawn. Ctrl and the wheel zoom, dragging moves; with the keyboard, + and − (or w and s) zoom, left and right (or a and d) move, up and down describe what a thread did. Zooming out of a window shows the run, zooming in on a window its calls.'}),
     strip.node, h('div', {class: 'tools'}, h('label', {}, 'Window ', choice)), found, lanes.node);
   /** As far as possible one with a lane of the thread. */
   function goTo(begin, end, thread) {
