@@ -148,6 +148,9 @@ class Page(Case):
         self.assertNotRegex(" ".join(window.texts("figure p")), r"caller (0|< 0.01) %|caller as a key would explain (0|< 0.01) %")
         self.assert_quiet(window)
         narrow = self.browse(page, width=390, height=844)
+        # A link to the page itself is not above them.
+        self.assertEqual(narrow.js("return document.querySelector('nav a').getClientRects().length;"), 0)
+        self.assertEqual(narrow.js("return document.querySelector('#theme').getClientRects().length;"), 1)
         if self.analyze()["trace"]["switches"]["state"] == "recorded":
             found, (top, bottom, right), line = narrow.js("""
               const states = document.querySelector('p.states');
@@ -200,8 +203,15 @@ class Page(Case):
         return copy
 
     def with_longest_figures(self, page):
-        """A copy in which the threads' figures are as long as they can be."""
+        """A copy in which names and figures are as long as they can be."""
         def lengthen(data):
+            sides = [side for row in data.get("diff", []) for side in (row["a"], row["b"])]
+            for row in [*data.get("diff", []), *(row for run in data["runs"] for row in run["functions"]), *sides]:
+                row["name"] = "std::vector<std::pair<std::string,std::shared_ptr<application::Widget>>>::emplace_back"
+                row["words"] = "not recorded before, before is sampled, 0.0001 × the calls"
+                row["change_low"], row["change_high"] = -0.999, 0.999
+                figures = {"occurrences", "min_ns", "median_ns", "p99_ns", "lost_ns", "lost_per_call_ns"}
+                row.update(dict.fromkeys(figures & row.keys(), 123_456_789_012))
             for run in data["runs"]:
                 lives = run["lives"]
                 self.assertIn("recorded", [column["key"] for column in lives["columns"]])
@@ -210,7 +220,7 @@ class Page(Case):
                            "recorded": "99.5–99.9 %", "events": "123,456,789,012 (short-lived: does not set the score)",
                            "waits_for": "4194303 (a-long-name-abc) and 12 threads (another-name-ab), 99.9 %", "thread": "4194303"}
                 lives["rows"] = [{"name": "fifteen-letters", "life_ns": 8.64e13, "cells": longest}] * 6
-        return self.changed(page, lengthen, "longest.html")
+        return self.changed(page, lengthen, f"longest-{page.name}")
 
     def assert_tables_fit(self, window, place):
         tables = window.js("return [...document.querySelectorAll('table')].filter((each) => each.getClientRects().length > 0).map((each) => {"
@@ -224,7 +234,7 @@ class Page(Case):
         self.succeeded(self.rdam("record", "-o", "trace.bin", "-f", "sort_table,pthread_mutex_lock", "--", PROGRAMS / "holders", "convoy", "400"))
         one = self.with_longest_figures(self.page("trace.bin"))
         self.succeeded(self.rdam("record", "-o", "after.bin", "-f", "sort_table,pthread_mutex_lock", "--", PROGRAMS / "holders", "convoy", "300"))
-        both = self.page("trace.bin", "after.bin", name="both.html")
+        both = self.with_longest_figures(self.page("trace.bin", "after.bin", name="both.html"))
         commands = "".join(f"{PROGRAMS}/orders {each};" for each in (100, 200, 300))
         self.succeeded(self.rdam("record", "-o", "run.%p.bin", "-f", "serve,parse,store", "--", "sh", "-c", commands))
         all_ = self.page(*sorted(path.name for path in self.folder.glob("run.*.bin")), name="all.html")

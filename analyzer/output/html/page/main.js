@@ -32,7 +32,8 @@ function livesSection({lives}) {
   if (!lives || !lives.known) return null;
   const table = (rows) => fieldTable('Threads', lives.columns, rows);
   const rest = lives.rows.slice(FIRST_THREADS);
-  const folded = rest.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(rest.length + lives.left_out)} more threads`}), table(rest),
+  const more = rest.length + lives.left_out;
+  const folded = rest.length > 0 ? h('details', {class: 'about'}, h('summary', {text: `${countText(more)} more ${more === 1 ? 'thread' : 'threads'}`}), table(rest),
     leftOutText(lives.left_out, 'threads')) : null;
   return h('section', {class: 'lives'}, h('h2', {text: 'Threads'}), table(lives.rows.slice(0, FIRST_THREADS)), folded);
 }
@@ -99,7 +100,8 @@ function navigation(data, at) {
   const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${data.diff ? ['before', 'after'][i] : i + 1}: ${nameOfRun(data, i)}` : run.title}));
   if (data.processes) links.unshift(h('a', {href: '#all', 'aria-current': at.run === null ? 'page' : null, text: 'all processes'}));
   if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'before and after'}));
-  return h('div', {class: 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
+  // On a narrow screen, a link to where the reader is would push the findings down.
+  return h('div', {class: links.length === 1 && at.rank === null ? 'top alone' : 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
 }
 
 function render() {
