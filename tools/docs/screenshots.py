@@ -24,6 +24,8 @@ PLACE = ROOT / "docs/views"
 WIDTH = 1100
 MARGIN = 8
 COLOURS = 96
+# Of what is nearly all text.
+FEW_COLOURS = 16
 TEXT_BYTES = 40_000_000
 
 # Writes blocks of many sizes to memory.
@@ -101,6 +103,10 @@ VIEWS = {
     "processes": ("files", None, "document.querySelector('#heat')", "light", 700),
     "dark": ("sysbench", None, "document.body", "dark", 900),
 }
+# What is seen of a report without scrolling on a desktop, a tablet and a telephone: width, height, and whether in dark colours.
+FIRST = "pbzip2"
+SCREENS = {f"first-{width}{'-dark' if dark else ''}": (width, height, dark)
+           for width, height in ((1280, 900), (768, 1024), (390, 844)) for dark in (False, True)}
 
 
 def run(*words, cwd, to=None):
@@ -151,13 +157,13 @@ def report(rdam, folder, name):
     return page
 
 
-def shrunk(png, height):
+def shrunk(png, height, colours=COLOURS):
     from PIL import Image
 
     image = Image.open(io.BytesIO(png)).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, height)))
     out = io.BytesIO()
-    image.quantize(COLOURS, method=Image.MEDIANCUT, dither=Image.NONE).save(out, "PNG", optimize=True)
+    image.quantize(colours, method=Image.MEDIANCUT, dither=Image.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
@@ -184,9 +190,25 @@ def photograph(browser, page, name):
     keep(name, base64.b64decode(got["data"]), height)
 
 
-def keep(name, png, height):
+def photograph_screen(page, name):
+    from browser import Browser
+
+    width, height, dark = SCREENS[name]
+    browser = Browser(width=width, height=height, dark=dark)
+    try:
+        browser.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+        browser.open(page)
+        browser.settle()
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        got = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
+    finally:
+        browser.close()
+    keep(name, base64.b64decode(got["data"]), height, FEW_COLOURS)
+
+
+def keep(name, png, height, colours=COLOURS):
     picture = PLACE / f"{name}.png"
-    picture.write_bytes(shrunk(png, height))
+    picture.write_bytes(shrunk(png, height, colours))
     print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
 
 
@@ -194,7 +216,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rdam", default=ROOT / "build/tools/rdam/rdam", type=pathlib.Path, help="the rdam to record and report with")
     parser.add_argument("--folder", default="/tmp/views", type=pathlib.Path, help="where recordings and pages are kept")
-    parser.add_argument("--only", choices=[*VIEWS, *viewers.VIEWERS], action="append", help="this picture alone; may be repeated")
+    parser.add_argument("--only", choices=[*VIEWS, *SCREENS, *viewers.VIEWERS], action="append", help="this picture alone; may be repeated")
     parser.add_argument("--firefox-profiler", type=pathlib.Path, help="where the Firefox Profiler's page was built")
     options = parser.parse_args()
     from browser import Browser, missing
@@ -210,7 +232,11 @@ def main():
         if png := viewers.photograph(options.rdam.resolve(), options.folder, name, options.firefox_profiler):
             keep(name, png, height)
     wanted = [each for each in options.only or VIEWS if each in VIEWS]
-    pages = {name: report(options.rdam.resolve(), options.folder, name) for name in {VIEWS[each][0] for each in wanted}}
+    screens = [each for each in options.only or SCREENS if each in SCREENS]
+    names = {VIEWS[each][0] for each in wanted} | ({FIRST} if screens else set())
+    pages = {name: report(options.rdam.resolve(), options.folder, name) for name in names}
+    for name in screens:
+        photograph_screen(pages[FIRST], name)
     for dark in (False, True):
         names = [each for each in wanted if (VIEWS[each][3] == "dark") == dark]
         if not names:
