@@ -101,11 +101,14 @@ class Page(Case):
         for name in HOSTILE:
             self.assertIn(name, names)
         self.assertEqual(window.js("return document.querySelectorAll('img').length;"), 0)
+        cells = []
         for i in range(1, 6):
             window.js("window.location.hash = arguments[0];", f"#run-0-function-{i}")
             window.wait_for("return document.querySelector('article h2') !== null;")
             window.settle()
-        self.assertIn("<b>&\"'</b>", " ".join(window.texts("article td")))
+            cells += window.texts("article td")
+        # Which of them that thread called is up to their ranks.
+        self.assertIn("<b>&\"'</b>", " ".join(cells))
         self.assert_quiet(window)
 
     def test_ranking(self):
