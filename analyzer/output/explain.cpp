@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -82,6 +83,12 @@ void bound_texts(Json& json, std::size_t most) {
     if (json.is_structured())
         for (Json& each : json)
             bound_texts(each, most);
+}
+
+/// More digits would take the room of others.
+Json short_share(double share) {
+    constexpr double kSteps = 1e4;
+    return finite(std::round(share * kSteps) / kSteps);
 }
 
 /// As text in Markdown: nothing in it is markup.
@@ -294,9 +301,10 @@ class Explanation {
             rows.push_back(
                 {{"tid", row.tid}, {"name", row.name}, {"duration_ns", nanoseconds(row.duration_ns)}});
             for (const char* const state : {"running", "waiting", "preempted", "by_others"})
-                if (states_known_of(thread)) rows.back()[state] = finite(share_of(thread, state));
+                if (states_known_of(thread)) rows.back()[state] = short_share(share_of(thread, state));
             if (const hints::ThreadWait* wait = wait_of(thread))
-                rows.back()["waits_most_for"] = {{"owners", wait->owners}, {"share", finite(wait->share)}};
+                rows.back()["waits_most_for"] = {{"owners", wait->owners},
+                                                 {"share", short_share(wait->share)}};
         }
     }
 
@@ -323,9 +331,9 @@ class Explanation {
         for (const score::FunctionRow& row : rows_)
             rows.push_back({{"name", row.name},
                             {"module", row.module},
-                            {"rdam", row.no_score ? Json{} : Json(finite(row.rdam))},
-                            {"rdam_low", finite(row.rdam_low)},
-                            {"rdam_high", finite(row.rdam_high)},
+                            {"rdam", row.no_score ? Json{} : short_share(row.rdam)},
+                            {"rdam_low", short_share(row.rdam_low)},
+                            {"rdam_high", short_share(row.rdam_high)},
                             {"lower_bound", row.lower_bound},
                             {"lost_ns", nanoseconds(row.lost_ns)},
                             {"by_design", row.by_design}});
