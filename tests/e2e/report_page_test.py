@@ -295,7 +295,7 @@ class Page(Case):
             self.assertAlmostEqual(sum(shares), 100, delta=1, msg=str(cells))
         facts = window.js("return [...document.querySelectorAll('dt')].filter((term) => term.textContent === 'Waiting').map("
                           "(term) => term.nextElementSibling.textContent);")
-        self.assertRegex(facts[0], r"^in \d+ .*holders.*, for .* % of (its life|their lives), ")
+        self.assertRegex(facts[0], r"^in \d+ .*holders.*, for .* % of (its life \([0-9.]+ [nµm]?s|their lives \([0-9.]+ [nµm]?s in all)\), ")
 
     def test_a_function(self):
         window = self.browse(self.report("orders", "500", functions="serve,parse,store"))
