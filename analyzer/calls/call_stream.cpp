@@ -1,5 +1,7 @@
 #include "analyzer/calls/call_stream.h"
 
+#include "analyzer/calls/matcher_impl.h"
+
 namespace rdam::calls {
 
 OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest)
@@ -146,6 +148,40 @@ bool EventWindow::leave(const trace::Event& event) {
 void EventWindow::pop() {
     if (!stack_.back().tail) --open_frames_[stack_.back().function];
     stack_.pop_back();
+}
+
+UnendedFinder::UnendedFinder(std::size_t functions, const KnownEnds& ends)
+    : matcher_(functions, {}, {}, *this) {
+    matcher_.set_known_ends(ends);
+}
+
+void UnendedFinder::consume(std::span<const trace::Event> events) {
+    matcher_.consume(events);
+}
+
+void UnendedFinder::gap() {
+    matcher_.gap();
+}
+
+std::vector<std::uint64_t> UnendedFinder::finish() {
+    matcher_.finish();
+    std::ranges::sort(found_);
+    return std::move(found_);
+}
+
+void UnendedFinder::abandoned(std::size_t count) {
+    found_.insert(found_.end(), open_.end() - static_cast<std::ptrdiff_t>(count), open_.end());
+    open_.resize(open_.size() - count);
+}
+
+Result<std::vector<std::uint64_t>> unended_calls(const trace::TraceReader& reader, std::uint32_t thread,
+                                                 std::span<const trace::OffCpu> off_cpu,
+                                                 const StreamOptions& options,
+                                                 const std::function<bool(std::size_t)>& goes_on) {
+    UnendedFinder finder{reader.info().functions.size(), options.ends};
+    CallStream stream{reader, thread, off_cpu, options};
+    if (auto read = stream.read(finder, goes_on); !read) return tl::unexpected{read.error()};
+    return finder.finish();
 }
 
 }  // namespace rdam::calls

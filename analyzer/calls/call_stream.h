@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -221,5 +222,38 @@ class CallStream {
     OffCpuPauses pauses_;
     std::optional<EventWindow> window_;
 };
+
+/// Finds the calls for BasicMatcher::set_unended() among the same events. Not thread-safe.
+class UnendedFinder {
+  public:
+    UnendedFinder(std::size_t functions, const KnownEnds& ends);
+    void consume(std::span<const trace::Event> events);
+    void gap();
+    /// Those that are never seen to end, by their numbers among all calls that begin, from 0. Nothing else may be
+    /// asked afterwards.
+    std::vector<std::uint64_t> finish();
+
+  private:
+    friend BasicMatcher<UnendedFinder>;
+
+    void opened(const trace::Event& /*enter*/, std::uint64_t /*weight*/) { open_.push_back(next_++); }
+    void closed(const Call& /*call*/) { open_.pop_back(); }
+    void abandoned(std::size_t count);
+    void wait_opened(const trace::Event& /*enter*/) {}
+    void waited(const Call& /*wait*/) {}
+    void tree_ended(std::uint64_t /*weight*/) {}
+
+    std::vector<std::uint64_t> open_;
+    std::vector<std::uint64_t> found_;
+    std::uint64_t next_ = 0;
+    BasicMatcher<UnendedFinder> matcher_;
+};
+
+/// What an UnendedFinder finds in a thread, for whoever reads it by a CallStream with the same options. Reads the
+/// whole thread; `goes_on` as in CallStream::read().
+Result<std::vector<std::uint64_t>> unended_calls(const trace::TraceReader& reader, std::uint32_t thread,
+                                                 std::span<const trace::OffCpu> off_cpu,
+                                                 const StreamOptions& options,
+                                                 const std::function<bool(std::size_t)>& goes_on);
 
 }  // namespace rdam::calls

@@ -8,7 +8,9 @@
 //    nobody knows when the abandoned child ended;
 //  - calls around that one are not touched, in neither;
 //  - whether a call that came after the jump ran inside the abandoned one cannot be known. It counts as
-//    inside: a later call of the same function is not outermost, which can only make a score lower.
+//    inside, but for one thing: a call of the same function is outermost, or one lost end would take all calls
+//    of its function behind it out of the score. Who reads events as they come cannot know that a call will
+//    never end, so this takes a second look (MatchCounts::hides_calls, set_unended()).
 //
 // Tail calls. tail_enter closes the function that was tail-entered in the same frame before, at its own
 // timestamp, and opens its function as a child of the one that opened the frame; the frame's leave closes
@@ -77,6 +79,7 @@ struct MatchCounts {
     std::uint64_t abandoned_too_deep = 0;  ///< open when there were kMaxOpen
     std::uint64_t unmatched_leaves = 0;    ///< no such call was open: ignored
     std::uint64_t stray_tail_enters = 0;   ///< no frame was open: ignored
+    std::uint64_t inside_unended = 0;      ///< calls that are outermost by set_unended()
     std::uint64_t bad_clock = 0;           ///< calls that ended at an impossible time
     std::uint64_t bad_pauses = 0;          ///< ended before they began: ignored
     std::uint64_t pauses = 0;              ///< pause events
@@ -88,6 +91,10 @@ struct MatchCounts {
     /// that ended at an impossible time: one wild timestamp would make a life of years.
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
+
+    /// A call was abandoned that is inside another one of its function, or around one, so that there may be calls
+    /// that are not outermost for that alone: with unended_calls() (call_stream.h) they are.
+    bool hides_calls = false;
 
     std::uint64_t held() const { return paused - crowded; }  ///< by the recorder
 };
@@ -115,6 +122,10 @@ class BasicMatcher {
     /// duration is not like that of the calls without them.
     void set_sampled(const std::vector<bool>& sampled);
 
+    /// Calls that will be abandoned, as unended_calls() tells them: a call of the same function inside is
+    /// outermost. Must outlive the matcher. Default: none is known beforehand.
+    void set_unended(std::span<const std::uint64_t> calls) { unended_ = calls; }
+
     /// Default: all are.
     void set_known_ends(const KnownEnds& ends) { ends_ = ends; }
 
@@ -132,14 +143,20 @@ class BasicMatcher {
     /// As if their events had been consumed, which takes() them. The sink is told nothing. Each function's calls
     /// are counted by count_calls().
     void add(const Trees& trees);
-    void count_calls(std::uint32_t function, std::uint64_t calls) {
+    void count_calls(std::uint32_t function, std::uint64_t calls, bool outermost) {
         per_function_[function].calls += calls;
         per_function_[function].estimated += calls;
+        PerOpen& open = open_[function];
+        if (open.calls > 0) open.nests = true;
+        if (outermost && open.unended > 0) counts_.inside_unended += calls;
     }
     /// Whether its calls are as those of any function.
     bool is_plain(std::uint32_t function) const { return open_[function].flags == 0; }
     bool is_open(std::uint32_t function) const { return open_calls(function) > 0; }
+    /// Without those that are known to be never seen to end.
     std::size_t open_calls(std::uint32_t function) const { return open_[function].calls; }
+    /// During `opened`: whether no other call of the function is open but such.
+    bool opens_outermost() const { return opens_outermost_; }
     /// The probes' part of a call's duration, with so many calls inside.
     std::uint64_t probe_ticks(std::uint64_t nested) const {
         if (nested == 0) return inner_ticks_;
@@ -187,11 +204,14 @@ class BasicMatcher {
         kSelfKnown = 1U << 4U,
         kWait = 1U << 5U,
         kSampled = 1U << 6U,
+        kUnended = 1U << 7U,
     };
     struct PerOpen {
-        std::uint32_t calls = 0;   ///< open calls of the function
-        std::uint32_t frames = 0;  ///< the number that opened a frame
+        std::uint32_t calls = 0;    ///< open calls of the function, but for those of set_unended()
+        std::uint32_t unended = 0;  ///< these
+        std::uint32_t frames = 0;   ///< the number of both that opened a frame
         std::uint8_t flags = 0;  ///< those of the function's frames: kIgnored, kTransparent, kWait, kSampled
+        bool nests = false;      ///< a call has begun inside the outermost that is open
     };
     struct Interval {
         std::uint64_t begin = 0, end = 0;
@@ -212,6 +232,7 @@ class BasicMatcher {
     std::uint8_t halvings_of(const trace::Event& event) const;
     void enter_tree(std::uint8_t halvings);
     void mark(const std::vector<bool>& functions, unsigned flags);
+    bool begins_unended();
 
     ProbeCost cost_;
     std::uint64_t inner_ticks_ = 0;  ///< cost_.inner, rounded
@@ -220,11 +241,13 @@ class BasicMatcher {
     std::vector<PerOpen> open_;
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
-    std::array<Interval, 8> pauses_{};  ///< the latest, that one first
-    std::uint64_t entered_ = 0;         ///< calls of ignored functions included
-    std::uint64_t closed_at_ = 0;       ///< the latest leave
+    std::array<Interval, 8> pauses_{};        ///< the latest, that one first
+    std::span<const std::uint64_t> unended_;  ///< those that have not begun yet
+    std::uint64_t entered_ = 0;               ///< calls of ignored functions included
+    std::uint64_t closed_at_ = 0;             ///< the latest leave
     KnownEnds ends_;
     std::uint8_t tree_halvings_ = 0;  ///< of what was not reported to the sink yet
+    bool opens_outermost_ = true;
 };
 
 /// The one for any sink.

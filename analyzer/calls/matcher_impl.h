@@ -145,6 +145,15 @@ void BasicMatcher<Sink>::enter_tree(std::uint8_t halvings) {
     tree_halvings_ = halvings;
 }
 
+/// Whether the call that begins now is the next of set_unended().
+template <class Sink>
+inline bool BasicMatcher<Sink>::begins_unended() {
+    if (unended_.empty() || unended_.front() != entered_) [[likely]]
+        return false;
+    unended_ = unended_.subspan(1);
+    return true;
+}
+
 template <class Sink>
 void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     if (stack_.size() == kMaxOpen) counts_.abandoned_too_deep += abandon_down_to(0);
@@ -152,14 +161,20 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     if (event.sampling != 0 || halvings != tree_halvings_) enter_tree(halvings);
     PerOpen& open = open_[event.function];
     const std::uint64_t paused = paused_until(event.tsc);
-    const auto flags = static_cast<std::uint8_t>(open.flags | kSelfKnown |
-                                                 (open.calls == 0 ? kOutermost : 0) | (tail ? kTail : 0));
-    ++open.calls;
+    const bool unended = begins_unended();
+    opens_outermost_ = open.calls == 0;
+    const auto flags =
+        static_cast<std::uint8_t>(open.flags | kSelfKnown | (opens_outermost_ ? kOutermost : 0) |
+                                  (tail ? kTail : 0) | (unended ? kUnended : 0));
+    open.nests = open.calls > 0;
+    ++(unended ? open.unended : open.calls);
     if (!tail) ++open.frames;
     if ((flags & kIgnored) == 0) {
         ++counts_.calls;
         ++per_function_[event.function].calls;
         per_function_[event.function].estimated += detail::weight(halvings);
+        if (opens_outermost_ && open.unended > 0 && !unended) [[unlikely]]
+            ++counts_.inside_unended;
         sink_.opened(event, detail::weight(halvings));
     } else if ((flags & kWait) != 0) {
         sink_.wait_opened(event);
@@ -332,8 +347,9 @@ std::uint64_t BasicMatcher<Sink>::abandon_down_to(std::size_t keep) {
         const Frame& frame = stack_.back();
         see(frame.enter);
         PerOpen& open = open_[frame.function];
-        --open.calls;
+        --(frame.is(kUnended) ? open.unended : open.calls);
         if (!frame.is(kTail)) --open.frames;
+        if (open.nests && !frame.is(kIgnored | kUnended)) counts_.hides_calls = true;
         nested += frame.nested + 1;
         if (!frame.is(kIgnored)) {
             ++visible;

@@ -53,12 +53,14 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
         if (!std::ranges::binary_search(selection.threads, thread)) continue;
         const auto off_cpu = times->thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        calls::CallStream stream{
-            reader,
-            thread,
-            *off_cpu,
-            {.window = selection.window, .ignored = settings.ignored, .ends = settings.ends}};
+        const calls::StreamOptions how{
+            .window = selection.window, .ignored = settings.ignored, .ends = settings.ends};
+        const auto goes_on = [&](std::size_t /*events*/) { return !progress || progress(events); };
+        const auto unended = calls::unended_calls(reader, thread, *off_cpu, how, goes_on);
+        if (!unended) return tl::unexpected{unended.error()};
+        calls::CallStream stream{reader, thread, *off_cpu, how};
         ThreadWriter writer{thread, reader.info(), settings, selection.shown, contents.time, contents.tables};
+        writer.set_unended(*unended);
         auto read = stream.read(writer, [&](std::size_t more) {
             events += more;
             return !folder.error() && (!progress || progress(events));

@@ -152,6 +152,7 @@ class ThreadWriter final : private views::ThreadSequences<ThreadWriter>, private
 
     using ThreadSequences::consume;
     using ThreadSequences::gap;
+    using ThreadSequences::set_unended;
     /// Ends the open calls and writes the thread's sequences.
     void finish();
 

@@ -130,19 +130,19 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {.add = add_left_out},       {.add = add_damage},        {.add = add_end},
-    {.sum = dropped_note},       {.sum = unwritten_note},    {.sum = abandoned_note},
-    {.sum = too_deep_note},      {.sum = still_open_note},   {.sum = no_beginning_note},
-    {.sum = bad_clock_note},     {.sum = too_long_note},     {.sum = switched_off_note},
-    {.sum = lost_switches_note}, {.add = add_remarks},       {.sum = sampling_note},
-    {.sum = few_windows_note},   {.sum = never_scored_note}, {.sum = partners_note},
-    {.sum = copied_stacks_note}, {.sum = fibers_note},       {.sum = stopped_switches_note},
-    {.sum = clock_step_note},    {.add = add_no_switches},   {.sum = crowding_note},
-    {.add = add_machine},        {.add = add_agent},         {.add = add_counters},
-    {.add = add_refused},        {.sum = never_called_note}};
+    {.add = add_left_out},          {.add = add_damage},         {.add = add_end},
+    {.sum = dropped_note},          {.sum = unwritten_note},     {.sum = abandoned_note},
+    {.sum = too_deep_note},         {.sum = still_open_note},    {.sum = inside_unended_note},
+    {.sum = no_beginning_note},     {.sum = bad_clock_note},     {.sum = too_long_note},
+    {.sum = switched_off_note},     {.sum = lost_switches_note}, {.add = add_remarks},
+    {.sum = sampling_note},         {.sum = few_windows_note},   {.sum = never_scored_note},
+    {.sum = partners_note},         {.sum = copied_stacks_note}, {.sum = fibers_note},
+    {.sum = stopped_switches_note}, {.sum = clock_step_note},    {.add = add_no_switches},
+    {.sum = crowding_note},         {.add = add_machine},        {.add = add_agent},
+    {.add = add_counters},          {.add = add_refused},        {.sum = never_called_note}};
 
 /// So many of them are warnings: those up to what other tools' traces lack.
-constexpr std::size_t kWarnings = 14;
+constexpr std::size_t kWarnings = 15;
 static_assert(kKinds[kWarnings - 1].add == add_remarks);
 
 /// What `kind` says of one process.

@@ -148,6 +148,14 @@ std::string still_open_note(Reports reports) {
                        counted(open, "call was", "calls were"));
 }
 
+std::string inside_unended_note(Reports reports) {
+    const std::uint64_t inside = sum(reports, &Counts::inside_unended);
+    if (inside == 0) return {};
+    return fmt::format(
+        "{} inside a call of the same function of which no end is in the trace: scored all the same.",
+        counted(inside, "call was", "calls were"));
+}
+
 std::string no_beginning_note(Reports reports) {
     const std::uint64_t unmatched =
         sum(reports, &Counts::unmatched_leaves) + sum(reports, &Counts::stray_tail_enters);

@@ -21,6 +21,7 @@ std::string abandoned_note(Reports reports);
 std::string too_deep_note(Reports reports);
 std::string still_open_note(Reports reports);
 std::string no_beginning_note(Reports reports);
+std::string inside_unended_note(Reports reports);
 std::string bad_clock_note(Reports reports);
 std::string too_long_note(Reports reports);
 

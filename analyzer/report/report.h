@@ -386,7 +386,7 @@ struct PathNode {
     double calls = 0;         ///< entered, recursive and unscored ones included
     double time_ns = 0;       ///< Σ net durations, of the calls inside too
     double self_ns = 0;       ///< … outside of the calls inside; without those where that is not known
-    double lost_ns = 0;       ///< of outermost calls: 0 in a node inside one of its own function
+    double lost_ns = 0;       ///< of outermost calls: 0 in a node inside one of its own function that ends
     double lost_self_ns = 0;  ///< of self times, of all calls
 };
 

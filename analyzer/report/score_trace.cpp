@@ -89,6 +89,20 @@ class Threads {
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        if (auto read = read_thread(thread, *off_cpu, {}, ahead); !read) return read;
+        if (!out_.times[thread]->counts.hides_calls) return {};
+        // Hardly ever: which calls never end is known now, and what was made without is worth nothing.
+        out_.times[thread].reset();
+        const auto goes_on = [&](std::size_t /*events*/) { return !is_stopped(); };
+        const auto unended = calls::unended_calls(
+            reader_, thread, *off_cpu,
+            {.window = window_, .ignored = settings_.ignored, .ends = settings_.ends}, goes_on);
+        if (!unended) return tl::unexpected{unended.error()};
+        return read_thread(thread, *off_cpu, *unended, ahead);
+    }
+
+    Result<void> read_thread(std::uint32_t thread, std::span<const trace::OffCpu> off_cpu,
+                             std::span<const std::uint64_t> unended, bool ahead) {
         trace::ExpansionLock turn;
         const trace::TickRange life =
             calls::life_in(reader_.info().threads[thread], window_.value_or(trace::TickRange{}));
@@ -96,29 +110,33 @@ class Threads {
         analysis.expect(reader_.events_of(thread));
         analysis.set_course(course_);
         analysis.set_life(life);
-        const OffTimes off{*off_cpu};
+        analysis.set_unended(unended);
+        const OffTimes off{off_cpu};
         if (reader_.info().switches.state == trace::SwitchInfo::State::recorded) analysis.set_off_times(&off);
         calls::CallStream stream{
             reader_,
             thread,
-            *off_cpu,
+            off_cpu,
             {.window = window_, .ignored = settings_.ignored, .ends = settings_.ends, .sums_off_cpu = true}};
-        const auto is_stopped = [&] { return stopped_.load(std::memory_order_relaxed); };
+        const auto stops = [this] { return is_stopped(); };
         const auto goes_on = [&](std::size_t events) {
-            events_.fetch_add(events, std::memory_order_relaxed);
-            if (analysis.open_calls() > kDeep) turn.take(is_stopped);
+            // What is read once more is no progress.
+            if (unended.empty()) events_.fetch_add(events, std::memory_order_relaxed);
+            if (analysis.open_calls() > kDeep) turn.take(stops);
             return !is_stopped();
         };
         if (auto read = stream.read(analysis, goes_on, ahead, &turn); !read) return read;
         out_.windows[thread] = stream.take_window();
         out_.times[thread] = analysis.finish();
-        note_off_cpu(*off_cpu, off, stream.off_cpu_in_pauses(), *out_.times[thread]);
+        note_off_cpu(off_cpu, off, stream.off_cpu_in_pauses(), *out_.times[thread]);
         auto& all = out_.times[thread]->off_in_windows;
         for (auto each = all.begin(); each != all.end(); ++each)
-            sum_off_in_windows(*off_cpu, life, reader_.info().functions[each->first].windowed_since,
+            sum_off_in_windows(off_cpu, life, reader_.info().functions[each->first].windowed_since,
                                each.value());
         return {};
     }
+
+    bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
     void note_off_cpu(std::span<const trace::OffCpu> intervals, const OffTimes& off, std::uint64_t in_pauses,
                       ThreadTimes& times) const {

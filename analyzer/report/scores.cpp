@@ -40,6 +40,7 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.abandoned_too_deep += counts.abandoned_too_deep;
     sum.unmatched_leaves += counts.unmatched_leaves;
     sum.stray_tail_enters += counts.stray_tail_enters;
+    sum.inside_unended += counts.inside_unended;
     sum.bad_clock += counts.bad_clock;
     sum.bad_pauses += counts.bad_pauses;
     sum.paused += counts.paused;

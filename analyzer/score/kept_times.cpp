@@ -19,8 +19,9 @@ template <class Archive>
 void fields(Archive& archive, MatchCounts& counts) {
     archive(counts.calls, counts.probes, counts.abandoned_by_jump, counts.abandoned_at_end,
             counts.abandoned_at_gap, counts.abandoned_too_deep, counts.unmatched_leaves,
-            counts.stray_tail_enters, counts.bad_clock, counts.bad_pauses, counts.pauses, counts.paused,
-            counts.waited, counts.by_recorder, counts.crowded, counts.first, counts.last);
+            counts.stray_tail_enters, counts.inside_unended, counts.hides_calls, counts.bad_clock,
+            counts.bad_pauses, counts.pauses, counts.paused, counts.waited, counts.by_recorder,
+            counts.crowded, counts.first, counts.last);
 }
 
 }  // namespace calls

@@ -168,7 +168,7 @@ void ThreadAnalysis::add_trees(const KnownTree& tree, std::size_t from, std::siz
          mark != columns.stacks.end() && mark->event < from + count * length; ++mark)
         if (mark->value != 0) ++out_->stack_samples[mark->value - 1];
     for (const KnownTree::Call& call : tree.calls)
-        matcher_.count_calls(call.function, count);
+        matcher_.count_calls(call.function, count, is_outermost(call));
     matcher_.add(trees);
     builder_.add_closed(tree.calls.back().shape, static_cast<std::uint32_t>(count));
     if (samples_wanted() && !open_.empty()) {

@@ -6,7 +6,7 @@
 namespace rdam::score {
 
 PathTally::PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs)
-    : max_paths_(max_paths), max_pairs_(max_pairs), open_calls_(functions) {
+    : max_paths_(max_paths), max_pairs_(max_pairs), functions_(functions) {
     make_child(kRoot, {UINT32_MAX, false});
     make_child(kRoot, {UINT32_MAX, true});
     paths_[kRoot].last_child = 0;
@@ -23,7 +23,7 @@ bool PathTally::is_sound() const {
     if (paths_.size() <= kElsewhere) return false;
     for (std::uint32_t i = 0; i < paths_.size(); ++i) {
         const Path& path = paths_[i];
-        if (i > kElsewhere ? path.parent >= i || path.function >= open_calls_.size() : path.parent != kRoot)
+        if (i > kElsewhere ? path.parent >= i || path.function >= functions_ : path.parent != kRoot)
             return false;
     }
     return std::ranges::all_of(calls_.all(),

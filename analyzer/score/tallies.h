@@ -176,7 +176,8 @@ class PathTally {
     PathTally(std::size_t functions, std::size_t max_paths, std::size_t max_pairs);
 
     /// `caller`: where the call returns to; 0: callers are not told apart.
-    void open(std::uint32_t function, std::uint64_t weight, Kind kind, std::uint64_t caller = 0);
+    void open(std::uint32_t function, bool outermost, std::uint64_t weight, Kind kind,
+              std::uint64_t caller = 0);
     /// The innermost open call has ended: its path, kNone if it does not count.
     std::uint32_t close();
     /// Where calls begin now.
@@ -226,7 +227,6 @@ class PathTally {
     struct Open {
         std::uint32_t path = 0;
         std::uint32_t inside = 0;  ///< the path that calls inside it continue
-        std::uint32_t function = 0;
     };
 
     /// What tells apart the children of a path.
@@ -252,10 +252,10 @@ class PathTally {
 
     std::size_t max_paths_;
     std::size_t max_pairs_;
+    std::size_t functions_;
     std::vector<Path> paths_;
     NumberIndex path_index_;
     std::vector<Open> open_;
-    std::vector<std::uint32_t> open_calls_;  // by function
     std::vector<PathCalls> pairs_;
     NumberIndex pair_index_;
     std::vector<std::uint32_t> last_;  // by group: the pair that was used last
@@ -290,23 +290,22 @@ inline std::uint32_t PathTally::child(std::uint32_t parent, const Step& step) {
     return last != 0 && step.leads_to(paths_[last]) ? last : find_child(parent, step);
 }
 
-inline void PathTally::open(std::uint32_t function, std::uint64_t weight, Kind kind, std::uint64_t caller) {
+inline void PathTally::open(std::uint32_t function, bool outermost, std::uint64_t weight, Kind kind,
+                            std::uint64_t caller) {
     const std::uint32_t around = open_.empty() ? kRoot : open_.back().inside;
-    const bool outermost = open_calls_[function]++ == 0;
     if (kind == Kind::outside) {
-        open_.push_back({kNone, around, function});
+        open_.push_back({kNone, around});
         return;
     }
     const std::uint32_t path =
         child(around, {function, outermost, kind == Kind::in_window, around == kRoot ? caller : 0});
     paths_[path].calls += weight;
-    open_.push_back({path, kind == Kind::usual ? path : around, function});
+    open_.push_back({path, kind == Kind::usual ? path : around});
 }
 
 inline std::uint32_t PathTally::close() {
     const Open call = open_.back();
     open_.pop_back();
-    --open_calls_[call.function];
     return call.path;
 }
 

@@ -133,7 +133,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     call.instructions = enter.instructions;
     call.cluster = cluster;
     const bool sampled = cluster != ThreadWindows::kOutside && is_windowed(enter.function);
-    if (sampled && matcher_.open_calls(enter.function) == 1)
+    if (sampled && matcher_.opens_outermost())
         open_in_windows_.push_back(
             {.place = open_.size() - 1, .complete = complete_calls_ + (cluster == kComplete ? 1U : 0U)});
     if (cluster == kComplete) ++complete_calls_;
@@ -150,7 +150,8 @@ void ThreadAnalysis::open_path(const trace::Event& enter, std::uint64_t weight, 
                : cluster == ThreadWindows::kOutside ? PathTally::Kind::outside
                                                     : PathTally::Kind::in_window;
     }
-    out_->paths->open(enter.function, weight, kind, settings_.path_callers ? enter.caller : 0);
+    out_->paths->open(enter.function, matcher_.opens_outermost(), weight, kind,
+                      settings_.path_callers ? enter.caller : 0);
 }
 
 /// Counts the call, if its function is sampled in windows.

@@ -40,6 +40,8 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     }
     /// The part of the thread's life that is analyzed.
     void set_life(const trace::TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    /// As BasicMatcher's. Before the events; must outlive it.
+    void set_unended(std::span<const std::uint64_t> calls) { matcher_.set_unended(calls); }
     /// When the thread was off the processors; null: it is not known of the whole run. Must outlive it.
     void set_off_times(const OffTimes* off) { off_ = off; }
     /// The time that the course is about, if it is wanted; empty: there is none. Before the events.

@@ -26,6 +26,8 @@ class ThreadSequences {
         look_away();
     }
     void gap() { matcher_.gap(); }
+    /// As BasicMatcher's. Before the events; must outlive it.
+    void set_unended(std::span<const std::uint64_t> calls) { matcher_.set_unended(calls); }
     std::vector<std::uint64_t> lasting_ids() const {
         return sequences::lasting_ids(store_, info_, settings_.keys);
     }

@@ -263,6 +263,7 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
       absences_(std::make_shared<const calls::Absences>(std::move(absences))),
       counted_(std::make_shared<Counted>()),
       bases_(reader.info().threads.size()),
+      unended_(reader.info().threads.size()),
       clock_(trace::time_scale(reader.info())),
       span_(span_of(reader, selection_)) {}
 
@@ -286,11 +287,8 @@ template <class Calls>
 Result<void> Visit::read(std::uint32_t thread, Calls& calls, const CallVisitor* visitor) const {
     const auto off_cpu = absences_->thread(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    calls::CallStream stream{
-        *reader_,
-        thread,
-        *off_cpu,
-        {.window = selection_.window, .ignored = settings_->ignored, .ends = settings_->ends}};
+    calls.set_unended(unended_[thread]);
+    calls::CallStream stream{*reader_, thread, *off_cpu, stream_options()};
     return stream.read(calls, [&](std::size_t events) {
         return counted_->add(events) && (visitor == nullptr || visitor->goes_on());
     });
@@ -302,6 +300,17 @@ Result<void> Visit::show(std::uint32_t thread, Calls& calls, const CallVisitor& 
     calls.set_span(span_);
     if (auto done = read(thread, calls, &visitor); !done) return done;
     calls.finish(std::min(reader_->end_of(thread), span_.end));
+    return {};
+}
+
+/// Before the thread is read, since what is shown at once cannot be taken back.
+Result<void> Visit::find_unended(std::uint32_t thread) {
+    const auto off_cpu = absences_->thread(thread);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    auto found = calls::unended_calls(*reader_, thread, *off_cpu, stream_options(),
+                                      [&](std::size_t /*events*/) { return counted_->add(0); });
+    if (!found) return tl::unexpected{found.error()};
+    unended_[thread] = std::move(*found);
     return {};
 }
 
@@ -317,6 +326,7 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     LogRoom room{kMaxLogs};
     std::atomic<std::uint64_t> unsettled = 0;
     const auto find_own = [&](std::size_t i) -> Result<void> {
+        if (auto done = find_unended(threads[i]); !done) return done;
         auto durations = std::make_unique<Durations>(all, wanted.self_losses);
         if (early != nullptr) {
             SettlingBases bases{*durations, settings_->baseline.error};

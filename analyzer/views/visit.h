@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/calls/call.h"
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/calls/crowding.h"
 #include "analyzer/report/selection.h"
 #include "analyzer/score/resolved_settings.h"
@@ -140,6 +141,10 @@ class Visit {
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
     Result<void> find_baselines(unsigned jobs, const Wanted& wanted);
+    calls::StreamOptions stream_options() const {
+        return {.window = selection_.window, .ignored = settings_->ignored, .ends = settings_->ends};
+    }
+    Result<void> find_unended(std::uint32_t thread);
     template <class Calls>
     Result<void> read(std::uint32_t thread, Calls& calls, const CallVisitor* visitor) const;
     template <class Calls>
@@ -153,6 +158,7 @@ class Visit {
     std::vector<std::vector<SequenceBase>> bases_;       ///< by thread and sequence
     std::vector<std::vector<SequenceBase>> self_bases_;  ///< … of self times; none: not asked for
     std::vector<SequenceLog> logs_;                      ///< by thread; empty: none were kept
+    std::vector<std::vector<std::uint64_t>> unended_;    ///< by thread: calls::unended_calls()
     trace::TimeScale clock_;
     trace::TickRange span_;
     std::optional<std::uint64_t> unsettled_;

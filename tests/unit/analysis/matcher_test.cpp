@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "analyzer/calls/call_stream.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 
@@ -41,10 +42,11 @@ struct Heard {
     calls::MatchCounts counts;
 };
 
-Heard listen(const ThreadRecording& thread, calls::ProbeCost cost = {},
-             const std::vector<bool>& ignored = {}) {
+Heard listen(const ThreadRecording& thread, calls::ProbeCost cost = {}, const std::vector<bool>& ignored = {},
+             const std::vector<std::uint64_t>& unended = {}) {
     Listener listener;
     calls::Matcher matcher{3, cost, ignored, listener};
+    matcher.set_unended(unended);
     for (const ThreadRecording::Piece& piece : thread.pieces()) {
         if (piece.gap_before) matcher.gap();
         matcher.consume(piece.events);
@@ -90,6 +92,56 @@ TEST_CASE("inner calls of a recursion are not outermost", "[calls]") {
     ThreadRecording thread;
     thread.enter(100, kA).enter(110, kB).call(115, kA, 1).leave(130, kB).leave(150, kA).call(200, kA, 3);
     CHECK(listen(thread).text == "+a +b +a a:1/1' b:20/19 a:50/30 +a a:3/3");
+}
+
+TEST_CASE("a call inside one of its function that never ends is outermost, once that is known", "[calls]") {
+    const auto unended = [](const ThreadRecording& thread) {
+        calls::UnendedFinder finder{3, {}};
+        for (const ThreadRecording::Piece& piece : thread.pieces()) {
+            if (piece.gap_before) finder.gap();
+            finder.consume(piece.events);
+        }
+        return finder.finish();
+    };
+    using Numbers = std::vector<std::uint64_t>;
+    ThreadRecording thread;
+    SECTION("open at the end of the thread") {
+        thread.enter(100, kA)
+            .call(110, kA, 5)
+            .call(120, kB, 5)
+            .enter(130, kA)
+            .call(131, kA, 1)
+            .leave(140, kA);
+        CHECK(listen(thread).text == "+a +a a:5/5' +b b:5/5 +a +a a:1/1' a:10/9' x1");
+        CHECK(listen(thread).counts.hides_calls);
+        CHECK(unended(thread) == Numbers{0});
+        const Heard heard = listen(thread, {}, {}, unended(thread));
+        CHECK(heard.text == "+a +a a:5/5 +b b:5/5 +a +a a:1/1' a:10/9 x1");
+        CHECK(heard.counts.inside_unended == 2);
+        CHECK_FALSE(heard.counts.hides_calls);
+    }
+    SECTION("left by a jump, inside a call that ends") {
+        thread.enter(100, kA).enter(110, kB).enter(120, kB).call(130, kB, 5).call(140, kB, 5).leave(150, kA);
+        thread.enter(200, kB).call(201, kB, 1).leave(210, kB);
+        CHECK(unended(thread) == Numbers{1, 2});
+        CHECK(listen(thread, {}, {}, unended(thread)).text ==
+              "+a +b +b +b b:5/5 +b b:5/5 x2 a:50 +b +b b:1/1' b:10/9");
+    }
+    SECTION("where events are missing") {
+        thread.enter(100, kA).call(110, kA, 5).gap().enter(200, kA).call(210, kA, 5).leave(220, kA);
+        CHECK(unended(thread) == Numbers{0});
+        CHECK(listen(thread, {}, {}, unended(thread)).text == "+a +a a:5/5 x1 +a +a a:5/5' a:20/15");
+    }
+    SECTION("an ignored function's calls are numbered as well") {
+        thread.enter(90, kC).enter(100, kA).call(105, kC, 1).call(110, kA, 5).leave(200, kC);
+        CHECK(unended(thread) == Numbers{1});
+        CHECK(listen(thread, {}, {false, false, true}, unended(thread)).text == "+a +a a:5/5 x1");
+    }
+    SECTION("nothing is hidden where none is inside") {
+        thread.enter(100, kA).call(110, kB, 5).leave(120, kA).enter(130, kA).call(140, kB, 5);
+        CHECK_FALSE(listen(thread).counts.hides_calls);
+        CHECK(unended(thread) == Numbers{2});
+    }
 }
 
 TEST_CASE("a tail call ends its predecessor and is a child of the frame's function", "[calls]") {

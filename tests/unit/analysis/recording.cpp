@@ -251,23 +251,40 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
     out.times.resize(recording.threads.size());
     out.windows.resize(recording.threads.size());
     for (const std::uint32_t t : selection->threads) {
-        score::ThreadAnalysis analysis{recording.info, settings};
-        if (selection->window)
-            out.windows[t].emplace(*selection->window, recording.info.functions.size(), settings.ignored);
-        analysis.set_life(
-            calls::life_in(recording.info.threads[t], selection->window.value_or(trace::TickRange{})));
-        analysis.set_course(score::course_span(recording.info, selection->window, [&](std::uint32_t of) {
-            return recording.info.threads[of].end;
-        }));
         auto& window = out.windows[t];
-        for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
-            if (piece.gap_before && (!window || window->gap())) analysis.gap();
-            if (window || pack == 0)
-                analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});
-            else
-                consume(piece.events, pack, analysis);
+        const auto begin_window = [&] {
+            if (selection->window)
+                window.emplace(*selection->window, recording.info.functions.size(), settings.ignored);
+        };
+        const auto analyze = [&](std::span<const std::uint64_t> unended) {
+            score::ThreadAnalysis analysis{recording.info, settings};
+            analysis.set_unended(unended);
+            begin_window();
+            analysis.set_life(
+                calls::life_in(recording.info.threads[t], selection->window.value_or(trace::TickRange{})));
+            analysis.set_course(score::course_span(recording.info, selection->window, [&](std::uint32_t of) {
+                return recording.info.threads[of].end;
+            }));
+            for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+                if (piece.gap_before && (!window || window->gap())) analysis.gap();
+                if (window || pack == 0)
+                    analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});
+                else
+                    consume(piece.events, pack, analysis);
+            }
+            return analysis.finish();
+        };
+        out.times[t] = analyze({});
+        if (out.times[t]->counts.hides_calls) {
+            calls::UnendedFinder finder{recording.info.functions.size(), settings.ends};
+            begin_window();
+            for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+                if (piece.gap_before && (!window || window->gap())) finder.gap();
+                finder.consume(window ? window->inside(piece.events) : std::span{piece.events});
+            }
+            const std::vector<std::uint64_t> unended = finder.finish();
+            out.times[t] = analyze(unended);
         }
-        out.times[t] = analysis.finish();
         if (!window && out.times[t]->patterns == nullptr)
             out.times[t] = kept_and_read(*out.times[t], recording.info, settings, t);
     }

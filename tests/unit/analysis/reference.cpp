@@ -241,6 +241,12 @@ class Judge {
         return count;
     }
 
+    bool is_outermost(const Node& node) const {
+        for (const Node* up = node.parent; up != nullptr && up != &tree_.root; up = up->parent)
+            if (up->function == node.function && up->ended) return false;
+        return true;
+    }
+
     bool ignored(const Node& node) const { return settings_.ignored[node.function]; }
 
     void visit(const Node& node) {
@@ -253,12 +259,13 @@ class Judge {
         scored.ended = node.ended;
         scored.begin = node.begin;
         scored.end = node.end;
-        scored.outermost = true;
-        for (const Node* up = node.parent; up != nullptr && up != &tree_.root; up = up->parent) {
-            if (up->function == node.function) scored.outermost = false;
-            if (!ignored(*up)) scored.path.insert(scored.path.begin(), up->function);
+        scored.outermost = is_outermost(node);
+        for (const Node* up = &node; up != nullptr && up != &tree_.root; up = up->parent) {
+            if (ignored(*up)) continue;
+            scored.path.insert(scored.path.begin(), up->function);
+            // Of one that never ends nothing depends on it.
+            scored.outermost_in_path.insert(scored.outermost_in_path.begin(), is_outermost(*up));
         }
-        scored.path.push_back(node.function);
         if (node.ended) {
             scored.identity = identity(node, true);
             scored.timed = node.end >= node.begin;

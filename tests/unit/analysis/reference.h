@@ -121,6 +121,8 @@ struct ReferenceCall {
     std::uint32_t function = 0;
     std::string identity;
     std::vector<std::uint32_t> path;  ///< functions, the outermost call's first, its own last
+    std::vector<bool>
+        outermost_in_path;  ///< of each of them, whether no call of its function that ends is around
     std::uint64_t begin = 0, end = 0, duration = 0, self = 0, caller = 0;
     bool timed = false, self_timed = false, outermost = false, ended = false;
     std::uint64_t held = 0;  ///< by the recorder, ticks

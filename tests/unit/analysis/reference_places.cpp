@@ -106,7 +106,8 @@ std::map<std::vector<std::uint32_t>, ReferencePath> reference_paths(const Record
     const Bases outermost{recording, settings, calls, is_scored, duration_of};
     const Bases self{recording, settings, calls, has_self, self_of};
     std::map<Path, ReferencePath> paths;
-    Above<Path> above, above_self;
+    using Place = std::pair<Path, std::vector<bool>>;
+    Above<Place> above, above_self;
     for (std::size_t t = 0; t < calls.size(); ++t) {
         for (const ReferenceCall& call : calls[t]) {
             ReferencePath& path = paths[call.path];
@@ -114,13 +115,15 @@ std::map<std::vector<std::uint32_t>, ReferencePath> reference_paths(const Record
             if (call.timed) path.time += static_cast<double>(call.duration);
             if (call.self_timed) path.self += static_cast<double>(call.self);
             if (is_scored(call))
-                above[{t, call.identity}][call.path].add(1, call.duration, outermost.of(t, call.identity));
+                above[{t, call.identity}][{call.path, call.outermost_in_path}].add(
+                    1, call.duration, outermost.of(t, call.identity));
             if (call.self_timed)
-                above_self[{t, call.identity}][call.path].add(1, call.self, self.of(t, call.identity));
+                above_self[{t, call.identity}][{call.path, call.outermost_in_path}].add(
+                    1, call.self, self.of(t, call.identity));
         }
     }
-    charge(above, outermost, [&](const Path& path, double lost) { paths[path].lost += lost; });
-    charge(above_self, self, [&](const Path& path, double lost) { paths[path].lost_self += lost; });
+    charge(above, outermost, [&](const Place& place, double lost) { paths[place.first].lost += lost; });
+    charge(above_self, self, [&](const Place& place, double lost) { paths[place.first].lost_self += lost; });
     return paths;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/output/fields.h"
+#include "analyzer/output/notes.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/catch.h"
 
@@ -83,6 +84,28 @@ TEST_CASE("ten levels of a recursion count once", "[score]") {
     CHECK(a.outermost == 2);
     CHECK(a.rdam_self == Approx(0.01));
     CHECK(a.sequences.size() == 10);
+}
+
+TEST_CASE("calls are scored inside a call of their function that never ends, and a note counts them",
+          "[score]") {
+    Recording recording{2};
+    ThreadRecording& thread = recording.thread(1, 10001);
+    thread.enter(10, kA);
+    for (std::uint64_t i = 0; i < 40; ++i)
+        thread.enter(100 + i * 200, kA).call(110 + i * 200, kB, 5).leave(150 + i * 200 + i % 2 * 50, kA);
+    const score::Report report = analyze(recording);
+    const score::FunctionRow a = row(report, "a");
+    CHECK(a.lost_ns == 1000);
+    CHECK(a.rdam == Approx(0.1));
+    CHECK(a.rdam_high > 0.9);  // what was open may have been lost
+    CHECK(a.occurrences == 41);
+    CHECK(a.outermost == 40);
+    CHECK(a.unscored == 1);
+    const auto notes = output::notes(report);
+    CHECK(std::ranges::count(
+              notes,
+              "40 calls were inside a call of the same function of which no end is in the trace: "
+              "scored all the same.") == 1);
 }
 
 TEST_CASE("self time does not count children twice", "[score]") {

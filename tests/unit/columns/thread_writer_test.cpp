@@ -8,6 +8,7 @@
 #include <random>
 #include <tuple>
 
+#include "analyzer/calls/call_stream.h"
 #include "analyzer/columns/export.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"
@@ -62,7 +63,14 @@ struct Written : Rows {
                                     .ns_per_tick = trace::nanoseconds_per_tick(recording.info.clock)};
         const std::vector<bool> shown(recording.info.functions.size(), true);
         for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+            calls::UnendedFinder finder{recording.info.functions.size(), names.ends};
+            for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+                if (piece.gap_before) finder.gap();
+                finder.consume(piece.events);
+            }
+            const std::vector<std::uint64_t> unended = finder.finish();
             columns::ThreadWriter writer{t, recording.info, names, shown, time, tables};
+            writer.set_unended(unended);
             for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
                 if (piece.gap_before) writer.gap();
                 writer.consume(piece.events);

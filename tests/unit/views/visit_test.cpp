@@ -146,6 +146,18 @@ TEST_CASE("what a call lost is what it took beyond the fastest of its sequence",
     CHECK(calls[2].call.sequence == calls[6].call.sequence);
 }
 
+TEST_CASE("a call inside one of its function that never ends has lost what others of its sequence did not",
+          "[visit]") {
+    Recording recording{1};
+    recording.thread(1, 1000).enter(10, kA).call(20, kA, 5).call(30, kA, 25);
+    const auto calls = calls_of(recording);
+    REQUIRE(calls.size() == 3);
+    CHECK(calls[0].call.outermost);
+    CHECK(calls[1].call.outermost);
+    CHECK(calls[1].call.lost == 20);
+    CHECK(calls[2].call.end == calls::End::not_seen);
+}
+
 TEST_CASE("a visit to a part of the run tells what lies in it", "[visit]") {
     Recording recording{2};
     ThreadRecording& thread = recording.thread(1000, 5000);
