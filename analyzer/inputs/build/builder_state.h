@@ -1,6 +1,7 @@
 // What a TraceBuilder and its ThreadBuilders share. For this folder only.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,7 +23,7 @@ inline constexpr std::uint64_t kOrigin = 1;
 
 /// With Order::any: an event as it was given.
 struct GivenEvent {
-    enum class What : std::uint8_t { enter, leave, leave_function, unwind, pause, gap };
+    enum class What : std::uint8_t { enter, leave, leave_function, leave_renamed, unwind, pause, gap };
     std::uint64_t time = 0;
     std::uint64_t words_at = 0;
     std::uint32_t function = 0;
@@ -40,7 +41,54 @@ struct Words {
 /// What could not be taken as it stands, in calls.
 struct Oddities {
     std::uint64_t unmatched = 0;  ///< leaves without a call: left out
+    std::uint64_t renamed = 0;    ///< leaves of another function than any that is open
     std::uint64_t too_deep = 0;   ///< inside of more than kMaxOpen: left out
+};
+
+/// The functions of a thread's open calls. To look for one takes the same time however many are open.
+class OpenCalls {
+  public:
+    std::size_t size() const { return functions_.size(); }
+    bool empty() const { return functions_.empty(); }
+    std::uint32_t innermost() const { return functions_.back(); }
+    void push(std::uint32_t function) {
+        if (functions_.size() >= kFew) ++deep_[function];
+        functions_.push_back(function);
+    }
+    void pop() {
+        if (functions_.size() > kFew) forget(functions_.back());
+        functions_.pop_back();
+    }
+    bool has(std::uint32_t function) const {
+        if (deep_.contains(function)) return true;
+        const std::size_t few = std::min(functions_.size(), kFew);
+        return std::find(functions_.begin(), functions_.begin() + static_cast<std::ptrdiff_t>(few),
+                         function) != functions_.begin() + static_cast<std::ptrdiff_t>(few);
+    }
+    /// Ends the innermost of `function`, which must be open, and those inside it.
+    void end(std::uint32_t function) {
+        while (innermost() != function)
+            pop();
+        pop();
+    }
+    void keep(std::size_t outermost) {
+        while (size() > outermost)
+            pop();
+    }
+    /// Gives memory back.
+    void shrink() { functions_.shrink_to_fit(); }
+
+  private:
+    /// A thread rarely has more, and these are looked through.
+    static constexpr std::size_t kFew = 64;
+
+    void forget(std::uint32_t function) {
+        const auto found = deep_.find(function);
+        if (--found->second == 0) deep_.erase(found);
+    }
+
+    std::vector<std::uint32_t> functions_;
+    std::unordered_map<std::uint32_t, std::uint32_t> deep_;  ///< how many of each, without the outermost few
 };
 
 struct TraceBuilder::State : Unmovable {
@@ -78,7 +126,7 @@ struct ThreadBuilder::State {
                std::uint16_t cpu);
     void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                        std::uint16_t cpu);
+                        std::uint16_t cpu, bool renamed);
     void pause(std::uint64_t from, std::uint64_t until);
     void unwind(std::uint64_t time, std::size_t kept);
     void gap();
@@ -99,8 +147,8 @@ struct ThreadBuilder::State {
     trace::ChunkEncoder encoder;
     std::size_t encoded = 0;            ///< events in it
     std::vector<std::uint64_t> filled;  ///< words with what was missing
-    std::vector<std::uint32_t> open;    ///< functions
-    std::uint64_t skipped = 0;          ///< open calls inside of kMaxOpen
+    OpenCalls open;
+    std::uint64_t skipped = 0;  ///< open calls inside of kMaxOpen
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
     std::uint64_t calls = 0;
@@ -112,7 +160,7 @@ struct ThreadBuilder::State {
     // With Order::any.
     std::vector<GivenEvent> given;
     std::vector<std::uint64_t> given_words;
-    std::vector<std::uint32_t> given_open;
+    OpenCalls given_open;
 };
 
 }  // namespace rdam::inputs

@@ -31,7 +31,7 @@ void ThreadBuilder::State::release() {
     append();
     encoder = trace::ChunkEncoder{};
     filled = {};
-    open.shrink_to_fit();
+    open.shrink();
 }
 
 /// After each event.
@@ -59,7 +59,7 @@ inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t functi
         ++oddities.too_deep;
         return;
     }
-    open.push_back(function);
+    open.push(function);
     ++calls;
     encoder.enter(time + kOrigin, function, cpu, 0, false, 0, exactly(trace.words[function].enter, words));
     flush_if_full();
@@ -83,28 +83,33 @@ void ThreadBuilder::State::leave(std::uint64_t time, std::span<const std::uint64
         ++oddities.unmatched;
         return;
     }
-    const std::uint32_t function = open.back();
-    open.pop_back();
+    const std::uint32_t function = open.innermost();
+    open.pop();
     put_leave(time, function, words, cpu);
 }
 
 inline void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
-                                                 std::span<const std::uint64_t> words, std::uint16_t cpu) {
+                                                 std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                                 bool renamed) {
     if (!takes(time)) return;
+    const bool is_innermost = !open.empty() && open.innermost() == function;
     // Most likely one of those that were left out.
-    if (skipped > 0 && open.back() == function) {
+    if (skipped > 0 && (is_innermost || !open.has(function))) {
         --skipped;
         return;
     }
-    std::size_t depth = open.size();
-    while (depth > 0 && open[depth - 1] != function)
-        --depth;
-    if (depth == 0) {
-        ++oddities.unmatched;
-        return;
+    if (!is_innermost && !open.has(function)) {
+        if (!renamed || open.empty()) {
+            ++oddities.unmatched;
+            return;
+        }
+        ++oddities.renamed;
+        // The words are of another function than the call.
+        words = {};
+        function = open.innermost();
     }
     skipped = 0;
-    open.resize(depth - 1);
+    open.end(function);
     put_leave(time, function, words, cpu);
 }
 
@@ -118,14 +123,14 @@ void ThreadBuilder::State::unwind(std::uint64_t time, std::size_t kept) {
     if (open.size() + skipped <= kept) return;
     skipped = kept > open.size() ? kept - open.size() : 0;
     while (open.size() > kept) {
-        const std::uint32_t function = open.back();
-        open.pop_back();
+        const std::uint32_t function = open.innermost();
+        open.pop();
         put_leave(time, function, {}, trace::kNoCpu, true);
     }
 }
 
 void ThreadBuilder::State::gap() {
-    open.clear();
+    open.keep(0);
     skipped = 0;
     // What is encoded becomes a chunk of its own: the gap is before the next.
     append();
@@ -153,7 +158,9 @@ void ThreadBuilder::State::encode_given() {
                 leave(event.time, words, event.cpu);
                 break;
             case GivenEvent::What::leave_function:
-                leave_function(event.time, event.function, words, event.cpu);
+            case GivenEvent::What::leave_renamed:
+                leave_function(event.time, event.function, words, event.cpu,
+                               event.what == GivenEvent::What::leave_renamed);
                 break;
             case GivenEvent::What::pause:
                 pause(event.time, words.front());
@@ -195,25 +202,35 @@ void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<
                           std::uint16_t cpu) {
     State& state = *state_;
     if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu);
-    state.given_open.push_back(function);
+    state.given_open.push(function);
     state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::enter}, words);
 }
 
 void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {
     State& state = *state_;
     if (state.trace.order == Order::of_time) return state.leave(time, words, cpu);
-    if (!state.given_open.empty()) state.given_open.pop_back();
+    if (!state.given_open.empty()) state.given_open.pop();
     state.give({.time = time, .cpu = cpu, .what = GivenEvent::What::leave}, words);
 }
 
 void ThreadBuilder::leave_function(std::uint64_t time, std::uint32_t function,
                                    std::span<const std::uint64_t> words, std::uint16_t cpu) {
     State& state = *state_;
-    if (state.trace.order == Order::of_time) return state.leave_function(time, function, words, cpu);
-    const auto found = std::find(state.given_open.rbegin(), state.given_open.rend(), function);
-    if (found != state.given_open.rend())
-        state.given_open.erase(std::next(found).base(), state.given_open.end());
+    if (state.trace.order == Order::of_time) return state.leave_function(time, function, words, cpu, false);
+    if (state.given_open.has(function)) state.given_open.end(function);
     state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::leave_function},
+               words);
+}
+
+void ThreadBuilder::leave_renamed(std::uint64_t time, std::uint32_t function,
+                                  std::span<const std::uint64_t> words, std::uint16_t cpu) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.leave_function(time, function, words, cpu, true);
+    if (state.given_open.has(function))
+        state.given_open.end(function);
+    else if (!state.given_open.empty())
+        state.given_open.pop();
+    state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::leave_renamed},
                words);
 }
 
@@ -227,7 +244,7 @@ void ThreadBuilder::pause(std::uint64_t begin, std::uint64_t end) {
 void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {
     State& state = *state_;
     if (state.trace.order == Order::of_time) return state.unwind(time, kept);
-    state.given_open.resize(std::min(state.given_open.size(), kept));
+    state.given_open.keep(kept);
     const std::array<std::uint64_t, 1> word = {kept};
     state.give({.time = time, .what = GivenEvent::What::unwind}, word);
 }
@@ -262,7 +279,7 @@ std::size_t ThreadBuilder::depth() const {
 
 std::uint32_t ThreadBuilder::innermost() const {
     const State& state = *state_;
-    return state.trace.order == Order::of_time ? state.open.back() : state.given_open.back();
+    return state.trace.order == Order::of_time ? state.open.innermost() : state.given_open.innermost();
 }
 
 std::uint64_t ThreadBuilder::last_time() const {

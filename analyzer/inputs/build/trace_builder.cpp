@@ -285,6 +285,7 @@ Result<void> TraceBuilder::write() {
         end = std::max(end, thread.last);
         calls += thread.calls;
         odd.unmatched += thread.oddities.unmatched;
+        odd.renamed += thread.oddities.renamed;
         odd.too_deep += thread.oddities.too_deep;
         if (!thread.off_cpu.empty() && info.switches.state == trace::SwitchInfo::State::unavailable)
             info.switches = {.state = trace::SwitchInfo::State::recorded, .reason = {}};
@@ -295,6 +296,9 @@ Result<void> TraceBuilder::write() {
         each->state_->finish(end);
     add_remark(info.remarks, odd.unmatched, "end of a call is left out, because no such call is open there",
                "ends of calls are left out, because no such calls are open there");
+    add_remark(info.remarks, odd.renamed,
+               "call ends as another function than it began as: it counts as the one that began",
+               "calls end as other functions than they began as: they count as those that began");
     add_remark(info.remarks, odd.too_deep, "call is left out, because too many calls are open around it",
                "calls are left out, because too many calls are open around them");
     add_remark(info.remarks, cut_names(info), "name has more than 4 KiB, and is cut there",

@@ -68,6 +68,10 @@ class ThreadBuilder : private Unmovable {
     /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
                         std::uint16_t cpu = trace::kNoCpu);
+    /// As leave_function(), but if no call of `function` is open, the innermost ends: the program may have
+    /// renamed it while it ran. `words` are lost then.
+    void leave_renamed(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
+                       std::uint16_t cpu = trace::kNoCpu);
     /// The thread was held by its recorder: calls do not count that time. It may begin before the last
     /// event.
     void pause(std::uint64_t begin, std::uint64_t end);

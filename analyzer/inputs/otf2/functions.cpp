@@ -173,7 +173,10 @@ Functions::Functions(const Definitions& definitions, const FirstPass& census, Tr
             continue;
         }
         const Use* use = census.find(region.ref);
-        if (use == nullptr) continue;
+        if (use == nullptr) {
+            new_names_.insert(region.ref);
+            continue;
+        }
         // Functions of two modules may have one name, and rdam exports each once.
         const Identity identity{definitions.text(region.name), definitions.text(region.canonical),
                                 source_of(definitions, region), definitions.is_ours ? region.ref : 0};

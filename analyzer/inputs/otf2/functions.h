@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -101,7 +102,9 @@ class Functions {
     /// Adds those that are called to the builder.
     Functions(const Definitions& definitions, const FirstPass& census, TraceBuilder& builder);
 
-    /// Null: no such region is defined.
+    /// Whether it is defined as a function, but never called: what ends as it has begun as another.
+    bool is_new_name(OTF2_RegionRef region) const { return new_names_.contains(region); }
+    /// Null: no such region is defined, or it is not called.
     const Layout* find(OTF2_RegionRef region) const {
         const auto found = layouts_.find(region);
         return found == layouts_.end() ? nullptr : &found->second;
@@ -115,6 +118,7 @@ class Functions {
 
     const Definitions& definitions_;
     std::unordered_map<OTF2_RegionRef, Layout> layouts_;
+    std::unordered_set<OTF2_RegionRef> new_names_;
     std::uint64_t left_out_ = 0;
 };
 

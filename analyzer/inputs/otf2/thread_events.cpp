@@ -167,12 +167,14 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
     ++heard_;
     time = in_order(time);
     const Layout* layout = layout_of(region);
-    if (layout == nullptr || !layout->is_function) return;
+    if (layout == nullptr ? !functions_.is_new_name(region) : !layout->is_function) return;
     give_held();
     not_seen_ = is_not_seen(attributes);
     if (not_seen_) return;
+    // Task-based runtimes rename what runs.
+    if (layout == nullptr) return thread_.leave_renamed(time, trace::kNoFunction);
     const std::uint64_t result = result_of(*layout, attributes);
-    thread_.leave_function(time, layout->function, {&result, layout->results.empty() ? 0U : 1U});
+    thread_.leave_renamed(time, layout->function, {&result, layout->results.empty() ? 0U : 1U});
 }
 
 inline std::uint64_t ThreadEvents::result_of(const Layout& layout,

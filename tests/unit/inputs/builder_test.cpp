@@ -142,6 +142,54 @@ TEST_CASE("leaves without a call, and calls too deep, are left out with a remark
     CHECK(contains(read->info().remarks[1], "2 calls are left out"));
 }
 
+TEST_CASE("a call that is renamed while it runs is ended by the leave of another function") {
+    for (const Order order : {Order::of_time, Order::any}) {
+        auto trace = builder(order);
+        const auto f = add_named(trace, "f");
+        const auto g = add_named(trace, "g");
+        ThreadBuilder& one = trace.add_thread("one");
+        one.leave_renamed(1, g);  // of what began before the file does
+        one.enter(2, f);
+        one.enter(3, f);
+        one.leave_renamed(4, g);
+        one.leave_renamed(5, f);
+        CHECK(one.depth() == 0);
+        one.enter(6, f);
+        one.enter(7, g);
+        one.leave_renamed(8, f);  // no renamed one: g was not seen to end
+        CHECK(one.depth() == 0);
+        const auto read = std::move(trace).finish();
+        REQUIRE(read);
+        CHECK(read_back(*read, 0) == Lines{"2 f()", "3 f()", "4 /f", "5 /f", "6 f()", "7 g()", "8 /f"});
+        REQUIRE(read->info().remarks.size() == 2);
+        CHECK(contains(read->info().remarks[0], "One end of a call is left out"));
+        CHECK(contains(read->info().remarks[1], "One call ends as another function than it began as"));
+    }
+}
+
+TEST_CASE("leaves find their calls in any depth") {
+    constexpr std::size_t kDepth = 1000;
+    auto trace = builder();
+    const auto f = add_named(trace, "f");
+    const auto g = add_named(trace, "g");
+    const auto h = add_named(trace, "h");
+    ThreadBuilder& one = trace.add_thread("one");
+    for (std::size_t i = 0; i < kDepth; ++i)
+        one.enter(i, i == 500 ? g : f);
+    one.leave_function(kDepth, h);
+    CHECK(one.depth() == kDepth);
+    one.leave_function(kDepth, g);
+    CHECK(one.depth() == 500);
+    one.leave_function(kDepth, g);
+    CHECK(one.depth() == 500);
+    for (std::size_t i = 0; i < 500; ++i)
+        one.leave_function(kDepth, f);
+    CHECK(one.depth() == 0);
+    const auto read = std::move(trace).finish();
+    REQUIRE(read);
+    CHECK(contains(read->info().remarks.at(0), "2 ends of calls are left out"));
+}
+
 TEST_CASE("a gap ends what is open") {
     for (const Order order : {Order::of_time, Order::any}) {
         auto trace = builder(order);
