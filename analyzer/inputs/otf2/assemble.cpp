@@ -267,7 +267,8 @@ class Reading {
         definitions_ = std::move(*read);
         std::unordered_set<OTF2_LocationRef> seen;
         for (const Location& each : definitions_.locations) {
-            if (each.type != OTF2_LOCATION_TYPE_CPU_THREAD)
+            if (each.type != OTF2_LOCATION_TYPE_CPU_THREAD &&
+                each.type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
                 ++other_locations_;
             else if (has_events(each) && seen.insert(each.ref).second)
                 locations_.push_back(each);
@@ -380,9 +381,10 @@ class Reading {
 
 void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,
                  std::vector<std::string>& remarks) {
-    add_remark(remarks, reading.other_locations(),
-               "location is no thread of a processor, and was passed over",
-               "locations are no threads of a processor, and were passed over");
+    add_remark(
+        remarks, reading.other_locations(),
+        "location is neither a thread of a processor nor a stream of an accelerator, and was passed over",
+        "locations are neither threads of a processor nor streams of an accelerator, and were passed over");
     add_remark(remarks, passed.metrics, "value of a metric was passed over",
                "values of metrics were passed over");
     add_remark(remarks, passed.records,
