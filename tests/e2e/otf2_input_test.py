@@ -49,6 +49,52 @@ int main(int argc, char **argv) {
 }
 """
 
+# As task-based runtimes (APEX/HPX) write it: two of three calls end as another region than they began as, one that nobody
+# calls, and all times are multiples of a microsecond, though the clock counts nanoseconds. The same calls are on a CPU
+# thread and on the stream of an accelerator. `poll` is a region that the user's source names.
+WRITER = """
+#include <otf2/otf2.h>
+static OTF2_TimeStamp now;
+static OTF2_TimeStamp tick(void) { return now += 1000; }
+static OTF2_FlushType flush(void *u, OTF2_FileType f, OTF2_LocationRef l, void *c, bool e) { return OTF2_FLUSH; }
+static OTF2_TimeStamp flushed(void *u, OTF2_FileType f, OTF2_LocationRef l) { return now; }
+static OTF2_FlushCallbacks flushes = {.otf2_pre_flush = flush, .otf2_post_flush = flushed};
+int main(void) {
+    OTF2_Archive *a = OTF2_Archive_Open("archive", "traces", OTF2_FILEMODE_WRITE, 1 << 20, 4 << 20, OTF2_SUBSTRATE_POSIX,
+                                         OTF2_COMPRESSION_NONE);
+    OTF2_Archive_SetFlushCallbacks(a, &flushes, 0);
+    OTF2_Archive_SetSerialCollectiveCallbacks(a);
+    OTF2_Archive_OpenEvtFiles(a);
+    for (int location = 0; location < 2; ++location) {
+        OTF2_EvtWriter *w = OTF2_Archive_GetEvtWriter(a, location);
+        for (int i = 0; i < 300; ++i) {
+            OTF2_EvtWriter_Enter(w, 0, tick(), 0);
+            now += 20000 + (i % 10 == 0) * 40000;
+            OTF2_EvtWriter_Leave(w, 0, tick(), i % 3 ? 1 : 0);
+            OTF2_EvtWriter_Enter(w, 0, tick(), 2);
+            OTF2_EvtWriter_Leave(w, 0, tick(), 2);
+        }
+        OTF2_Archive_CloseEvtWriter(a, w);
+    }
+    OTF2_Archive_CloseEvtFiles(a);
+    OTF2_Archive_OpenDefFiles(a);
+    for (int location = 0; location < 2; ++location)
+        OTF2_Archive_CloseDefWriter(a, OTF2_Archive_GetDefWriter(a, location));
+    OTF2_Archive_CloseDefFiles(a);
+    OTF2_GlobalDefWriter *g = OTF2_Archive_GetGlobalDefWriter(a);
+    OTF2_GlobalDefWriter_WriteClockProperties(g, 1000000000, 0, now, OTF2_UNDEFINED_TIMESTAMP);
+    const char *strings[] = {"", "node", "eval", "eval_action", "poll", "process", "thread", "stream", "class"};
+    for (int i = 0; i < 9; ++i) OTF2_GlobalDefWriter_WriteString(g, i, strings[i]);
+    for (int i = 0; i < 3; ++i)
+        OTF2_GlobalDefWriter_WriteRegion(g, i, 2 + i, 2 + i, 0, OTF2_REGION_ROLE_TASK, OTF2_PARADIGM_USER, 0, 0, 0, 0);
+    OTF2_GlobalDefWriter_WriteSystemTreeNode(g, 0, 1, 8, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    OTF2_GlobalDefWriter_WriteLocationGroup(g, 0, 5, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
+    OTF2_GlobalDefWriter_WriteLocation(g, 0, 6, OTF2_LOCATION_TYPE_CPU_THREAD, 1200, 0);
+    OTF2_GlobalDefWriter_WriteLocation(g, 1, 7, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 1200, 0);
+    OTF2_Archive_Close(a);
+}
+"""
+
 
 class Printed:
     """The calls that otf2-print tells of, those that end, per location in the order of their begin."""
@@ -144,6 +190,23 @@ class Input(Case):
                          [8 * (10 + i) for i in range(20)])
         counts = {each["name"]: each["occurrences"] for each in self.analyze(archive)["functions"]}
         self.assertEqual((counts["MPI_Send"], counts["MPI_Recv"], counts["MPI_Allreduce"]), (20, 20, 40))
+
+    def test_calls_that_are_renamed_while_they_run(self):
+        self.need("gcc", "otf2-config")
+        flags = subprocess.run(["otf2-config", "--cflags", "--ldflags", "--libs"], capture_output=True, check=True).stdout.decode()
+        (self.folder / "writer.c").write_text(WRITER)
+        done = self.run_in_folder("gcc", "-o", "writer", "writer.c", *flags.split())
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.run_in_folder("./writer").returncode, 0)
+        report = self.analyze("archive")
+        functions = {each["name"]: each for each in report["functions"]}
+        self.assertEqual((functions["eval"]["occurrences"], functions["eval"]["outermost"]), (600, 600))
+        self.assertEqual((functions["eval"]["min_ns"], functions["eval"]["max_ns"]), (21_000, 61_000))
+        self.assertNotIn("eval_action", functions)
+        self.assertEqual({each["name"] for each in report["threads"]}, {"process: thread", "process: stream"})
+        self.assertEqual(report["trace"]["clock_step_ns"], 1000)
+        self.assertIn("400 calls end as other functions than they began as: they count as those that began.", report["trace"]["notes"])
+        self.assertNotIn("by design", self.rdam("analyze", "archive").stdout.decode())
 
     def exported(self, *command, functions: str) -> tuple[dict, dict]:
         """The reports of a recording and of its archive."""

@@ -448,6 +448,7 @@ Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& bu
     const Functions functions{reading.definitions(), *census, builder};
     add_threads(reading.definitions(), reading.locations(), builder);
     PassedOver passed;
+    ClockStep step{reading.definitions().ticks_per_second};
     std::mutex mutex;
     std::atomic<bool> surprised{false};
     auto filled = reading.for_each_location(
@@ -461,11 +462,13 @@ Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& bu
             events.finish(*read);
             const std::lock_guard guard{mutex};
             passed.add(events.passed_over());
+            step.add(events.clock_step());
             return {};
         },
         meter);
     if (!filled) return tl::unexpected{filled.error()};
     if (surprised) return false;
+    builder.info().clock.step_ticks = step.ticks();
     add_remarks(reading, functions, passed, builder.info().remarks);
     return true;
 }

@@ -72,7 +72,8 @@ ThreadEvents::ThreadEvents(const Definitions& definitions, const Functions& func
       functions_(functions),
       builder_(builder),
       thread_(thread),
-      surprised_(surprised) {}
+      surprised_(surprised),
+      clock_step_(definitions.ticks_per_second) {}
 
 inline const Layout* ThreadEvents::layout_of(OTF2_RegionRef region) {
     Known& known = known_[region % known_.size()];
@@ -81,7 +82,30 @@ inline const Layout* ThreadEvents::layout_of(OTF2_RegionRef region) {
     return known.layout;
 }
 
+ClockStep::ClockStep(std::uint64_t ticks_per_second) {
+    constexpr std::uint64_t kMicroseconds = 1'000'000, kTen = 10;
+    while (step_ * kTen <= ticks_per_second / kMicroseconds)
+        step_ *= kTen;
+}
+
+void ClockStep::narrow(std::uint64_t time) {
+    constexpr std::uint64_t kTen = 10;
+    if (times_++ == 0) first_ = time;
+    const std::uint64_t difference = std::max(time, first_) - std::min(time, first_);
+    while (difference % step_ != 0)
+        step_ /= kTen;
+}
+
+void ClockStep::add(const ClockStep& other) {
+    if (other.times_ == 0 && other.step_ > 1) return;
+    step_ = std::min(step_, other.step_);
+    if (times_ == 0) first_ = other.first_;
+    times_ += other.times_;
+    if (step_ > 1) narrow(other.first_);
+}
+
 inline std::uint64_t ThreadEvents::in_order(std::uint64_t time) {
+    clock_step_.take(time);
     if (time < last_) [[unlikely]]
         ++passed_over_.earlier;
     last_ = std::max(last_, std::min(time, kLatest));

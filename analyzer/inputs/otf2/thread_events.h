@@ -28,6 +28,31 @@ struct PassedOver {
     void add(const PassedOver& more);
 };
 
+/// By how many ticks a clock moves at a time: the largest power of ten of which all times differ by multiples, a
+/// microsecond at most. What archives tell is what the clock is counted in.
+class ClockStep {
+  public:
+    explicit ClockStep(std::uint64_t ticks_per_second);
+
+    void take(std::uint64_t time) {
+        if (step_ == 1) [[likely]]
+            return;
+        narrow(time);
+    }
+    /// Those that another one has taken.
+    void add(const ClockStep& other);
+    /// Of few times nothing is known: 1.
+    std::uint64_t ticks() const { return times_ < kFew ? 1 : step_; }
+
+  private:
+    static constexpr std::uint64_t kFew = 100;
+    void narrow(std::uint64_t time);
+
+    std::uint64_t step_ = 1;
+    std::uint64_t first_ = 0;
+    std::uint64_t times_ = 0;
+};
+
 /// A call is given to the builder when the next one begins or ends, since records that tell its parameters
 /// come after it.
 class ThreadEvents final : public EventSink {
@@ -50,6 +75,7 @@ class ThreadEvents final : public EventSink {
     void finish(std::uint64_t events);
 
     const PassedOver& passed_over() const { return passed_over_; }
+    const ClockStep& clock_step() const { return clock_step_; }
 
   private:
     /// The last call that has begun.
@@ -98,6 +124,7 @@ class ThreadEvents final : public EventSink {
     bool not_seen_ = false;  ///< nobody saw the last call end
     std::unordered_map<OTF2_StringRef, std::uint64_t> texts_;
     PassedOver passed_over_;
+    ClockStep clock_step_;
 };
 
 }  // namespace rdam::inputs::otf2
