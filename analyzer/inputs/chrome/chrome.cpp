@@ -177,6 +177,8 @@ void Collector::keep(const Argument& argument) {
 /// What was changed or passed over.
 void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::string>& remarks) {
     if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
+    if (read.cut_behind)
+        remarks.emplace_back("The file ends behind its list of events: what else it had to say is missing.");
     add_remark(
         remarks, all.merged, "call is not in the file by itself: rdam's export has merged it with others",
         "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");

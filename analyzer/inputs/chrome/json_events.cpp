@@ -1,11 +1,79 @@
 #include "analyzer/inputs/chrome/json_events.h"
 
+#include <algorithm>
+#include <cstring>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <streambuf>
 
 namespace rdam::inputs::chrome {
 namespace {
+
+bool is_letter(char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+/// Python's writer and C's printf() write numbers that are none, or infinite, which JSON does not have. Here
+/// they are made to what JSON has and is no value, of the same length, so that places in the file stay.
+class NoNumbers {
+  public:
+    /// How many of the bytes can be passed on; the others are to be given again, with more. `last`: there are no
+    /// more.
+    std::size_t replace(std::span<char> bytes, bool last) {
+        std::size_t at = 0;
+        while (at < bytes.size()) {
+            if (in_text_) {
+                at = skip_text(bytes, at);
+                continue;
+            }
+            const char byte = bytes[at];
+            if (byte == '"') in_text_ = true;
+            if (byte != '-' && byte != '+' && !is_letter(byte)) {
+                ++at;
+                continue;
+            }
+            std::size_t end = at + 1;
+            while (end < bytes.size() && end - at <= kLongest && is_letter(bytes[end]))
+                ++end;
+            if (end == bytes.size() && end - at <= kLongest && !last) return at;
+            if (is_none(bytes.subspan(at, end - at))) blank(bytes.subspan(at, end - at));
+            at = end;
+        }
+        return bytes.size();
+    }
+
+  private:
+    static constexpr std::size_t kLongest = 9;  // "-Infinity"
+
+    std::size_t skip_text(std::span<const char> bytes, std::size_t at) {
+        for (; at < bytes.size(); ++at) {
+            if (escaped_) {
+                escaped_ = false;
+            } else if (bytes[at] == '\\') {
+                escaped_ = true;
+            } else if (bytes[at] == '"') {
+                in_text_ = false;
+                return at + 1;
+            }
+        }
+        return at;
+    }
+    static bool is_none(std::span<const char> word) {
+        std::string name;
+        for (const char byte : word)
+            if (is_letter(byte)) name += static_cast<char>(byte | 0x20);
+        return name == "nan" || name == "inf" || name == "infinity";
+    }
+    /// "null" has no room in three bytes.
+    static void blank(std::span<char> word) {
+        constexpr std::string_view kNull = "null", kEmpty = "{}";
+        const std::string_view put = word.size() < kNull.size() ? kEmpty : kNull;
+        std::ranges::fill(word, ' ');
+        std::ranges::copy(put, word.begin());
+    }
+
+    bool in_text_ = false, escaped_ = false;
+};
 
 /// What nlohmann_json reads from. Ends early where a single text goes on for too long: the parser keeps it in
 /// memory.
@@ -26,15 +94,23 @@ class SourceBuffer final : public std::streambuf {
             too_long_ = true;
             return traits_type::eof();
         }
-        auto count = source_.read(bytes_);
-        if (!count) {
-            error_ = count.error();
-            return traits_type::eof();
+        // What the last time could not be passed on.
+        std::memmove(bytes_.data(), bytes_.data() + ready_, filled_ - ready_);
+        filled_ -= ready_;
+        ready_ = 0;
+        while (ready_ == 0) {
+            const auto count = source_.read(std::span{bytes_}.subspan(filled_));
+            if (!count) {
+                error_ = count.error();
+                return traits_type::eof();
+            }
+            filled_ += *count;
+            ended_ = filled_ == 0;
+            if (ended_) return traits_type::eof();
+            since_token_ += *count;
+            ready_ = no_numbers_.replace(std::span{bytes_}.first(filled_), *count == 0);
         }
-        ended_ = *count == 0;
-        if (ended_) return traits_type::eof();
-        since_token_ += *count;
-        setg(bytes_.data(), bytes_.data(), bytes_.data() + *count);
+        setg(bytes_.data(), bytes_.data(), bytes_.data() + ready_);
         return traits_type::to_int_type(bytes_.front());
     }
 
@@ -43,6 +119,9 @@ class SourceBuffer final : public std::streambuf {
 
     ByteSource source_;
     std::vector<char> bytes_;
+    NoNumbers no_numbers_;
+    std::size_t filled_ = 0;  // of bytes_
+    std::size_t ready_ = 0;   // of those, for the parser
     std::size_t since_token_ = 0;
     bool ended_ = false, too_long_ = false;
     std::optional<Error> error_;
@@ -128,13 +207,16 @@ class EventReader final {
     bool end_object() {
         const Where where = open_.back();
         open_.pop_back();
+        if (where == Where::root) root_ended_ = true;
         if (where == Where::event) end_event();
         const bool nested = where == Where::arguments || where == Where::facts;
         if (nested && arguments_.depth() > 0) arguments_.leave();
         return true;
     }
     bool end_array() {
+        const Where where = open_.back();
         open_.pop_back();
+        if (where == Where::events) list_ended_ = true;
         return true;
     }
     bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
@@ -146,7 +228,11 @@ class EventReader final {
     ReadEvents& read() { return read_; }
     bool has_list() const { return has_list_; }
     const std::string& problem() const { return problem_; }
-    bool in_events() const { return has_list_ && !open_.empty() && list_depth_ <= open_.size(); }
+    /// The document is a single event, as each line of some tools' files is.
+    bool is_event() const { return root_ended_ && has_phase_ && !has_list_; }
+    bool in_events() const {
+        return has_list_ && !list_ended_ && !open_.empty() && list_depth_ <= open_.size();
+    }
     bool in_event() const { return in_events() && open_.size() > list_depth_; }
 
   private:
@@ -238,6 +324,7 @@ class EventReader final {
     }
     void keep(ValueType type, std::uint64_t bits, const std::string& text) {
         const Where where = at();
+        if (where == Where::root && key_ == "ph") has_phase_ = true;
         if (where != Where::arguments && where != Where::facts) return;
         if (Argument* next = arguments_.add(key_); next != nullptr) {
             next->type = type;
@@ -259,6 +346,7 @@ class EventReader final {
     std::size_t list_depth_ = 0;
     bool has_list_ = false;
     std::string key_;
+    bool root_ended_ = false, has_phase_ = false, list_ended_ = false;
     Event event_;
     Arguments arguments_;
     std::string problem_;
@@ -292,7 +380,13 @@ Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSi
     const bool complete = nlohmann::json::sax_parse(stream, &reader);
     if (buffer.error()) return tl::unexpected{*buffer.error()};
     if (buffer.too_long()) return fail("{}: it has a text of more than 16 MiB, which no tool writes", path);
-    if (!complete && !(buffer.ended() && reader.in_events()))
+    if (reader.is_event())
+        return fail(
+            "{} has a trace event on each line, and no list of them: `jq -s . FILE` makes one, and so does a "
+            "[ in "
+            "the first line, with a comma behind each event",
+            path);
+    if (!complete && !(buffer.ended() && reader.has_list()))
         return fail("{}: not sound as JSON: {}", path, plain(reader.problem()));
     if (!reader.has_list())
         return fail(
@@ -301,6 +395,7 @@ Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSi
             path);
     reader.read().unterminated = !complete;
     reader.read().cut = !complete && reader.in_event();
+    reader.read().cut_behind = !complete && !reader.in_events();
     return reader.read();
 }
 

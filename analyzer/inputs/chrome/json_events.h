@@ -75,6 +75,7 @@ struct ReadEvents {
     std::uint64_t events = 0;
     bool unterminated = false;             ///< the file ends before the list of events does, as Chrome allows
     bool cut = false;                      ///< … inside an event, which is left out
+    bool cut_behind = false;               ///< the file ends behind the list, but before its own end
     std::uint64_t arguments_left_out = 0;  ///< lists, and beyond the bound of arguments of an event
 };
 

@@ -89,6 +89,45 @@ TEST_CASE("an event that ends later than the one around it was not seen to end")
     CHECK(has_remark(*reader, "One event ends later than the one around it: counted, not scored."));
 }
 
+TEST_CASE("a file that ends behind its list of events is read, with a note") {
+    for (const char* end : {"", ",", R"(,"displayTimeUnit":"m)", R"(,"stackFrames":{"1":{)"}) {
+        const auto reader = read_json(
+            R"({"traceEvents":[{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4}])" + std::string{end});
+        REQUIRE(reader);
+        CHECK(read_back(*reader, 0) == Lines{"1000 f()", "5000 /f"});
+        CHECK(has_remark(*reader, "The file ends behind its list of events"));
+    }
+}
+
+TEST_CASE("numbers that are none, or infinite, are missing values") {
+    const Lines expected{"1000 f(0,0,0)", "3000 /f", "4000 f(1,2,0)", "6000 /f"};
+    for (const char* none : {"NaN", "-NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "+Inf", "null"})
+        CHECK(
+            calls_of(
+                fmt::format(
+                    R"({{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":2,"args":{{"x":{0},"y":{0} ,"z":[{0},-1]}}}},
+                     {{"ph":"X","name":"f","pid":1,"tid":2,"ts":4,"dur":2,"args":{{"x":1,"y":2,"s":"{0}"}}}})",
+                    none))
+                .size() == expected.size());
+    CHECK(calls_of(R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":2,"args":{"x":NaN,"y":-Infinity}},
+                      {"ph":"X","name":"f","pid":1,"tid":2,"ts":4,"dur":2,"args":{"x":1,"y":2}})") ==
+          Lines{"1000 f(0,0)", "3000 /f", "4000 f(1,2)", "6000 /f"});
+    // As a time it is none, and no text is changed.
+    const auto reader = read_json(R"([{"ph":"X","name":"NaN \\\" Infinity","pid":1,"tid":2,"ts":1,"dur":2},
+                                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":NaN,"dur":2}])");
+    REQUIRE(reader);
+    CHECK(reader->info().functions.at(0).name == "NaN \\\" Infinity");
+    CHECK(has_remark(*reader, "One event has no name or no possible time"));
+    // Whatever part of it is in which block of the file.
+    const std::string event =
+        R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1,"args":{"x":-Infinity}},)";
+    std::string events = "[";
+    while (events.size() < std::size_t{200} << 10U)
+        events += event + std::string(events.size() % 7, ' ');
+    CHECK(read_json(events));
+    CHECK_FALSE(read_json(R"([{"ph":"X","name":"f","ts":1,"dur":1,"args":{"x":nano}}])"));
+}
+
 TEST_CASE("an event that ends later by no more than times are rounded is cut") {
     const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
                                       {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":4}])");
@@ -229,7 +268,9 @@ TEST_CASE("JSON that is none is refused, with the line") {
         return reader ? std::string{"read"} : reader.error().message;
     };
     CHECK(contains(error("[{\"ph\":\"X\"},\n{\"ph\":}]"), "not sound as JSON: parse error at line 2"));
-    CHECK(contains(error(R"({"ph":"X"})"), "is not an rdam trace, and no trace events"));
+    CHECK(contains(error(R"({"name":"X"})"), "is not an rdam trace, and no trace events"));
+    CHECK(contains(error("{\"ph\":\"X\",\"name\":\"f\"}\n{\"ph\":\"X\"}"), "has a trace event on each line"));
+    CHECK(contains(error(R"({"ph":"X"})"), "has a trace event on each line"));
     CHECK(contains(error(R"({"traceEvents":[]} x)"), "not sound as JSON"));
     CHECK(contains(error(R"({"other":[)"), "not sound as JSON"));
     CHECK(contains(error("[]"), "has no call: its list of trace events is empty"));
