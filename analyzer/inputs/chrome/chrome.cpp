@@ -199,8 +199,8 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
         "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
         "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
     add_remark(remarks, all.values_left_out + read.arguments_left_out,
-               "argument is a list, or one too many for a function, and was passed over",
-               "arguments are lists, or too many for a function, and were passed over");
+               "argument is a list of more than 4 KiB, or one too many for a function, and was passed over",
+               "arguments are lists of more than 4 KiB, or too many for a function, and were passed over");
 }
 
 std::string fact(const Collected& all, const char* name) {

@@ -166,7 +166,7 @@ class Arguments {
 };
 
 /// Where in the document a value is.
-enum class Where : std::uint8_t { root, events, event, arguments, facts, passed_over };
+enum class Where : std::uint8_t { root, events, event, arguments, list, facts, passed_over };
 
 // NOLINTBEGIN(readability-identifier-naming): nlohmann_json looks for these names.
 class EventReader final {
@@ -174,26 +174,43 @@ class EventReader final {
     EventReader(SourceBuffer& buffer, EventSink& sink, const Progress& progress)
         : buffer_(buffer), sink_(sink), progress_(progress) {}
 
-    bool null() { return true; }
-    bool boolean(bool value) { return take(ValueType::boolean, value ? 1 : 0, {}); }
+    bool null() {
+        if (at() == Where::list) write_element("null");
+        return true;
+    }
+    bool boolean(bool value) {
+        if (at() == Where::list) return write_element(value ? "true" : "false");
+        return take(ValueType::boolean, value ? 1 : 0, {});
+    }
     bool number_integer(std::int64_t value) {
+        if (at() == Where::list) return write_element(std::to_string(value));
         const bool is_small = value >= -Microseconds::kMaxWhole;
         return take(ValueType::integer, put_value(value),
                     is_small ? std::optional{Microseconds{.whole = value}} : std::nullopt);
     }
     bool number_unsigned(std::uint64_t value) {
+        if (at() == Where::list) return write_element(std::to_string(value));
         const bool is_large = value > static_cast<std::uint64_t>(Microseconds::kMaxWhole);
         if (is_large) return take(ValueType::large, value, {});
         return take(ValueType::integer, value, Microseconds{.whole = static_cast<std::int64_t>(value)});
     }
     bool number_float(double value, const std::string& text) {
+        if (at() == Where::list) return write_element(text);
         return take(ValueType::floating, put_value(value), microseconds_in(text));
     }
-    bool string(const std::string& text) { return take_text(text); }
+    bool string(const std::string& text) {
+        if (at() == Where::list) return write_element(text);
+        return take_text(text);
+    }
     bool binary(const std::vector<std::uint8_t>& /*value*/) { return true; }
     bool key(const std::string& name) {
         buffer_.token();
-        key_ = name;
+        if (at() == Where::list) {
+            write_element(name + ":");
+            list_.begins = true;
+        } else {
+            key_ = name;
+        }
         return true;
     }
     bool start_object(std::size_t /*size*/) {
@@ -207,6 +224,7 @@ class EventReader final {
     bool end_object() {
         const Where where = open_.back();
         open_.pop_back();
+        if (where == Where::list) end_list('}');
         if (where == Where::root) root_ended_ = true;
         if (where == Where::event) end_event();
         const bool nested = where == Where::arguments || where == Where::facts;
@@ -216,6 +234,7 @@ class EventReader final {
     bool end_array() {
         const Where where = open_.back();
         open_.pop_back();
+        if (where == Where::list) end_list(']');
         if (where == Where::events) list_ended_ = true;
         return true;
     }
@@ -258,7 +277,12 @@ class EventReader final {
                 begin_event();
                 return Where::event;
             case Where::event:
-                return is_object && key_ == "args" ? Where::arguments : Where::passed_over;
+                if (key_ != "args") return Where::passed_over;
+                return is_object ? Where::arguments : begin_list_argument(is_object);
+            case Where::list:
+                write_element(is_object ? "{" : "[");
+                list_.begins = true;
+                return Where::list;
             case Where::arguments:
             case Where::facts:
                 return nested(is_object);
@@ -273,8 +297,34 @@ class EventReader final {
             arguments_.enter(key_);
             return at();
         }
-        if (at() == Where::arguments) ++read_.arguments_left_out;
-        return Where::passed_over;
+        return at() == Where::arguments ? begin_list_argument(is_object) : Where::passed_over;
+    }
+
+    // A list is a text: its elements with commas between, in brackets, whatever is inside.
+
+    Where begin_list_argument(bool is_object) {
+        list_.text = is_object ? "{" : "[";
+        list_.key = key_;
+        list_.depth = open_.size();
+        list_.begins = true;
+        return Where::list;
+    }
+    bool write_element(std::string_view element) {
+        if (list_.text.size() > kLongestList) return true;
+        if (!list_.begins) list_.text += ',';
+        list_.text += element.substr(0, kLongestList + 1);
+        list_.begins = false;
+        return true;
+    }
+    void end_list(char bracket) {
+        if (list_.text.size() <= kLongestList) list_.text += bracket;
+        list_.begins = false;
+        if (open_.size() > list_.depth) return;
+        // A part of it would seem to be another one's.
+        if (list_.text.size() > kLongestList)
+            ++read_.arguments_left_out;
+        else
+            keep_as(list_.key, Where::arguments, ValueType::text, 0, list_.text);
     }
 
     void begin_list() {
@@ -325,8 +375,11 @@ class EventReader final {
     void keep(ValueType type, std::uint64_t bits, const std::string& text) {
         const Where where = at();
         if (where == Where::root && key_ == "ph") has_phase_ = true;
-        if (where != Where::arguments && where != Where::facts) return;
-        if (Argument* next = arguments_.add(key_); next != nullptr) {
+        if (where == Where::arguments || where == Where::facts) keep_as(key_, where, type, bits, text);
+    }
+    void keep_as(std::string_view key, Where where, ValueType type, std::uint64_t bits,
+                 const std::string& text) {
+        if (Argument* next = arguments_.add(key); next != nullptr) {
             next->type = type;
             next->bits = bits;
             next->text = text;
@@ -346,6 +399,14 @@ class EventReader final {
     std::size_t list_depth_ = 0;
     bool has_list_ = false;
     std::string key_;
+    static constexpr std::size_t kLongestList = 4096;  // the longest text that has a number
+    struct List {
+        std::string text;
+        std::string key;
+        std::size_t depth = 0;  // of open_, around it
+        bool begins = false;    // no comma is due before what comes
+    };
+    List list_;
     bool root_ended_ = false, has_phase_ = false, list_ended_ = false;
     Event event_;
     Arguments arguments_;

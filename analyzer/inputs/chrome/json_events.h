@@ -39,7 +39,7 @@ enum class ValueType : std::uint8_t {
 };
 
 struct Argument {
-    std::string name;  ///< of one inside an object: "outer.inner"
+    std::string name;  ///< of one inside an object: "outer.inner"; a list is one text
     ValueType type = ValueType::integer;
     std::uint64_t bits = 0;
     std::string text = {};  ///< of a text
@@ -76,7 +76,7 @@ struct ReadEvents {
     bool unterminated = false;             ///< the file ends before the list of events does, as Chrome allows
     bool cut = false;                      ///< … inside an event, which is left out
     bool cut_behind = false;               ///< the file ends behind the list, but before its own end
-    std::uint64_t arguments_left_out = 0;  ///< lists, and beyond the bound of arguments of an event
+    std::uint64_t arguments_left_out = 0;  ///< long lists, and beyond the bound of arguments of an event
 };
 
 /// Errors: those of `source`; JSON that is none, with its line; no list of events in it.

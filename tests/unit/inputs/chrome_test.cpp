@@ -128,6 +128,27 @@ TEST_CASE("numbers that are none, or infinite, are missing values") {
     CHECK_FALSE(read_json(R"([{"ph":"X","name":"f","ts":1,"dur":1,"args":{"x":nano}}])"));
 }
 
+TEST_CASE("lists as arguments are texts") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1,"args":
+        {"dims":[[64,64],[],[2.50]],"types":["float",null,true],"deep":{"a":{"b":{"c":{"d":{"e":-1,"g":[2]}}}}},"n":1}},
+        {"ph":"X","name":"f","pid":1,"tid":2,"ts":3,"dur":1,"args":{"dims":[{"x":1,"y":[1]},2]}},
+        {"ph":"X","name":"g","pid":1,"tid":2,"ts":5,"dur":1,"args":[1,2]}])");
+    REQUIRE(reader);
+    CHECK(reader->info().texts ==
+          Lines{"[[64,64],[],[2.50]]", "[float,null,true]", "{e:-1,g:[2]}", "[{x:1,y:[1]},2]", "[1,2]"});
+    CHECK(read_back(*reader, 0) ==
+          Lines{"1000 f(1,2,3,1)", "2000 /f", "3000 f(4,0,0,0)", "4000 /f", "5000 g(5)", "6000 /g"});
+    CHECK(reader->info().functions.at(0).parameters.at(2).name == "deep.a.b.c.d");
+    CHECK(reader->info().functions.at(1).parameters.at(0).name == "args");
+    std::string elements = "1";
+    while (elements.size() < 5000)
+        elements += ",1";
+    const auto large =
+        read_json(R"([{"ph":"X","name":"f","ts":1,"dur":1,"args":{"l":[)" + elements + R"(],"n":1}}])");
+    REQUIRE(large);
+    CHECK(has_remark(*large, "One argument is a list of more than 4 KiB"));
+}
+
 TEST_CASE("an event that ends later by no more than times are rounded is cut") {
     const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
                                       {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":4}])");
@@ -175,12 +196,12 @@ TEST_CASE("arguments of all calls of a function are its parameters, each of one 
                                             fmt::format("on {}", kind(ValueKind::boolean)),
                                             fmt::format("who {}", kind(ValueKind::enumeration)),
                                             fmt::format("x {}", kind(ValueKind::floating)),
-                                            fmt::format("in.deep {}", kind(ValueKind::signed_integer))});
+                                            fmt::format("in.deep {}", kind(ValueKind::signed_integer)),
+                                            fmt::format("list {}", kind(ValueKind::enumeration))});
     const std::uint64_t one = inputs::put_value(1.0), half = inputs::put_value(0.5);
     CHECK(read_back(*reader, 0) ==
-          Lines{fmt::format("1000 f({},1,1,{},0)", inputs::put_value(std::int64_t{-3}), one), "2000 /f",
-                fmt::format("3000 f(0,0,2,{},8)", half), "4000 /f", "5000 f(0,0,1,0,0)", "6000 /f"});
-    CHECK(has_remark(*reader, "One argument is a list"));
+          Lines{fmt::format("1000 f({},1,1,{},0,0)", inputs::put_value(std::int64_t{-3}), one), "2000 /f",
+                fmt::format("3000 f(0,0,3,{},8,2)", half), "4000 /f", "5000 f(0,0,1,0,0,0)", "6000 /f"});
 }
 
 TEST_CASE("well-known functions of trace events wait, and have keys") {
