@@ -76,14 +76,16 @@ class JsonInput(Case):
         scores = self.scores(self.write("known.json", events))
         self.assertAlmostEqual(scores["f"], 0.2, places=2)
 
-    def test_call_that_ends_after_the_one_around_it_is_no_measure(self):
-        """It was not seen to end: as the shortest of all it would be what the others are compared with."""
+    def test_call_that_ends_after_the_one_around_it_is_not_cut(self):
+        """It is on a row of its own: cut there it would be the shortest of all, with which the others are compared."""
         events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 20 * i, "dur": 10} for i in range(99)]
         events += [{"ph": "X", "name": "g", "pid": 1, "tid": 2, "ts": 5000, "dur": 10.5},
                    {"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 5010, "dur": 10}]
-        (f,) = (row for row in self.analyze(self.write("cut.json", events))["functions"] if row["name"] == "f")
-        self.assertEqual((f["occurrences"], f["min_ns"], f["rdam"]), (100, 10_000, 0))
-        self.assertIn("1 call has no end in the trace before that of the call around", self.rdam("analyze", "cut.json").stdout.decode())
+        report = self.analyze(self.write("cut.json", events))
+        (f,) = (row for row in report["functions"] if row["name"] == "f")
+        self.assertEqual((f["occurrences"], f["outermost"], f["min_ns"], f["max_ns"], f["rdam"]), (100, 100, 10_000, 10_000, 0))
+        self.assertEqual([thread["events"] for thread in report["threads"]], [200, 2])
+        self.assertIn("One event overlaps another of its thread, neither inside the other: it is on a row of its own.", report["trace"]["notes"])
 
     def test_recursion_without_an_end(self):
         """The call around it ends when it ends, and what comes later is not inside."""
@@ -136,6 +138,72 @@ class JsonInput(Case):
         self.assertTrue(function["lower_bound"])
         self.assertGreaterEqual(function["rdam_high"], 0.1)
         self.assertIn("coarse_clock", [hint["kind"] for hint in function["hints"]])
+
+    def test_one_lost_end_takes_no_call_out_of_the_score(self):
+        """One begin without an end, then 1,000 finished calls: whatever its name is."""
+        rows = []
+        for first in ("task", "other"):
+            events = [{"ph": "B", "name": first, "pid": 1, "tid": 1, "ts": 0}]
+            for i in range(1000):
+                begin = 10 + 600 * i
+                events += [{"ph": "B", "name": "task", "pid": 1, "tid": 1, "ts": begin},
+                           {"ph": "E", "name": "task", "pid": 1, "tid": 1, "ts": begin + (450 if i % 10 == 0 else 50)}]
+            self.write("lost_end.json", events)
+            report = self.analyze("lost_end.json")
+            rows.append(next(each for each in report["functions"] if each["name"] == "task"))
+            inside = "1,000 calls were inside a call of the same function of which no end is in the trace: scored all the same."
+            self.assertEqual(inside in report["trace"]["notes"], first == "task")
+            exported = [call for call in self.calls("lost_end.json") if call["end"] == "returned"]
+            self.assertEqual(sum(float(call["lost_ns"]) for call in exported), 100 * 400_000)
+        for key in ("rdam", "lost_ns", "outermost", "min_ns", "median_ns"):
+            self.assertEqual(rows[0][key], rows[1][key], key)
+        self.assertEqual(rows[0]["outermost"], 1000)
+        self.assertAlmostEqual(rows[0]["rdam"], 0.0667, places=3)
+
+    def test_a_list_is_what_explains(self):
+        """The shape of an operation tells its durations apart."""
+        events, now = [], 0
+        for i in range(400):
+            size, duration = (64, 10) if i % 4 else (1024, 900)
+            events.append({"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": now, "dur": duration,
+                           "args": {"Input Dims": [[size, size], [size, size]]}})
+            now += duration + 5
+        self.write("shapes.json", events)
+        (function,) = self.analyze("shapes.json")["functions"]
+        hint = next(hint for hint in function["hints"] if hint["kind"] == "parameter")
+        self.assertIn("Input Dims", hint["text"])
+        self.assertGreater(hint["share"], 0.95)
+        (function,) = self.analyze("shapes.json", "--key", "aten::mm:Input Dims")["functions"]
+        self.assertLess(function["rdam"], 0.01)
+        self.assertEqual({each["name"] for each in function["sequences"]},
+                         {'aten::mm(Input Dims="[[64,64],[64,64]]")', 'aten::mm(Input Dims="[[1024,1024],[1024,1024]]")'})
+
+    def test_processor_time_is_off_processor_time(self):
+        events, now = [], 0
+        for i in range(300):
+            duration = 2000 if i % 3 else 42000
+            events.append({"ph": "X", "name": "gc", "cat": "v8", "pid": 1, "tid": 1, "ts": now, "dur": duration, "tts": 3000 * i, "tdur": 2000})
+            now += duration + 1000
+        self.write("tdur.json", events)
+        (function,) = self.analyze("tdur.json")["functions"]
+        hint = next(hint for hint in function["hints"] if hint["kind"] == "blocked")
+        self.assertGreater(hint["share"], 0.95)
+
+    def test_overlapping_calls_are_scored(self):
+        events = []
+        for i in range(200):
+            events += [{"ph": "X", "name": name, "cat": "kernel", "pid": 1, "tid": 7, "ts": 100 * i + at, "dur": duration}
+                       for name, at, duration in (("k1", 0, 60), ("k2", 50, 40))]
+        self.write("overlap.json", events)
+        report = self.analyze("overlap.json")
+        self.assertEqual({each["name"]: each["outermost"] for each in report["functions"]}, {"k1": 200, "k2": 200})
+        self.assertEqual(len(report["threads"]), 2)
+
+    def test_names_of_spans_mean_no_waiting(self):
+        names = ("select", "connect", "read", "MPI_Recv", "poll", "accept")
+        self.write("names.json", [{"ph": "X", "name": names[i % 6], "cat": "sql", "pid": 1, "tid": 1, "ts": 500 * i, "dur": 100 + 300 * (i % 7 == 0)}
+                                  for i in range(600)])
+        self.assertNotIn("by design", self.rdam("analyze", "names.json").stdout.decode())
 
     def test_texts_are_exported(self):
         """Whatever is in them."""

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,11 +32,12 @@ class Collector final : public EventSink {
   private:
     void name_something(const Event& event);
     void span(const Event& event, std::int64_t begin);
-    void mark(const Event& event, std::int64_t at);
+    void mark(const Event& event, std::int64_t at, Thread& thread);
     bool is_beside_threads(const Event& event);
     std::optional<std::int64_t> time_of(const Event& event);
     std::uint32_t function_of(const Event& event);
     Thread& thread_of(std::string_view pid, std::string_view tid);
+    Thread& category_of(const Event& event);
     std::uint32_t values_of(const Event& event);
     void keep(const Argument& argument);
 
@@ -52,20 +54,23 @@ void Collector::event(const Event& event) {
         name_something(event);
         return;
     }
-    const bool ends = event.phase == 'E';
-    if (event.phase != 'X' && event.phase != 'B' && !ends) {
+    // S and F are what asynchronous events were before they could be nested.
+    constexpr std::string_view kMarks = "BEbeSF", kEnds = "EeF", kAsynchronous = "beSF";
+    if (event.phase != 'X' && kMarks.find(event.phase) == std::string_view::npos) {
         ++collected_.passed_over;
         return;
     }
+    const bool asynchronous = kAsynchronous.find(event.phase) != std::string_view::npos;
+    const bool ends = kEnds.find(event.phase) != std::string_view::npos;
     const auto at = time_of(event);
-    if (!at || (event.name.empty() && !ends)) {
+    if (!at || (event.name.empty() && !ends) || (asynchronous && event.id.empty())) {
         ++collected_.unusable;
         return;
     }
     if (event.phase == 'X')
         span(event, *at);
     else
-        mark(event, *at);
+        mark(event, *at, asynchronous ? category_of(event) : thread_of(event.pid, event.tid));
 }
 
 void Collector::fact(const Argument& fact) {
@@ -100,11 +105,19 @@ std::optional<std::int64_t> Collector::time_of(const Event& event) {
     return whole * Microseconds::kParts + event.begin->millionths;
 }
 
+/// Of a duration, or of a clock that no other is compared with. Nothing that is out of range is told.
+std::int64_t picoseconds(const Microseconds& time) {
+    constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max() / 4 / Microseconds::kParts;
+    if (time.whole < 0 || time.whole > kFarthest) return kNoTime;
+    return time.whole * Microseconds::kParts + time.millionths;
+}
+
 void Collector::span(const Event& event, std::int64_t begin) {
     if (is_beside_threads(event)) return;
     Call call{
         .begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
     if (event.duration) call.end += event.duration->whole * Microseconds::kParts + event.duration->millionths;
+    if (event.thread_duration) call.on_cpu = picoseconds(*event.thread_duration);
     call.values = values_of(event);
     const Argument* const end = event.argument("end");
     if (collected_.first_row && end != nullptr && end->text == "not seen") call.ends = false;
@@ -121,12 +134,16 @@ bool Collector::is_beside_threads(const Event& event) {
     return true;
 }
 
-void Collector::mark(const Event& event, std::int64_t at) {
-    Mark mark{.at = at, .begins = event.phase == 'B'};
+void Collector::mark(const Event& event, std::int64_t at, Thread& thread) {
+    constexpr std::string_view kBegins = "BbS";
+    Mark mark{.at = at, .begins = kBegins.find(event.phase) != std::string_view::npos};
+    if (thread.asynchronous)
+        mark.track = collected_.tracks.number(event.scope.empty() ? event.id : event.scope + " " + event.id);
+    else if (event.thread_begin)
+        mark.on_cpu = picoseconds(*event.thread_begin);
     if (mark.begins) mark.function = function_of(event);
     mark.name = event.name.empty() ? Mark::kNoName : collected_.names.number(event.name);
     mark.values = values_of(event);
-    Thread& thread = thread_of(event.pid, event.tid);
     mark.order = thread.events++;
     thread.marks.push_back(mark);
 }
@@ -151,6 +168,19 @@ Thread& Collector::thread_of(std::string_view pid, std::string_view tid) {
         collected_.threads.back().tid = tid;
     }
     return collected_.threads[found->second];
+}
+
+/// Where the asynchronous events of its category are.
+Thread& Collector::category_of(const Event& event) {
+    // No thread's number has a line break in it.
+    Thread& category = thread_of(event.id_is_global ? "" : event.pid, "\n" + event.category);
+    if (!category.asynchronous) {
+        category.asynchronous = true;
+        category.pid = event.pid;
+        category.tid.clear();
+        category.name = event.category.empty() ? "asynchronous" : event.category;
+    }
+    return category;
 }
 
 std::uint32_t Collector::values_of(const Event& event) {
@@ -190,14 +220,26 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
                "events end later than those around them: counted, not scored");
     add_remark(remarks, all.unmatched, "event E ends nothing, and was passed over",
                "events E end nothing, and were passed over");
+    add_remark(remarks, all.renamed,
+               "call ends as another function than it began as: it counts as the one that began",
+               "calls end as other functions than they began as: they count as those that began");
     add_remark(remarks, all.unfinished, "event B has no E: when it ended is not known",
                "events B have no E: when they ended is not known");
+    add_remark(
+        remarks, all.on_other_rows,
+        "event overlaps another of its thread, neither inside the other: it is on a row of its own",
+        "events overlap others of their thread, neither inside the other: they are on rows of their own");
+    if (all.with_cpu_time > 0)
+        remarks.push_back(
+            fmt::format("{} of {} calls tell their processor time (tdur, tts): how long they were off the "
+                        "processor is known, "
+                        "but not when inside the call, nor whether they waited or were preempted.",
+                        grouped(all.with_cpu_time), grouped(all.calls)));
     add_remark(remarks, all.unusable, "event has no name or no possible time, and was passed over",
                "events have no name or no possible time, and were passed over");
-    add_remark(
-        remarks, all.passed_over,
-        "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
-        "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
+    add_remark(remarks, all.passed_over,
+               "event is no call of a thread (a counter, a flow, an instant), and was passed over",
+               "events are no calls of a thread (counters, flows, instants), and were passed over");
     add_remark(remarks, all.values_left_out + read.arguments_left_out,
                "argument is a list of more than 4 KiB, or one too many for a function, and was passed over",
                "arguments are lists of more than 4 KiB, or too many for a function, and were passed over");

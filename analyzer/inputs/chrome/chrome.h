@@ -14,7 +14,7 @@ namespace rdam::inputs::chrome {
 /// Whether a file begins like one.
 bool recognizes(std::string_view beginning);
 
-/// Memory: some 40 bytes a call and 16 an argument, since calls may come in any order. Errors: those of the
+/// Memory: some 50 bytes a call and 16 an argument, since calls may come in any order. Errors: those of the
 /// file; JSON that is none, with its line; no events in it.
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress);
 

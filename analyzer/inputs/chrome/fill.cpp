@@ -169,86 +169,6 @@ struct Times {
     }
 };
 
-/// The values of a "B" and those of its "E", which count where both have a name.
-std::uint32_t joined(std::uint32_t begin, std::uint32_t end, std::vector<Value>& values) {
-    if (begin == kNoValues) return end;
-    if (end == kNoValues || values.size() >= kNoValues / 2) return begin;
-    const auto first = static_cast<std::uint32_t>(values.size());
-    for (const std::uint32_t list : {begin, end})
-        for (std::uint32_t at = list;; ++at) {
-            const Value value = values[at];
-            values.push_back(value);
-            values.back().last = false;
-            if (value.last) break;
-        }
-    values.back().last = true;
-    return first;
-}
-
-/// Of the calls that are open, the one which the mark ends; `open.size()`: none.
-std::size_t ended_by(const Mark& mark, const std::vector<Mark>& open) {
-    // A file that means no good may have many that end nothing.
-    constexpr std::size_t kMaxSearched = 1000;
-    if (mark.name == Mark::kNoName) return open.empty() ? 0 : open.size() - 1;
-    for (std::size_t back = 1; back <= std::min(open.size(), kMaxSearched); ++back)
-        if (open[open.size() - back].name == mark.name) return open.size() - back;
-    return open.size();
-}
-
-std::int64_t last_time(const Thread& thread) {
-    std::int64_t last = thread.marks.empty() ? INT64_MIN : thread.marks.back().at;
-    for (const Call& call : thread.calls)
-        last = std::max(last, call.end);
-    return last;
-}
-
-/// Makes calls of a thread's marks, by time. An "E" with a name ends the innermost call of that name.
-void match_marks(Thread& thread, Collected& collected) {
-    std::ranges::stable_sort(thread.marks, {}, &Mark::at);
-    std::vector<Mark> open;
-    const auto add = [&](const Mark& begin, std::int64_t end, bool ends, std::uint32_t its_values) {
-        thread.calls.push_back({.begin = begin.at,
-                                .end = end,
-                                .function = begin.function,
-                                .values = its_values,
-                                .order = begin.order,
-                                .ends = ends});
-    };
-    for (const Mark& mark : thread.marks) {
-        if (mark.begins) {
-            open.push_back(mark);
-            continue;
-        }
-        const std::size_t which = ended_by(mark, open);
-        if (which == open.size()) {
-            ++collected.unmatched;
-            continue;
-        }
-        collected.unfinished += open.size() - which - 1;
-        for (std::size_t inner = open.size() - 1; inner > which; --inner)
-            add(open[inner], mark.at, false, open[inner].values);
-        add(open[which], mark.at, true, joined(open[which].values, mark.values, collected.values));
-        open.resize(which);
-    }
-    collected.unfinished += open.size();
-    const std::int64_t last = last_time(thread);
-    for (const Mark& mark : open)
-        add(mark, last, false, mark.values);
-    thread.marks = {};
-    for (Call& call : thread.calls)
-        if (!call.ends && call.end == call.begin) call.end = last;
-}
-
-/// By begin; of those that begin together the longer ones first. Of equal ones that which was written first
-/// is around the others.
-void sort_calls(Thread& thread) {
-    std::ranges::sort(thread.calls, [](const Call& a, const Call& b) {
-        if (a.begin != b.begin) return a.begin < b.begin;
-        if (a.end != b.end) return a.end > b.end;
-        return a.order < b.order;
-    });
-}
-
 /// From picoseconds since the origin to ticks: nanoseconds where these are exact, otherwise picoseconds. They
 /// are the file's own times where these fit.
 class Scale {
@@ -277,21 +197,160 @@ class Scale {
     std::int64_t shift_ = 0;
 };
 
-/// Writes the calls of one thread, nested.
+/// A call that takes no time may begin where the one around it ends. Most tools write a call when it
+/// ends, and so after those inside it.
+bool is_over(const Call& open, const Call& next) {
+    if (open.end != next.begin) return open.end < next.begin;
+    return next.end > next.begin || next.order > open.order;
+}
+
+/// The rows of a thread. Calls of which one begins inside the other and ends after it are on different ones, as
+/// the streams of a device have them.
+class Rows {
+  public:
+    /// `step`: of the clock, picoseconds.
+    Rows(Thread& thread, Collected& collected, std::int64_t step)
+        : thread_(thread), collected_(collected), step_(step) {}
+
+    /// Sets Call::row, and cuts what is inside another call. How many rows there are.
+    std::size_t place() {
+        open_.emplace_back();
+        for (std::uint32_t i = 0; i < thread_.calls.size(); ++i) {
+            Call& call = thread_.calls[i];
+            ++collected_.calls;
+            if (call.on_cpu != kNoTime) ++collected_.with_cpu_time;
+            for (auto& row : open_)
+                while (!row.empty() && is_over(thread_.calls[row.back()], call))
+                    row.pop_back();
+            call.row = row_for(call);
+            std::vector<std::uint32_t>& row = open_[call.row];
+            if (!row.empty() && call.end > thread_.calls[row.back()].end)
+                cut(call, thread_.calls[row.back()].end);
+            row.push_back(i);
+        }
+        return open_.size();
+    }
+
+  private:
+    /// Each call looks at all of them.
+    static constexpr std::size_t kMostOfThread = 64;
+    static constexpr std::size_t kMostInAll = 4096;
+
+    /// Inside of what began last, or where nothing is open, or on a new one.
+    std::uint32_t row_for(const Call& call) {
+        std::size_t inside = open_.size(), empty = open_.size();
+        for (std::size_t row = 0; row < open_.size(); ++row) {
+            if (open_[row].empty()) {
+                empty = std::min(empty, row);
+                continue;
+            }
+            const Call& around = thread_.calls[open_[row].back()];
+            const bool fits = !call.ends || call.end <= around.end + rounding(call);
+            if (fits && (inside == open_.size() || around.begin >= thread_.calls[open_[inside].back()].begin))
+                inside = row;
+        }
+        if (inside < open_.size()) return static_cast<std::uint32_t>(inside);
+        if (empty < open_.size()) return on_other_row(empty);
+        if (open_.size() == kMostOfThread || collected_.rows_added == kMostInAll) return 0;
+        ++collected_.rows_added;
+        open_.emplace_back();
+        return on_other_row(open_.size() - 1);
+    }
+    std::uint32_t on_other_row(std::size_t row) {
+        if (row > 0) ++collected_.on_other_rows;
+        return static_cast<std::uint32_t>(row);
+    }
+    /// By how much a writer may have rounded its times.
+    std::int64_t rounding(const Call& call) const {
+        constexpr std::int64_t kHundredth = 100;
+        return std::min<std::int64_t>(Microseconds::kParts,
+                                      std::max(2 * step_, (call.end - call.begin) / kHundredth));
+    }
+    /// Cut short by more than what a writer rounds away, it would be the fastest of its kind, with which all
+    /// others are compared.
+    void cut(Call& call, std::int64_t end) {
+        const bool is_rounded = call.end - end <= rounding(call);
+        if (call.ends) ++(is_rounded ? collected_.rounded : collected_.overlapping);
+        call.ends = call.ends && is_rounded;
+        call.end = end;
+    }
+
+    Thread& thread_;
+    Collected& collected_;
+    std::int64_t step_;
+    std::vector<std::vector<std::uint32_t>> open_;  // by row: calls of the thread, the innermost last
+};
+
+/// When the thread of a row was off the processor, from how long its calls were on it. When inside a call that
+/// was is not known: it counts as early as no call inside, of which the same is known, has it.
+class CpuTimes {
+  public:
+    CpuTimes(const Scale& scale, std::int64_t step, ThreadBuilder& out)
+        : scale_(scale), step_(step), out_(out) {}
+
+    void begin(const Call& call, std::size_t depth) {
+        if (call.on_cpu == kNoTime || !call.ends) return;
+        known_.push_back({.depth = depth, .from = call.begin, .off_inside = 0, .first_gap = gaps_.size()});
+    }
+    void end(const Call& call, std::size_t depth) {
+        if (known_.empty() || known_.back().depth != depth) return;
+        const Known known = known_.back();
+        known_.pop_back();
+        add_gap(known.from, call.end);
+        const std::int64_t off = std::max(call.end - call.begin - call.on_cpu, known.off_inside);
+        // Less than that is a difference between two clocks.
+        if (off - known.off_inside > 2 * step_) take(known.first_gap, off - known.off_inside);
+        gaps_.resize(known.first_gap);
+        if (known_.empty()) return;
+        Known& around = known_.back();
+        add_gap(around.from, call.begin);
+        around.from = std::max(around.from, call.end);
+        around.off_inside += off;
+    }
+
+  private:
+    struct Known {
+        std::size_t depth = 0;
+        std::int64_t from = 0;        ///< of what no gap was made of yet
+        std::int64_t off_inside = 0;  ///< in the calls inside
+        std::size_t first_gap = 0;    ///< between those
+    };
+    struct Gap {
+        std::int64_t begin = 0, end = 0;
+    };
+
+    void add_gap(std::int64_t begin, std::int64_t end) {
+        if (begin < end) gaps_.push_back({begin, end});
+    }
+    void take(std::size_t gap, std::int64_t off) {
+        for (; gap < gaps_.size() && off > 0; ++gap) {
+            const std::int64_t part = std::min(off, gaps_[gap].end - gaps_[gap].begin);
+            const std::uint64_t out = scale_(gaps_[gap].begin), in = scale_(gaps_[gap].begin + part);
+            if (out < in) out_.off_cpu({.out = out, .in = in});
+            off -= part;
+        }
+    }
+
+    const Scale& scale_;
+    std::int64_t step_;
+    ThreadBuilder& out_;
+    std::vector<Known> known_;
+    std::vector<Gap> gaps_;
+};
+
+/// Writes the calls of one row, nested.
 class Emitter {
   public:
     /// `step`: of the clock, picoseconds.
-    Emitter(Collected& collected, Functions& functions, const Scale& scale, std::int64_t step,
-            ThreadBuilder& out)
-        : collected_(collected), functions_(functions), scale_(scale), step_(step), out_(out) {}
+    Emitter(Functions& functions, const Scale& scale, std::int64_t step, ThreadBuilder& out)
+        : functions_(functions), scale_(scale), cpu_times_(scale, step, out), out_(out) {}
 
     void call(const Call& call) {
         while (!open_.empty() && is_over(open_.back(), call))
             close();
-        Call inner = call;
-        if (!open_.empty() && inner.end > open_.back().end) cut(inner, open_.back().end);
-        out_.enter(scale_(inner.begin), functions_.number(inner), functions_.words_of(inner));
-        open_.push_back(inner);
+        out_.enter(scale_(call.begin), functions_.number(call), functions_.words_of(call));
+        cpu_times_.begin(call, open_.size());
+        open_.push_back(call);
     }
     void end() {
         // Nothing around the outermost of them tells when they ended.
@@ -302,26 +361,10 @@ class Emitter {
     }
 
   private:
-    /// A call that takes no time may begin where the one around it ends. Most tools write a call when it
-    /// ends, and so after those inside it.
-    static bool is_over(const Call& open, const Call& next) {
-        if (open.end != next.begin) return open.end < next.begin;
-        return next.end > next.begin || next.order > open.order;
-    }
-    /// Cut short by more than what a writer rounds away, it would be the fastest of its kind, with which all
-    /// others are compared.
-    void cut(Call& call, std::int64_t end) {
-        constexpr std::int64_t kHundredth = 100;
-        const std::int64_t rounding = std::min<std::int64_t>(
-            Microseconds::kParts, std::max(2 * step_, (call.end - call.begin) / kHundredth));
-        const bool is_rounded = call.end - end <= rounding;
-        if (call.ends) ++(is_rounded ? collected_.rounded : collected_.overlapping);
-        call.ends = call.ends && is_rounded;
-        call.end = end;
-    }
     void close() {
         const Call call = open_.back();
         open_.pop_back();
+        cpu_times_.end(call, open_.size());
         const std::uint64_t at = scale_(call.end);
         // The other functions of ThreadBuilder go by the name, which a call around it may have, too.
         if (call.ends)
@@ -330,10 +373,9 @@ class Emitter {
             out_.unwind(at, open_.size());
     }
 
-    Collected& collected_;
     Functions& functions_;
     const Scale& scale_;
-    std::int64_t step_;
+    CpuTimes cpu_times_;
     ThreadBuilder& out_;
     std::vector<Call> open_;
 };
@@ -343,7 +385,7 @@ Times times_of(const Collected& collected) {
     for (const Thread& thread : collected.threads) {
         for (const Call& call : thread.calls) {
             times.take(call.begin);
-            times.take(call.end);
+            if (call.ends) times.take(call.end);
         }
     }
     return times;
@@ -356,6 +398,11 @@ std::string thread_name(const Thread& thread, const Collected& collected, bool s
     const auto process = collected.processes.find(thread.pid);
     const std::string& of = process == collected.processes.end() ? thread.pid : process->second;
     return name.empty() ? of : fmt::format("{}: {}", of, name);
+}
+
+/// Of its rows behind the first.
+std::string row_name(const Thread& thread, const std::string& name, std::size_t row) {
+    return fmt::format("{} ({})", name.empty() ? thread.tid : name, row + 1);
 }
 
 std::optional<std::string> only_process(const Collected& collected) {
@@ -372,10 +419,7 @@ std::optional<std::string> only_process(const Collected& collected) {
 }  // namespace
 
 std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
-    for (Thread& thread : collected.threads) {
-        match_marks(thread, collected);
-        sort_calls(thread);
-    }
+    match_marks(collected);
     const Times times = times_of(collected);
     const Scale scale{times, collected.origin};
     builder.set_clock("trace events", scale.per_second(), scale.step());
@@ -384,14 +428,22 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
     std::optional<std::string> only = only_process(collected);
     for (Thread& thread : collected.threads) {
         if (thread.calls.empty()) continue;
-        ThreadBuilder& out = builder.add_thread(thread_name(thread, collected, !only),
-                                                number_in<std::uint32_t>(thread.tid).value_or(0));
-        Emitter emitter{collected, functions, scale, times.step, out};
+        const std::size_t rows = Rows{thread, collected, times.step}.place();
+        const std::string name = thread_name(thread, collected, !only);
+        std::vector<ThreadBuilder*> outs;
+        std::vector<Emitter> emitters;
+        for (std::size_t row = 0; row < rows; ++row) {
+            const auto tid = row == 0 ? number_in<std::uint32_t>(thread.tid).value_or(0) : 0;
+            outs.push_back(&builder.add_thread(row == 0 ? name : row_name(thread, name, row), tid));
+            emitters.emplace_back(functions, scale, times.step, *outs.back());
+        }
         for (const Call& call : thread.calls)
-            emitter.call(call);
-        emitter.end();
+            emitters[call.row].call(call);
+        for (Emitter& emitter : emitters)
+            emitter.end();
         thread.calls = {};
-        out.release();
+        for (ThreadBuilder* const out : outs)
+            out->release();
     }
     return only;
 }

@@ -166,7 +166,7 @@ class Arguments {
 };
 
 /// Where in the document a value is.
-enum class Where : std::uint8_t { root, events, event, arguments, list, facts, passed_over };
+enum class Where : std::uint8_t { root, events, event, id, arguments, list, facts, passed_over };
 
 // NOLINTBEGIN(readability-identifier-naming): nlohmann_json looks for these names.
 class EventReader final {
@@ -277,6 +277,7 @@ class EventReader final {
                 begin_event();
                 return Where::event;
             case Where::event:
+                if (is_object && key_ == "id2") return Where::id;
                 if (key_ != "args") return Where::passed_over;
                 return is_object ? Where::arguments : begin_list_argument(is_object);
             case Where::list:
@@ -286,6 +287,7 @@ class EventReader final {
             case Where::arguments:
             case Where::facts:
                 return nested(is_object);
+            case Where::id:
             case Where::passed_over:
                 break;
         }
@@ -334,10 +336,12 @@ class EventReader final {
     void begin_event() {
         arguments_.clear();
         event_.phase = '\0';
-        for (std::string* text : {&event_.name, &event_.category, &event_.pid, &event_.tid})
+        for (std::string* text :
+             {&event_.name, &event_.category, &event_.pid, &event_.tid, &event_.id, &event_.scope})
             text->clear();
-        event_.begin.reset();
-        event_.duration.reset();
+        for (auto* time : {&event_.begin, &event_.duration, &event_.thread_begin, &event_.thread_duration})
+            time->reset();
+        event_.id_is_global = false;
     }
     void end_event() {
         constexpr std::uint64_t kBetween = 100'000;
@@ -349,16 +353,29 @@ class EventReader final {
 
     bool take(ValueType type, std::uint64_t bits, const std::optional<Microseconds>& decimal) {
         if (at() == Where::event) {
-            if (key_ == "ts") event_.begin = decimal;
-            if (key_ == "dur") event_.duration = decimal;
+            if (auto* const time = time_of_key()) *time = decimal;
+            if (key_ == "id" && type != ValueType::floating) take_id(std::to_string(bits));
             if (decimal && (key_ == "pid" || key_ == "tid"))
                 (key_ == "pid" ? event_.pid : event_.tid) = std::to_string(decimal->whole);
+        } else if (at() == Where::id) {
+            if (type != ValueType::floating) take_id(std::to_string(bits));
         } else {
             keep(type, bits, {});
         }
         return true;
     }
+    std::optional<Microseconds>* time_of_key() {
+        if (key_ == "ts") return &event_.begin;
+        if (key_ == "dur") return &event_.duration;
+        if (key_ == "tts") return &event_.thread_begin;
+        return key_ == "tdur" ? &event_.thread_duration : nullptr;
+    }
+    void take_id(const std::string& id) {
+        event_.id = id;
+        event_.id_is_global = at() == Where::id && key_ == "global";
+    }
     bool take_text(const std::string& text) {
+        if (at() == Where::id) take_id(text);
         if (at() != Where::event) {
             keep(ValueType::text, 0, text);
             return true;
@@ -368,8 +385,9 @@ class EventReader final {
         if (key_ == "pid") event_.pid = text;
         if (key_ == "tid") event_.tid = text;
         if (key_ == "ph") event_.phase = text.size() == 1 ? text.front() : '\0';
-        if (key_ == "ts") event_.begin = microseconds_in(text);
-        if (key_ == "dur") event_.duration = microseconds_in(text);
+        if (key_ == "id") take_id(text);
+        if (key_ == "scope") event_.scope = text;
+        if (auto* const time = time_of_key()) *time = microseconds_in(text);
         return true;
     }
     void keep(ValueType type, std::uint64_t bits, const std::string& text) {

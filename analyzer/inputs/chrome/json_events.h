@@ -51,8 +51,13 @@ struct Event {
     std::string category;  ///< "cat"
     std::string pid;       ///< as it stands; "": none
     std::string tid;
-    std::optional<Microseconds> begin;     ///< "ts", microseconds
-    std::optional<Microseconds> duration;  ///< "dur"
+    std::optional<Microseconds> begin;            ///< "ts", microseconds
+    std::optional<Microseconds> duration;         ///< "dur"
+    std::optional<Microseconds> thread_begin;     ///< "tts": the thread's processor time
+    std::optional<Microseconds> thread_duration;  ///< "tdur"
+    std::string id;                               ///< of an asynchronous event; "": none
+    std::string scope;                            ///< of the id
+    bool id_is_global = false;                    ///< in all processes
     std::span<const Argument> arguments;
 
     const Argument* argument(std::string_view wanted) const {
@@ -118,22 +123,28 @@ inline constexpr std::uint32_t kNoValues = UINT32_MAX;
 
 // Times are picoseconds since Collected::origin.
 
+inline constexpr std::int64_t kNoTime = INT64_MIN;
+
 struct Call {
     std::int64_t begin = 0;
     std::int64_t end = 0;
+    std::int64_t on_cpu = kNoTime;  ///< so long it had a processor; kNoTime: not told
     std::uint32_t function = 0;
     std::uint32_t values = kNoValues;  ///< the first of them
     std::uint32_t order = 0;           ///< in the file, within the thread
+    std::uint32_t row = 0;             ///< among those of its Thread; of an asynchronous one the track
     bool ends = true;                  ///< false: was not seen to
 };
 
-/// A "B" or an "E".
+/// A "B" or an "E", or a "b" or an "e".
 struct Mark {
     std::int64_t at = 0;
-    std::uint32_t function = 0;  ///< of a "B"
-    std::uint32_t name = 0;      ///< of a "E": kNoName: none
+    std::int64_t on_cpu = kNoTime;  ///< the thread's processor time
+    std::uint32_t function = 0;     ///< of a "B"
+    std::uint32_t name = 0;         ///< kNoName: none, as an "E" may have
     std::uint32_t values = kNoValues;
     std::uint32_t order = 0;
+    std::uint32_t track = 0;  ///< of an asynchronous one: the id, in Collected::tracks
     bool begins = false;
 
     static constexpr std::uint32_t kNoName = UINT32_MAX;
@@ -152,10 +163,12 @@ struct Function {
     std::vector<Parameter> parameters;
 };
 
+/// Of one that is asynchronous, marks and calls are those of all tracks of a category.
 struct Thread {
     std::string pid;
     std::string tid;
-    std::string name;          ///< "": not told
+    std::string name;  ///< "": not told
+    bool asynchronous = false;
     std::uint32_t events = 0;  ///< numbers for `order`
     std::vector<Call> calls;
     std::vector<Mark> marks;
@@ -164,6 +177,7 @@ struct Thread {
 struct Collected {
     Microseconds origin;  ///< microseconds: about the first event
     Names names;
+    Names tracks;  ///< ids of asynchronous events
     std::vector<Function> functions;
     std::vector<Thread> threads;
     std::vector<Value> values;
@@ -177,11 +191,21 @@ struct Collected {
     std::uint64_t merged = 0;       ///< calls that rdam's export has merged
     std::uint64_t unusable = 0;     ///< without a name or a time, or with one that is out of range
     std::uint64_t values_left_out = 0;
-    std::uint64_t unmatched = 0;    ///< an "E" without a "B"
-    std::uint64_t unfinished = 0;   ///< a "B" without an "E"
-    std::uint64_t rounded = 0;      ///< ended where the call around does, but for the writer's rounding
-    std::uint64_t overlapping = 0;  ///< ended later than that
+    std::uint64_t unmatched = 0;      ///< an "E" without a "B"
+    std::uint64_t renamed = 0;        ///< an "E" that names no call, but ended the innermost
+    std::uint64_t unfinished = 0;     ///< a "B" without an "E"
+    std::uint64_t rounded = 0;        ///< ended where the call around does, but for the writer's rounding
+    std::uint64_t overlapping = 0;    ///< ended later than that, and there was no room for one more row
+    std::uint64_t on_other_rows = 0;  ///< overlap what is on a row of their thread, and are on another
+    std::uint64_t with_cpu_time = 0;  ///< calls whose processor time is told
+    std::uint64_t calls = 0;          ///< all
+    std::size_t rows_added = 0;       ///< beside one for each thread
 };
+
+/// Makes calls of the marks of all threads, and sorts the calls: by begin, of those that begin together the
+/// longer ones first. What is asynchronous becomes threads of its own, one for each track of a category, or, if
+/// these are many, one for as many as are open at a time.
+void match_marks(Collected& collected);
 
 // From what was collected to a trace.
 

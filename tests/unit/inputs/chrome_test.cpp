@@ -80,13 +80,171 @@ TEST_CASE("events B and E are matched by time and name") {
     CHECK(has_remark(*reader, "One event B has no E: when it ended is not known."));
 }
 
-TEST_CASE("an event that ends later than the one around it was not seen to end") {
-    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
-                                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":9}])");
+TEST_CASE("an end that names no open call ends the innermost that has no end of its own") {
+    const auto reader = read_json(R"([{"ph":"B","name":"f","pid":1,"tid":2,"ts":1},
+                                      {"ph":"B","name":"task","pid":1,"tid":2,"ts":2},
+                                      {"ph":"E","name":"renamed","pid":1,"tid":2,"ts":3},
+                                      {"ph":"E","name":"f","pid":1,"tid":2,"ts":4}])");
     REQUIRE(reader);
-    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 g()", "5000 /g unwound", "5000 /f"});
-    CHECK(reader->info().process.unwound_unseen);
-    CHECK(has_remark(*reader, "One event ends later than the one around it: counted, not scored."));
+    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 task()", "3000 /task", "4000 /f"});
+    CHECK(has_remark(*reader, "One call ends as another function than it began as"));
+    // The begin of g is lost: f has an end of its own.
+    const auto lost = read_json(R"([{"ph":"B","name":"f","pid":1,"tid":2,"ts":1},
+                                    {"ph":"E","name":"g","pid":1,"tid":2,"ts":3},
+                                    {"ph":"E","name":"f","pid":1,"tid":2,"ts":4}])");
+    REQUIRE(lost);
+    CHECK(read_back(*lost, 0) == Lines{"1000 f()", "4000 /f"});
+    CHECK(has_remark(*lost, "One event E ends nothing"));
+}
+
+TEST_CASE("what has no end is around all that comes behind it, at the last time too") {
+    CHECK(
+        calls_of(R"({"ph":"B","name":"a","pid":1,"tid":1,"ts":0},{"ph":"B","name":"b","pid":1,"tid":1,"ts":5},
+                      {"ph":"X","name":"c","pid":1,"tid":1,"ts":9},{"ph":"B","name":"d","pid":1,"tid":1,"ts":9})") ==
+        Lines{"0 a()", "5000 b()", "9000 c()", "9000 d()"});
+}
+
+TEST_CASE("ends of one time may be written in any order") {
+    const Lines nested{"0 a()", "0 b()", "0 c()", "10000 /c", "10000 /b", "10000 /a"};
+    CHECK(
+        calls_of(R"({"ph":"B","name":"a","pid":1,"tid":1,"ts":0},{"ph":"B","name":"b","pid":1,"tid":1,"ts":0},
+                      {"ph":"B","name":"c","pid":1,"tid":1,"ts":0},{"ph":"E","name":"a","pid":1,"tid":1,"ts":10},
+                      {"ph":"E","name":"b","pid":1,"tid":1,"ts":10},{"ph":"E","name":"c","pid":1,"tid":1,"ts":10})") ==
+        nested);
+    // Whatever begins among them, and with what each of them has to say.
+    CHECK(
+        calls_of(R"({"ph":"B","name":"a","pid":1,"tid":1,"ts":0},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},
+                      {"ph":"E","name":"a","pid":1,"tid":1,"ts":5},{"ph":"B","name":"c","pid":1,"tid":1,"ts":5},
+                      {"ph":"E","name":"b","pid":1,"tid":1,"ts":5,"args":{"n":7}},
+                      {"ph":"E","name":"c","pid":1,"tid":1,"ts":6})") ==
+        Lines{"0 a()", "1000 b(7)", "5000 /b", "5000 /a", "5000 c()", "6000 /c"});
+    // The end of b is that of a later b.
+    CHECK(
+        calls_of(R"({"ph":"B","name":"a","pid":1,"tid":1,"ts":0},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},
+                      {"ph":"E","name":"a","pid":1,"tid":1,"ts":5},{"ph":"B","name":"b","pid":1,"tid":1,"ts":5},
+                      {"ph":"E","name":"b","pid":1,"tid":1,"ts":5})") ==
+        Lines{"0 a()", "1000 b()", "5000 /b unwound", "5000 /a", "5000 b()", "5000 /b"});
+}
+
+TEST_CASE("calls that overlap are on rows of their own") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
+                                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":9},
+                                      {"ph":"X","name":"h","pid":1,"tid":2,"ts":3,"dur":1},
+                                      {"ph":"X","name":"f","pid":1,"tid":2,"ts":12,"dur":4},
+                                      {"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"stream"}}])");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 2);
+    CHECK(reader->info().threads[0].name == "stream");
+    CHECK(reader->info().threads[1].name == "stream (2)");
+    CHECK(reader->info().threads[0].tid == 2);
+    CHECK(reader->info().threads[1].tid != 2);
+    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "5000 /f", "12000 f()", "16000 /f"});
+    // h is inside both: in what began last.
+    CHECK(read_back(*reader, 1) == Lines{"2000 g()", "3000 h()", "4000 /h", "11000 /g"});
+    CHECK(has_remark(*reader, "One event overlaps another of its thread"));
+}
+
+TEST_CASE("rows for what overlaps are bounded") {
+    std::string events;
+    for (int i = 0; i < 200; ++i)
+        events += fmt::format(R"({}{{"ph":"X","name":"f","pid":1,"tid":2,"ts":{},"dur":100000}})",
+                              i == 0 ? "" : ",", 10 * i);
+    const auto reader = read_json("[" + events + "]");
+    REQUIRE(reader);
+    CHECK(reader->info().threads.size() == 64);
+    CHECK(has_remark(*reader, "63 events overlap others of their thread"));
+    CHECK(has_remark(*reader, "events end later than those around them: counted, not scored."));
+}
+
+TEST_CASE("asynchronous events are calls on a row for each of a category's tracks") {
+    const auto reader = read_json(R"([
+        {"ph":"b","cat":"io","id":1,"name":"outer","pid":1,"tid":7,"ts":100,"args":{"k":3}},
+        {"ph":"b","cat":"io","id":"0x2","name":"outer","pid":1,"tid":7,"ts":105},
+        {"ph":"n","cat":"io","id":1,"name":"event","pid":1,"tid":7,"ts":106},
+        {"ph":"b","cat":"io","id":1,"name":"inner","pid":1,"tid":8,"ts":110},
+        {"ph":"e","cat":"io","id":1,"name":"inner","pid":1,"tid":7,"ts":120},
+        {"ph":"e","cat":"io","id":1,"name":"outer","pid":1,"tid":7,"ts":130},
+        {"ph":"e","cat":"io","id":"0x2","name":"outer","pid":1,"tid":9,"ts":140},
+        {"ph":"e","cat":"io","id":"0x2","name":"outer","pid":1,"tid":9,"ts":141},
+        {"ph":"b","cat":"net","id2":{"local":"0x1"},"name":"send","pid":1,"tid":7,"ts":200},
+        {"ph":"e","cat":"net","id2":{"local":"0x1"},"name":"send","pid":1,"tid":7,"ts":210},
+        {"ph":"b","cat":"net","name":"no id","pid":1,"tid":7,"ts":200},
+        {"ph":"b","cat":"open","id":1,"name":"open","pid":1,"tid":7,"ts":150}])");
+    REQUIRE(reader);
+    const auto& threads = reader->info().threads;
+    REQUIRE(threads.size() == 4);
+    CHECK(threads[0].name == "io 1");
+    CHECK(threads[1].name == "io 0x2");
+    CHECK(threads[2].name == "net");
+    CHECK(threads[3].name == "open");
+    CHECK(reader->info().functions.at(0).module == "io");
+    CHECK(read_back(*reader, 0) ==
+          Lines{"100000 outer(3)", "110000 inner()", "120000 /inner", "130000 /outer"});
+    CHECK(read_back(*reader, 1) == Lines{"105000 outer(0)", "140000 /outer"});
+    CHECK(read_back(*reader, 2) == Lines{"200000 send()", "210000 /send"});
+    CHECK(read_back(*reader, 3) == Lines{"150000 open()"});
+    CHECK(has_remark(*reader, "One event E ends nothing"));
+    CHECK(has_remark(*reader, "One event has no name or no possible time"));
+    CHECK(has_remark(*reader, "One event B has no E"));
+    CHECK(has_remark(*reader, "One event is no call of a thread"));
+}
+
+TEST_CASE("what overlaps on a track is on rows of its own, and old asynchronous events are read too") {
+    const auto reader = read_json(R"([
+        {"ph":"S","cat":"io","id":1,"name":"a","pid":1,"tid":7,"ts":1},
+        {"ph":"S","cat":"io","id":1,"name":"b","pid":1,"tid":7,"ts":2},
+        {"ph":"F","cat":"io","id":1,"name":"a","pid":1,"tid":7,"ts":5},
+        {"ph":"F","cat":"io","id":1,"name":"b","pid":1,"tid":7,"ts":9}])");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 2);
+    CHECK(reader->info().threads[1].name == "io (2)");
+    CHECK(read_back(*reader, 0) == Lines{"1000 a()", "5000 /a"});
+    CHECK(read_back(*reader, 1) == Lines{"2000 b()", "9000 /b"});
+}
+
+TEST_CASE("many tracks of a category share as many rows as are open at a time") {
+    std::string events;
+    for (int i = 0; i < 100; ++i)
+        for (const char* phase : {"b", "e"})
+            events +=
+                fmt::format(R"({}{{"ph":"{}","cat":"fs","id":{},"name":"read","pid":1,"tid":1,"ts":{}}})",
+                            events.empty() ? "" : ",", phase, i, 10 * i + (*phase == 'e' ? 15 : 0));
+    const auto reader = read_json("[" + events + "]");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 2);
+    CHECK(reader->info().threads[0].name == "fs");
+    CHECK(read_back(*reader, 0).size() == 100);
+    CHECK(read_back(*reader, 1).size() == 100);
+    CHECK(read_back(*reader, 1).front() == "10000 read()");
+}
+
+TEST_CASE("the processor time of calls tells how long they were off the processor") {
+    const auto off_cpu = [](std::string_view events) {
+        const auto reader = read_json("[" + std::string{events} + "]");
+        REQUIRE(reader);
+        CHECK(reader->info().switches.state == trace::SwitchInfo::State::recorded);
+        Lines lines;
+        const auto off = reader->off_cpu(0);
+        REQUIRE(off);
+        for (const trace::OffCpu& each : *off)
+            lines.push_back(
+                fmt::format("{}-{}{}", each.out - 1, each.in - 1, each.preempted ? " preempted" : ""));
+        return lines;
+    };
+    CHECK(off_cpu(R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":0,"dur":100,"tts":7,"tdur":40},
+                     {"ph":"X","name":"f","pid":1,"tid":2,"ts":200,"dur":100,"tdur":99})") ==
+          Lines{"0-60000"});
+    // Of what is around a call its own is taken off, and it is not while that call runs.
+    CHECK(off_cpu(R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":0,"dur":100,"tdur":40},
+                     {"ph":"X","name":"g","pid":1,"tid":2,"ts":10,"dur":40,"tdur":20},
+                     {"ph":"X","name":"h","pid":1,"tid":2,"ts":60,"dur":10})") ==
+          Lines{"0-10000", "10000-30000", "50000-80000"});
+    CHECK(off_cpu(R"({"ph":"B","name":"f","pid":1,"tid":2,"ts":0,"tts":1000},
+                     {"ph":"E","name":"f","pid":1,"tid":2,"ts":50,"tts":1010})") == Lines{"0-40000"});
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":0,"dur":100,"tdur":40},
+                                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":100,"dur":100}])");
+    REQUIRE(reader);
+    CHECK(has_remark(*reader, "1 of 2 calls tell their processor time (tdur, tts)"));
 }
 
 TEST_CASE("a file that ends behind its list of events is read, with a note") {
@@ -156,14 +314,15 @@ TEST_CASE("an event that ends later by no more than times are rounded is cut") {
     CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 g()", "5000 /g", "5000 /f"});
     CHECK(has_remark(*reader, "by no more than times are rounded, and was cut there."));
     // Half a microsecond is much for a clock of nanoseconds, unless the call is long.
-    const auto ends_at = [](std::string_view begin) {
-        return calls_of(
-                   R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":99.001},{"ph":"X","name":"g","pid":1,"tid":2,"ts":)" +
-                   std::string{begin} + "}")
-            .at(2);
+    const auto second_row = [](std::string_view begin) {
+        const auto of = read_json(
+            R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":99.001},{"ph":"X","name":"g","pid":1,"tid":2,"ts":)" +
+            std::string{begin} + "}]");
+        REQUIRE(of);
+        return of->info().threads.size() == 2 ? read_back(*of, 1) : read_back(*of, 0);
     };
-    CHECK(ends_at(R"(99,"dur":1.501)") == "100001 /g unwound");
-    CHECK(ends_at(R"(10,"dur":90.501)") == "100001 /g");
+    CHECK(second_row(R"(99,"dur":1.501)") == Lines{"99000 g()", "100501 /g"});
+    CHECK(second_row(R"(10,"dur":90.501)").at(2) == "100001 /g");
 }
 
 TEST_CASE("calls that were not seen to end are none of the calls of that name around them") {
@@ -273,7 +432,7 @@ TEST_CASE("a list of events need not end") {
 
 TEST_CASE("what is no call is passed over and counted") {
     const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},
-        {"ph":"b","name":"a","cat":"c","id":1,"pid":1,"tid":2,"ts":1},{"ph":"C","name":"n","pid":1,"ts":1,"args":{"v":1}},
+        {"ph":"n","name":"a","cat":"c","id":1,"pid":1,"tid":2,"ts":1},{"ph":"C","name":"n","pid":1,"ts":1,"args":{"v":1}},
         {"ph":"X","name":"g","pid":1,"tid":2,"dur":1},{"ph":"X","pid":1,"tid":2,"ts":1,"dur":1},
         {"ph":"X","name":"g","pid":1,"tid":2,"ts":1,"dur":-1},{"ph":"X","name":"g","pid":1,"tid":2,"ts":1e17,"dur":1},
         null,[1],"x"])");
