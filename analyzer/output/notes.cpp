@@ -243,6 +243,8 @@ std::string times_range(const score::RecordingCost& cost) {
 
 std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
+    if (report.process.simulated)
+        return fmt::format("simulated by {}: recording cost nothing", report.process.recorder);
     if (!report.process.recorder.empty())
         return fmt::format("recorded by {}, whose cost is not known", report.process.recorder);
     if (cost.probes_ns + cost.gates_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <=

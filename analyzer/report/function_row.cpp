@@ -411,6 +411,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
 }
 
 const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
+    if (function.any_name) return nullptr;
     return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
 }
 

@@ -124,6 +124,9 @@ struct FunctionInfo {
         false;  ///< nobody has listed it: it ends the waits of a function that is listed. With `wait_of`:
                 ///< calls that do not wait, or wake nobody, are recorded as well, each one until
                 ///< `windowed_since`
+    bool any_name =
+        false;  ///< of another tool's trace: whoever recorded it chose the name, so that it is none of
+                ///< the well-known functions called so
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 
@@ -234,6 +237,9 @@ struct ProcessInfo {
     std::vector<NodeInfo> nodes = {};  ///< those with processors; none: the machine does not tell
     std::string copied_stacks = {};  ///< the library that copies stacks away ("greenlet"): which end belongs
                                      ///< to which call is not known; empty: there is none
+    // Of another tool's trace:
+    bool simulated = false;         ///< its times are none of a run: recording it cost nothing
+    bool shortest_missing = false;  ///< its recorder has left out calls because they were short
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
                                ///< took (docs/recorder.md, "What the machine takes"), 0…1; 0: not known
 

@@ -55,6 +55,8 @@ void fields(Archive& each, Some<ProcessInfo> auto& process) {
     each.text(17, "recorder", process.recorder, When::set);
     each.truth(18, "unwound_unseen", process.unwound_unseen, When::set);
     each.text(19, "copied_stacks", process.copied_stacks, When::set);
+    each.truth(20, "simulated", process.simulated, When::set);
+    each.truth(21, "shortest_missing", process.shortest_missing, When::set);
 }
 
 template <class Archive>
@@ -147,6 +149,7 @@ void fields(Archive& each, Some<FunctionInfo> auto& function) {
     each.number(22, "wait_of", function.wait_of, When::set);
     each.truth(23, "wakes", function.wakes, When::set);
     each.truth(24, "partner", function.partner, When::set);
+    each.truth(25, "any_name", function.any_name, When::set);
 }
 
 template <class Archive>

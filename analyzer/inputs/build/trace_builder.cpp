@@ -118,6 +118,7 @@ std::uint64_t cut_names(trace::TraceInfo& info) {
 /// Adds that a function of this linkage name waits, and which of its parameters are keys by default: those
 /// named as in the catalogue.
 void mark_well_known(trace::FunctionInfo& function) {
+    if (function.any_name) return;
     const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
     if (known == nullptr) return;
     function.waits = function.waits || known->waits;

@@ -129,7 +129,7 @@ class TraceBuilder {
     /// The number of the object with this path; "" is one, too.
     std::uint32_t object(std::string_view path);
     /// Adds a function. Each parameter and the result has one 64-bit word, numbered here. What the catalogue
-    /// knows of its linkage name is added (mark_well_known()).
+    /// knows of its linkage name is added, unless it has FunctionInfo::any_name.
     std::uint32_t add_function(trace::FunctionInfo function);
 
     /// Adds a thread. A tid that is 0, or that another thread has, becomes the lowest that none has.

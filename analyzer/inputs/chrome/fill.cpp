@@ -120,6 +120,7 @@ void Functions::add(std::uint32_t function) {
     trace::FunctionInfo info;
     info.name = info.linkage_name = collected_.names.text(from.name);
     info.module = collected_.names.text(from.category);
+    info.any_name = !collected_.names_functions();
     info.object = builder_.object(info.module);
     for (const Function::Parameter& each : from.parameters) {
         const Parameter described{.name = each.name,

@@ -186,6 +186,12 @@ struct Collected {
     /// In what rdam exports, rows from this tid on are none of a thread. Nothing: another tool's file.
     std::optional<std::uint64_t> first_row;
 
+    /// Whether the names are those of functions. Others' are those of spans, which anybody may call `select`.
+    bool names_functions() const {
+        const auto command = facts.find("command_line");
+        return first_row.has_value() || (command != facts.end() && command->second.starts_with("uftrace "));
+    }
+
     // Counts, for remarks.
     std::uint64_t passed_over = 0;  ///< events that are no calls
     std::uint64_t merged = 0;       ///< calls that rdam's export has merged

@@ -66,7 +66,8 @@ OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, O
          .canonical = canonical,
          .file = file,
          .line = begin,
-         .artificial = role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM});
+         .artificial = role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+         .of_program = paradigm == OTF2_PARADIGM_USER || paradigm == OTF2_PARADIGM_COMPILER});
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -24,6 +24,7 @@ struct Region {
     OTF2_StringRef file = OTF2_UNDEFINED_STRING;
     std::uint32_t line = 0;
     bool artificial = false;  ///< of the measurement system: it is no function
+    bool of_program = false;  ///< its source or its compiler named it, so that it is none of a library
 };
 
 struct Location {

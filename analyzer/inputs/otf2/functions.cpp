@@ -191,6 +191,9 @@ Functions::Functions(const Definitions& definitions, const FirstPass& census, Tr
 
 void Functions::add_function(const Group& group, TraceBuilder& builder) {
     trace::FunctionInfo function = described(definitions_, *group.regions.front());
+    // EZTrace records libraries alone.
+    function.any_name = group.regions.front()->of_program && !definitions_.is_ours &&
+                        !builder.info().process.recorder.starts_with("EZTrace");
     Layout layout;
     Parameters parameters{definitions_, function, layout};
     parameters.add_attributes(group.use.at_enter);

@@ -100,6 +100,10 @@ class Producer {
     const std::string& tool() const { return tool_; }
     const std::vector<std::string>& command() const { return command_; }
     bool is_rdam() const { return is_rdam_; }
+    /// Its times are none of a run.
+    bool simulates() const { return tool_.starts_with("SimGrid "); }
+    /// Whether values are the names of functions that ran. Others' are those of states: SimGrid's MPI_Recv is none.
+    bool names_functions() const { return is_rdam_ || tool_ == "EZTrace 1"; }
     bool milliseconds() const { return milliseconds_; }
     /// The containers of its threads have the kernel's number of the thread as their name.
     bool names_are_tids() const { return names_are_tids_; }

@@ -172,6 +172,7 @@ void Parser::name_process() {
     trace::ProcessInfo& process = builder_.info().process;
     process.recorder = producer_.tool().empty() ? "a tool that writes Pajé" : producer_.tool();
     process.command = producer_.command();
+    process.simulated = producer_.simulates();
 }
 
 void Parser::add_remarks() {

@@ -340,6 +340,7 @@ std::uint32_t Parser::add_function(std::uint32_t value, std::size_t index) {
                 break;
         }
     }
+    function.any_name = !producer_.names_functions();
     functions_.push_back({.value = value, .definition = index});
     return builder_.add_function(std::move(function));
 }

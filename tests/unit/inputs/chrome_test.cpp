@@ -363,14 +363,21 @@ TEST_CASE("arguments of all calls of a function are its parameters, each of one 
                 fmt::format("3000 f(0,0,3,{},8,2)", half), "4000 /f", "5000 f(0,0,1,0,0,0)", "6000 /f"});
 }
 
-TEST_CASE("well-known functions of trace events wait, and have keys") {
-    const auto reader = read_json(
-        R"([{"ph":"X","name":"pthread_mutex_lock","pid":1,"tid":2,"ts":1,"dur":1,"args":{"mutex":4096,"x":1}}])");
-    REQUIRE(reader);
-    const trace::FunctionInfo& lock = reader->info().functions.at(0);
-    CHECK(lock.waits);
-    CHECK(lock.parameters.at(0).key);
-    CHECK_FALSE(lock.parameters.at(1).key);
+TEST_CASE("names are well-known functions only where the file says that functions were recorded") {
+    const std::string event =
+        R"({"traceEvents":[{"ph":"X","name":"pthread_mutex_lock","pid":1,"tid":2,"ts":1,"dur":1,"args":{"mutex":4096,"x":1}}])";
+    for (const char* more : {R"(,"metadata":{"command_line":"uftrace record ./a"}})",
+                             R"(,"otherData":{"rows_from_tid":268435456}})", "}",
+                             R"(,"metadata":{"command_line":"/usr/bin/app"}})"}) {
+        const bool functions = contains(more, "uftrace") || contains(more, "rows_from_tid");
+        const auto reader = read_json(event + more);
+        REQUIRE(reader);
+        const trace::FunctionInfo& lock = reader->info().functions.at(0);
+        CHECK(lock.any_name == !functions);
+        CHECK(lock.waits == functions);
+        CHECK(lock.parameters.at(0).key == functions);
+        CHECK_FALSE(lock.parameters.at(1).key);
+    }
 }
 
 TEST_CASE("arguments of B and E are those of one call") {

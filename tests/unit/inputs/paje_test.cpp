@@ -280,13 +280,19 @@ TEST_CASE("Fields of the producer's own become parameters of the narrowest kind 
           fmt::format("2000000000 f (event 20)({},{},2,16)", put_value(std::int64_t{-3}), put_value(0.5)));
 }
 
-TEST_CASE("States named like well-known functions wait, and have keys") {
-    const auto reader = read_states(
+TEST_CASE("States are well-known functions only where the tool records functions") {
+    const std::string push =
         "%EventDef PajePushState 20\n% Time date\n% Container string\n% Type string\n% Value string\n"
-        "% mutex hex\n%EndEventDef\n20 1 t S pthread_mutex_lock 0x1000\n7 2 t S\n");
-    const auto& lock = reader.info().functions.at(0);
-    CHECK(lock.waits);
-    CHECK(lock.parameters.at(0).key);
+        "% mutex hex\n%EndEventDef\n";
+    const std::string call = "20 1 t S pthread_mutex_lock 0x1000\n7 2 t S\n";
+    for (const bool eztrace : {true, false}) {
+        const auto reader = read_states(push + (eztrace ? "2 STV_FLUSH S \"EZTrace Flush\"\n" : "") + call);
+        const auto& lock = reader.info().functions.at(0);
+        CHECK(lock.any_name == !eztrace);
+        CHECK(lock.waits == eztrace);
+        CHECK(lock.parameters.at(0).key == eztrace);
+        CHECK_FALSE(reader.info().process.simulated);
+    }
 }
 
 TEST_CASE("Times of more digits than nanoseconds have are kept as they are printed") {
@@ -308,6 +314,7 @@ TEST_CASE("SimGrid's comments tell the tool and its command") {
     REQUIRE(read);
     CHECK(read->info().process.recorder == "SimGrid 3.36.1");
     CHECK(read->info().process.command == Lines{"./mwe", "--log", "x"});
+    CHECK(read->info().process.simulated);
     CHECK(read->info().clock.ticks_per_second == 1e9);
     CHECK(read->info().remarks.empty());
 }

@@ -105,6 +105,7 @@ std::vector<FunctionInfo> full_functions() {
     work.wait_of = 0x1100;
     work.wakes = true;
     work.partner = true;
+    work.any_name = true;
     work.counted = true;
 
     FunctionInfo write;
@@ -148,6 +149,8 @@ TraceInfo full_info() {
                     .unwound_unseen = true,
                     .nodes = {{0, {0, 1, 300}}, {7, {}}},
                     .copied_stacks = "greenlet",
+                    .simulated = true,
+                    .shortest_missing = true,
                     .machine_share = 0.0125};
     info.clock = {.source = "rdtscp",
                   .ticks_per_second = 2.5e9,
