@@ -256,6 +256,8 @@ Json hints_json(const score::FunctionRow& row, const hints::Hints& found, const 
     if (row.few_occurrences)
         out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row, hot_lines)}});
     if (row.coarse_clock) out.push_back({{"kind", "coarse_clock"}, {"text", coarse_clock_advice()}});
+    if (row.shortest_missing)
+        out.push_back({{"kind", "shortest_missing"}, {"text", shortest_missing_advice()}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;

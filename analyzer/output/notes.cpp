@@ -298,6 +298,12 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
+std::string shortest_missing_advice() {
+    return "Whoever recorded this trace left out calls that were short, so the fastest ones may be missing, "
+           "and the "
+           "true score may be higher. Record all calls.";
+}
+
 std::string open_calls_advice() {
     return "A call was still running when its thread ended. How much of that was lost is unknown; the "
            "interval includes "
@@ -389,9 +395,12 @@ std::vector<std::string> mark_legends(
         lines.push_back("≥, for short calls: " + coarse_clock_advice());
     const bool open = any([](const score::FunctionRow& row) { return row.open_ns > 0; });
     if (open) lines.push_back((bounded ? "≥, for open calls: " : "≥: ") + open_calls_advice());
+    const bool missing = bounds(&score::FunctionRow::shortest_missing);
+    if (missing)
+        lines.push_back((bounded || open ? "≥, for missing calls: " : "≥: ") + shortest_missing_advice());
     if (marked(kAloneMark)) lines.push_back("!: " + minimum_alone_advice());
     if (any(&score::FunctionRow::sampled)) {
-        lines.push_back((bounded || open ? "≥, for samples: " : "≥: ") + sampled_advice());
+        lines.push_back((bounded || open || missing ? "≥, for samples: " : "≥: ") + sampled_advice());
         lines.emplace_back("~: an estimate; --verbose shows its standard error.");
     }
     if (any([](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))

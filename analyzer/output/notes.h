@@ -50,6 +50,7 @@ std::string interval_advice();
 std::string lower_bound_advice();
 /// What to do about a score that is a lower bound because a call was still running when its thread ended.
 std::string open_calls_advice();
+std::string shortest_missing_advice();
 /// lower_bound_advice(), and inner_loop_advice() if there is any.
 std::string lower_bound_advice(const score::FunctionRow& row, const causes::HotLines& hot_lines = {});
 /// The lines that make an inner loop a probe of its own, and where to put them. Empty: nobody adds them there

@@ -396,8 +396,9 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     fill_off(context, threads, losses, row);
     row.few_occurrences = few_time > kFewShare * time;
     row.coarse_clock = coarse > 0;
-    row.lower_bound =
-        row.few_occurrences || row.coarse_clock || row.sampled || row.switched_off_ns || row.open_ns > 0;
+    row.shortest_missing = context.info.process.shortest_missing && !row.unknown();
+    row.lower_bound = row.few_occurrences || row.coarse_clock || row.sampled || row.switched_off_ns ||
+                      row.open_ns > 0 || row.shortest_missing;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });

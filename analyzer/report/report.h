@@ -305,11 +305,12 @@ struct FunctionRow : Scored {
     double mean_error_ns = 0;
     std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
     std::uint64_t outermost = 0;                 ///< scored outermost calls
-    double baseline_ns = 0;        ///< what these are compared with, on average: duration = baseline + loss
-    std::vector<Bar> bars = {};    ///< how these calls' durations are distributed, if that was asked for
-    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
-    bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
-    bool coarse_clock = false;     ///< kCoarseStepNs, kFewSteps
+    double baseline_ns = 0;         ///< what these are compared with, on average: duration = baseline + loss
+    std::vector<Bar> bars = {};     ///< how these calls' durations are distributed, if that was asked for
+    std::uint64_t unscored = 0;     ///< never seen to end, or at an impossible time
+    bool few_occurrences = false;   ///< kFewOccurrences, kFewShare
+    bool coarse_clock = false;      ///< kCoarseStepNs, kFewSteps
+    bool shortest_missing = false;  ///< trace::ProcessInfo
     /// Of calls that were still open when their threads ended, and longer than the fastest.
     double open_ns = 0;
 

@@ -234,6 +234,8 @@ Report leave_out(const AnalyzedTrace& trace, Report report) {
             thread.recorded_high = 1;
     report.counts.abandoned_at_end -= trace.cut_at_end;
     if (!trace.shown.empty()) keep_functions(trace.info, trace.shown, report);
+    // Nobody has listed them: of such a function other tools have ends alone.
+    if (!report.process.recorder.empty() && !report.left_out.of_the_run()) report.never_called.clear();
     // On which path and when it was lost is not known, either.
     if (const std::vector<bool> known = calls::with_known_ends(trace.info); !known.empty())
         keep_losses(known, report);

@@ -49,6 +49,10 @@ std::vector<std::string> first_texts(const std::unordered_map<std::string, std::
     return first;
 }
 
+void trim_end(std::string& text) {
+    text.resize(text.find_last_not_of(' ') + 1);
+}
+
 class Cutter {
   public:
     void cut(std::string& name) {
@@ -302,6 +306,10 @@ Result<void> TraceBuilder::write() {
                "calls end as other functions than they began as: they count as those that began");
     add_remark(info.remarks, odd.too_deep, "call is left out, because too many calls are open around it",
                "calls are left out, because too many calls are open around them");
+    // Some tools end what they say of themselves with the end of a line.
+    for (char& each : info.process.recorder)
+        if (static_cast<unsigned char>(each) < ' ') each = ' ';
+    trim_end(info.process.recorder);
     add_remark(info.remarks, cut_names(info), "name has more than 4 KiB, and is cut there",
                "names have more than 4 KiB, and are cut there");
     info.texts = first_texts(state.texts);

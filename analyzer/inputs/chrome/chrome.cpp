@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/chrome/json_events.h"
 #include "tools/base/text_lines.h"
+#include "tools/base/units.h"
 #include "tools/trace/event.h"
 
 namespace rdam::inputs::chrome {
@@ -84,10 +87,19 @@ void Collector::fact(const Argument& fact) {
     if (fact.name == "rows_from_tid") collected_.first_row = number_in<std::uint64_t>(text);
 }
 
+/// clang and lld write how much time each name took in all as events of threads that there are not.
+bool is_sum(const Event& event) {
+    return event.name.starts_with("Total ") && event.argument("count") != nullptr &&
+           event.argument("avg ms") != nullptr;
+}
+
 void Collector::name_something(const Event& event) {
+    const Argument* const labels = event.argument("labels");
+    if (event.name == "process_labels" && labels != nullptr && labels->type == ValueType::text)
+        collected_.processes[event.pid].labels = labels->text;
     const Argument* const name = event.argument("name");
     if (name == nullptr || name->type != ValueType::text) return;
-    if (event.name == "process_name") collected_.processes[event.pid] = name->text;
+    if (event.name == "process_name") collected_.processes[event.pid].name = name->text;
     if (event.name != "thread_name") return;
     thread_of(event.pid, event.tid).name = name->text;
 }
@@ -114,6 +126,10 @@ std::int64_t picoseconds(const Microseconds& time) {
 
 void Collector::span(const Event& event, std::int64_t begin) {
     if (is_beside_threads(event)) return;
+    if (is_sum(event)) {
+        ++collected_.sums;
+        return;
+    }
     Call call{
         .begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
     if (event.duration) call.end += event.duration->whole * Microseconds::kParts + event.duration->millionths;
@@ -235,6 +251,8 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
                         "processor is known, "
                         "but not when inside the call, nor whether they waited or were preempted.",
                         grouped(all.with_cpu_time), grouped(all.calls)));
+    add_remark(remarks, all.sums, "event is a sum of others (Total …), and was passed over",
+               "events are sums of others (Total …), and were passed over");
     add_remark(remarks, all.unusable, "event has no name or no possible time, and was passed over",
                "events have no name or no possible time, and were passed over");
     add_remark(remarks, all.passed_over,
@@ -250,6 +268,22 @@ std::string fact(const Collected& all, const char* name) {
     return found == all.facts.end() ? std::string{} : found->second;
 }
 
+/// What the processes with calls are called; "": nothing is told.
+std::string program_of(const Collected& all, const std::optional<std::string>& pid) {
+    constexpr std::size_t kMostNames = 3;
+    std::set<std::string_view> names;
+    std::string text;
+    for (const Thread& thread : all.threads) {
+        if (pid ? thread.pid != *pid : !thread.has_calls) continue;
+        const auto process = all.processes.find(thread.pid);
+        if (process == all.processes.end() || process->second.name.empty()) continue;
+        if (!names.insert(process->second.name).second) continue;
+        if (names.size() > kMostNames) return text + ", …";
+        text += (text.empty() ? "" : ", ") + process->second.name;
+    }
+    return text;
+}
+
 /// `pid`: of the only process; nothing: there are several.
 void describe(const Collected& all, const std::optional<std::string>& pid, trace::ProcessInfo& process) {
     process.recorder = "a writer of trace events";
@@ -257,15 +291,51 @@ void describe(const Collected& all, const std::optional<std::string>& pid, trace
     for (const char* name : {"product-version", "recorder"})
         if (std::string known = fact(all, name); !known.empty()) process.recorder = std::move(known);
     process.host = fact(all, "host");
+    if (const std::string version = fact(all, "viztracer.version"); !version.empty())
+        process.recorder = "VizTracer " + version;
+    const std::string program = program_of(all, pid);
+    if (!program.empty()) process.command = {program};
     if (!pid) return;
     process.pid = number_in<std::uint32_t>(*pid).value_or(0);
-    const auto name = all.processes.find(*pid);
-    if (name != all.processes.end()) process.command = {name->second};
     if (const std::string command = fact(all, "command"); !command.empty()) {
         process.command.clear();
         for (const std::string_view word : words_of(command))
             process.command.emplace_back(word);
     }
+}
+
+/// Whoever takes samples, or leaves out what is short, does not have the fastest calls.
+void note_missing(const Collected& all, trace::TraceInfo& info) {
+    const auto note = [&](std::string what) {
+        info.process.shortest_missing = true;
+        info.remarks.push_back(std::move(what));
+    };
+    const bool samples = std::ranges::any_of(all.functions, [&](const Function& function) {
+        return all.names.text(function.category) == "py-spy";
+    });
+    if (samples) {
+        info.process.recorder = "py-spy";
+        note(
+            "py-spy takes samples: its calls are what it saw several times in a row, as long as it saw them. "
+            "Short "
+            "calls are missing, and neighbouring ones may be one.");
+    }
+    const bool tsc =
+        std::ranges::any_of(all.processes, [](const auto& each) { return each.second.name == "tsc"; });
+    if (tsc) {
+        info.process.recorder = "tsc";
+        note(
+            "tsc writes most short calls (events X) only if a tick of 10 ms falls into them: most are "
+            "missing.");
+    }
+    // VizTracer does not say so. Without --min_duration some call of Python's own functions is always shorter.
+    constexpr std::uint64_t kMany = 100;
+    constexpr std::int64_t kNeverTheShortest = Microseconds::kParts;
+    if (all.facts.contains("viztracer.version") && all.calls >= kMany && all.shortest > kNeverTheShortest)
+        note(
+            fmt::format("No call takes less than {}: VizTracer seems to have left out shorter ones "
+                        "(--min_duration).",
+                        output::human_time(static_cast<double>(all.shortest) / 1000)));
 }
 
 }  // namespace
@@ -300,6 +370,7 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     const std::optional<std::string> only = fill(collected, *builder);
     describe(collected, only, builder->info().process);
     if (collected.first_row) note_export(builder->info());
+    note_missing(collected, builder->info());
     add_remarks(collected, *events, builder->info().remarks);
     return std::move(*builder).finish();
 }

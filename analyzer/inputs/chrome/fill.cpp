@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -219,6 +220,7 @@ class Rows {
         for (std::uint32_t i = 0; i < thread_.calls.size(); ++i) {
             Call& call = thread_.calls[i];
             ++collected_.calls;
+            if (call.ends) collected_.shortest = std::min(collected_.shortest, call.end - call.begin);
             if (call.on_cpu != kNoTime) ++collected_.with_cpu_time;
             for (auto& row : open_)
                 while (!row.empty() && is_over(thread_.calls[row.back()], call))
@@ -392,13 +394,38 @@ Times times_of(const Collected& collected) {
     return times;
 }
 
-std::string thread_name(const Thread& thread, const Collected& collected, bool several_processes) {
+/// `processes`: process_names().
+std::string thread_name(const Thread& thread, const std::unordered_map<std::string, std::string>& processes,
+                        bool several_processes) {
     const bool is_number = thread.tid.find_first_not_of("0123456789-") == std::string::npos;
     const std::string& name = thread.name.empty() && !is_number ? thread.tid : thread.name;
     if (!several_processes) return name;
-    const auto process = collected.processes.find(thread.pid);
-    const std::string& of = process == collected.processes.end() ? thread.pid : process->second;
+    const std::string& of = processes.at(thread.pid);
     return name.empty() ? of : fmt::format("{}: {}", of, name);
+}
+
+/// What each process with calls is called, by pid: its name and labels, and where several have these, its pid.
+std::unordered_map<std::string, std::string> process_names(const Collected& collected) {
+    std::unordered_map<std::string, std::string> names;
+    for (const Thread& thread : collected.threads) {
+        if (thread.calls.empty() || names.contains(thread.pid)) continue;
+        const auto process = collected.processes.find(thread.pid);
+        std::string& name = names[thread.pid];
+        if (process == collected.processes.end()) continue;
+        name = process->second.name;
+        if (!process->second.labels.empty())
+            name += (name.empty() ? "" : " ") + fmt::format("({})", process->second.labels);
+    }
+    std::unordered_map<std::string, std::size_t> uses;
+    for (const auto& [pid, name] : names)
+        ++uses[name];
+    for (auto& [pid, name] : names) {
+        if (name.empty())
+            name = pid;
+        else if (uses[name] > 1)
+            name += " " + pid;
+    }
+    return names;
 }
 
 /// Of its rows behind the first.
@@ -427,10 +454,12 @@ std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
     Functions functions{collected, builder};
     builder.info().process.unwound_unseen = true;
     std::optional<std::string> only = only_process(collected);
+    const auto processes = process_names(collected);
     for (Thread& thread : collected.threads) {
         if (thread.calls.empty()) continue;
         const std::size_t rows = Rows{thread, collected, times.step}.place();
-        const std::string name = thread_name(thread, collected, !only);
+        thread.has_calls = true;
+        const std::string name = thread_name(thread, processes, !only);
         std::vector<ThreadBuilder*> outs;
         std::vector<Emitter> emitters;
         for (std::size_t row = 0; row < rows; ++row) {

@@ -269,8 +269,10 @@ class EventReader final {
                     begin_list();
                     return Where::events;
                 }
-                if (!is_object || (key_ != "otherData" && key_ != "metadata")) return Where::passed_over;
+                if (!is_object || (key_ != "otherData" && key_ != "metadata" && key_ != "viztracer_metadata"))
+                    return Where::passed_over;
                 arguments_.clear();
+                if (key_ == "viztracer_metadata") arguments_.enter("viztracer");
                 return Where::facts;
             case Where::events:
                 if (!is_object) return Where::passed_over;

@@ -169,6 +169,7 @@ struct Thread {
     std::string tid;
     std::string name;  ///< "": not told
     bool asynchronous = false;
+    bool has_calls = false;    ///< set by fill()
     std::uint32_t events = 0;  ///< numbers for `order`
     std::vector<Call> calls;
     std::vector<Mark> marks;
@@ -181,8 +182,12 @@ struct Collected {
     std::vector<Function> functions;
     std::vector<Thread> threads;
     std::vector<Value> values;
-    std::unordered_map<std::string, std::string> processes;  ///< names, by pid
-    std::unordered_map<std::string, std::string> facts;      ///< otherData, metadata
+    struct Process {
+        std::string name;    ///< "": not told
+        std::string labels;  ///< "": none
+    };
+    std::unordered_map<std::string, Process> processes;  ///< by pid
+    std::unordered_map<std::string, std::string> facts;  ///< otherData, metadata
     /// In what rdam exports, rows from this tid on are none of a thread. Nothing: another tool's file.
     std::optional<std::uint64_t> first_row;
 
@@ -194,18 +199,20 @@ struct Collected {
 
     // Counts, for remarks.
     std::uint64_t passed_over = 0;  ///< events that are no calls
+    std::uint64_t sums = 0;         ///< of others, written as events
     std::uint64_t merged = 0;       ///< calls that rdam's export has merged
     std::uint64_t unusable = 0;     ///< without a name or a time, or with one that is out of range
     std::uint64_t values_left_out = 0;
-    std::uint64_t unmatched = 0;      ///< an "E" without a "B"
-    std::uint64_t renamed = 0;        ///< an "E" that names no call, but ended the innermost
-    std::uint64_t unfinished = 0;     ///< a "B" without an "E"
-    std::uint64_t rounded = 0;        ///< ended where the call around does, but for the writer's rounding
-    std::uint64_t overlapping = 0;    ///< ended later than that, and there was no room for one more row
-    std::uint64_t on_other_rows = 0;  ///< overlap what is on a row of their thread, and are on another
-    std::uint64_t with_cpu_time = 0;  ///< calls whose processor time is told
-    std::uint64_t calls = 0;          ///< all
-    std::size_t rows_added = 0;       ///< beside one for each thread
+    std::uint64_t unmatched = 0;        ///< an "E" without a "B"
+    std::uint64_t renamed = 0;          ///< an "E" that names no call, but ended the innermost
+    std::uint64_t unfinished = 0;       ///< a "B" without an "E"
+    std::uint64_t rounded = 0;          ///< ended where the call around does, but for the writer's rounding
+    std::uint64_t overlapping = 0;      ///< ended later than that, and there was no room for one more row
+    std::uint64_t on_other_rows = 0;    ///< overlap what is on a row of their thread, and are on another
+    std::uint64_t with_cpu_time = 0;    ///< calls whose processor time is told
+    std::uint64_t calls = 0;            ///< all
+    std::int64_t shortest = INT64_MAX;  ///< of those
+    std::size_t rows_added = 0;         ///< beside one for each thread
 };
 
 /// Makes calls of the marks of all threads, and sorts the calls: by begin, of those that begin together the

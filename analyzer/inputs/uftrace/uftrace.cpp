@@ -34,6 +34,16 @@ std::vector<std::string> command_of(const Info& info) {
     return {info.executable};
 }
 
+/// Whether calls that took less than a given time were left out.
+bool leaves_out_short(const Info& info) {
+    const auto words = words_of(info.command);
+    const std::size_t options = words.size() - std::min(words.size(), command_of(info).size());
+    return std::any_of(
+        words.begin(), words.begin() + static_cast<std::ptrdiff_t>(options), [](std::string_view word) {
+            return word.starts_with("--time-filter") || (word.starts_with("-t") && !word.starts_with("--"));
+        });
+}
+
 std::string machine_of(const Info& info) {
     std::string machine = info.processor;
     if (info.processors > 0) machine += fmt::format(", {} processors", info.processors);
@@ -50,6 +60,10 @@ void describe_process(const Info& info, const Tasks& tasks, TraceBuilder& trace)
     process.host = info.host;
     process.machine = machine_of(info);
     process.processors = info.processors;
+    process.shortest_missing = leaves_out_short(info);
+    if (process.shortest_missing)
+        trace.info().remarks.emplace_back(
+            "uftrace has left out calls that were shorter than a limit (-t): the fastest ones are missing.");
     trace.set_clock("uftrace", 1e9, 1);
 }
 

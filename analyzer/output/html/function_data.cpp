@@ -419,6 +419,7 @@ std::vector<std::string> hint_sentences(const score::FunctionRow& row, const hin
     if (score::at_floor(row)) all.push_back(floor_advice(row));
     if (row.few_occurrences || row.open_ns > 0) all.push_back(page_text(lower_bound_advice(row)));
     if (row.coarse_clock) all.push_back(coarse_clock_advice());
+    if (row.shortest_missing) all.push_back(shortest_missing_advice());
     if (row.minimum_alone) all.push_back(minimum_alone_advice());
     if (row.sampled) all.push_back(sampled_advice());
     return all;

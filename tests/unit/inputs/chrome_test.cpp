@@ -247,6 +247,28 @@ TEST_CASE("the processor time of calls tells how long they were off the processo
     CHECK(has_remark(*reader, "1 of 2 calls tell their processor time (tdur, tts)"));
 }
 
+TEST_CASE("samples, and traces without their short calls, are said to be such") {
+    const auto missing = [](std::string_view events, std::string_view more = "") {
+        const auto reader =
+            read_json("{\"traceEvents\":[" + std::string{events} + "]" + std::string{more} + "}");
+        REQUIRE(reader);
+        CHECK(reader->info().process.shortest_missing == !reader->info().remarks.empty());
+        return reader->info().process.shortest_missing;
+    };
+    CHECK(missing(R"({"ph":"B","name":"f","cat":"py-spy","pid":1,"tid":2,"ts":0},
+                     {"ph":"E","name":"f","cat":"py-spy","pid":1,"tid":2,"ts":9})"));
+    CHECK(missing(R"({"ph":"M","name":"process_name","cat":"__metadata","pid":1,"args":{"name":"tsc"}},
+                     {"ph":"X","name":"f","cat":"check","pid":1,"tid":2,"ts":0,"dur":7})"));
+    std::string calls;
+    for (int i = 0; i < 100; ++i)
+        calls += fmt::format(R"({}{{"ph":"X","name":"f","pid":1,"tid":2,"ts":{},"dur":20.5}})",
+                             i == 0 ? "" : ",", 100 * i);
+    const std::string_view viztracer = R"(,"viztracer_metadata":{"version":"1.1.1","overflow":false})";
+    CHECK(missing(calls, viztracer));
+    CHECK_FALSE(missing(calls + R"(,{"ph":"X","name":"g","pid":1,"tid":2,"ts":50,"dur":0.3})", viztracer));
+    CHECK_FALSE(missing(calls));
+}
+
 TEST_CASE("a file that ends behind its list of events is read, with a note") {
     for (const char* end : {"", ",", R"(,"displayTimeUnit":"m)", R"(,"stackFrames":{"1":{)"}) {
         const auto reader = read_json(
@@ -399,6 +421,36 @@ TEST_CASE("metadata names threads and processes, wherever it stands") {
     CHECK(reader->info().threads[0].tid == 8);
     CHECK(reader->info().threads[0].name == "server: worker");
     CHECK(reader->info().threads[1].name == "9");
+}
+
+TEST_CASE("processes of one name are told apart, and what they are called is the program") {
+    const auto reader = read_json(
+        R"([{"ph":"X","name":"f","pid":7,"tid":8,"ts":1,"dur":1},{"ph":"X","name":"f","pid":9,"tid":10,"ts":1,"dur":1},
+            {"ph":"X","name":"f","pid":11,"tid":12,"ts":1,"dur":1},
+            {"ph":"M","name":"process_name","pid":7,"args":{"name":"Renderer"}},
+            {"ph":"M","name":"process_name","pid":9,"args":{"name":"Renderer"}},
+            {"ph":"M","name":"process_name","pid":11,"args":{"name":"Browser"}},
+            {"ph":"M","name":"process_name","pid":13,"args":{"name":"idle"}},
+            {"ph":"M","name":"process_labels","pid":11,"args":{"labels":"main"}},
+            {"ph":"M","name":"thread_name","pid":9,"tid":10,"args":{"name":"io"}}])");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 3);
+    CHECK(reader->info().threads[0].name == "Renderer 7");
+    CHECK(reader->info().threads[1].name == "Renderer 9: io");
+    CHECK(reader->info().threads[2].name == "Browser (main)");
+    CHECK(reader->info().process.command == Lines{"Renderer, Browser"});
+}
+
+TEST_CASE("sums of clang and lld are no calls") {
+    const auto reader = read_json(
+        R"({"traceEvents":[{"ph":"X","name":"Frontend","pid":7,"tid":7,"ts":1,"dur":1},
+            {"ph":"X","name":"Total Frontend","pid":7,"tid":8,"ts":0,"dur":9,"args":{"count":3,"avg ms":1}},
+            {"ph":"X","name":"Total","pid":7,"tid":7,"ts":3,"dur":1}],"otherData":{"recorder":"writer\n 2\n"}})");
+    REQUIRE(reader);
+    CHECK(reader->info().threads.size() == 1);
+    CHECK(read_back(*reader, 0) == Lines{"1000 Frontend()", "2000 /Frontend", "3000 Total()", "4000 /Total"});
+    CHECK(has_remark(*reader, "One event is a sum of others (Total …)"));
+    CHECK(reader->info().process.recorder == "writer  2");
 }
 
 TEST_CASE("a process without calls is none of several") {

@@ -59,6 +59,20 @@ TEST_CASE("the trace says who has recorded what, and where") {
     CHECK(info.clock.step_ticks == 1);
 }
 
+TEST_CASE("a limit for the length of calls is said, as the fastest ones are missing") {
+    for (const auto& [options, missing] :
+         {std::pair{"-t 1ms", true}, std::pair{"-t1ms", true}, std::pair{"--time-filter=1us", true},
+          std::pair{"-d x", false}, std::pair{"--tracing", false}}) {
+        UftraceFolder folder;
+        folder.info_lines = fmt::format("exename:/prog\ncmdline:uftrace record {} ./prog -t 5\n", options);
+        folder.files["10.dat"] = entry(10, 0x1100) + exit(20, 0x1100);
+        const auto reader = folder.read();
+        REQUIRE(reader);
+        CHECK(reader->info().process.shortest_missing == missing);
+        CHECK(has_remark(*reader, "uftrace has left out calls that were shorter") == missing);
+    }
+}
+
 TEST_CASE("an address without a symbol is called by itself") {
     UftraceFolder folder;
     folder.files["10.dat"] = entry(10, 0x1480) + exit(20, 0x1480) + entry(30, 0x5000) + exit(40, 0x5000);

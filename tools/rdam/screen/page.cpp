@@ -105,6 +105,7 @@ void add_hints(const PageFacts& facts, std::size_t width, std::vector<Line>& lin
     if (score::at_floor(row)) texts.push_back(output::floor_advice(row));
     if (row.few_occurrences) texts.push_back(output::lower_bound_advice(row));
     if (row.coarse_clock) texts.push_back(output::coarse_clock_advice());
+    if (row.shortest_missing) texts.push_back(output::shortest_missing_advice());
     if (row.minimum_alone) texts.push_back(output::minimum_alone_advice());
     if (row.sampled) texts.push_back(output::sampled_advice());
     if (texts.empty()) lines.push_back(line("  nothing stands out", Look::faint));
