@@ -383,7 +383,9 @@ void learn_event(const EventLine& line, Survey& survey) {
     }
     const auto hit = probe_hit(line.rest);
     if (!hit) {
+        constexpr std::size_t kMaxNames = 1000;
         ++survey.other_events;
+        if (survey.other_names.size() < kMaxNames) survey.other_names.emplace(line.event);
         return;
     }
     constexpr std::size_t kMaxEvents = 10'000;
@@ -441,6 +443,15 @@ std::string lacking(const std::string& one, std::uint64_t others, std::string_vi
     return fmt::format("{} and {} have", one, counted(others, other, several));
 }
 
+/// Whether there are events of probes, but nothing of what they print.
+bool lacks_the_field_trace(const Survey& survey) {
+    return std::ranges::any_of(survey.other_names, [&](std::string_view name) {
+        const std::string_view call = without_return(name);
+        return name.starts_with("probe_") || name.starts_with("probe:") ||
+               (call != name && survey.other_names.contains(call));
+    });
+}
+
 tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
     const std::uint64_t calls = count_events(survey, false), returns = count_events(survey, true);
     constexpr std::string_view kRemedy =
@@ -448,6 +459,12 @@ tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
     if (calls + returns + survey.other_events == 0)
         return fail("{} has no call: there is no event in it{}; {}", path,
                     survey.switches == 0 ? "" : " but context switches", kRemedy);
+    if (calls + returns == 0 && lacks_the_field_trace(survey))
+        return fail(
+            "{}: no pair of probes: the field `trace` is missing, which tells calls from returns: `perf "
+            "script --ns "
+            "-F comm,pid,tid,cpu,time,event,trace`",
+            path);
     if (calls + returns == 0)
         return fail("{}: no pair of probes: it has {}, and none is a probe's; {}", path,
                     counted(survey.other_events, "event", "events"), kRemedy);

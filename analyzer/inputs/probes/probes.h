@@ -52,8 +52,9 @@ struct Survey {
     unsigned decimals = 0;                      ///< the most that a time has
     bool is_perf = false;
     std::map<std::string, std::string, std::less<>> header;  ///< `# NAME : VALUE`
-    std::uint64_t other_events = 0;  ///< that are neither of probes nor of the scheduler
-    std::uint64_t switches = 0;      ///< events of the scheduler
+    std::uint64_t other_events = 0;                  ///< that are neither of probes nor of the scheduler
+    std::set<std::string, std::less<>> other_names;  ///< of these, as many as there is room for
+    std::uint64_t switches = 0;                      ///< events of the scheduler
 
     std::uint64_t unreadable = 0;        ///< lines that are nothing that a tool writes
     std::uint64_t first_unreadable = 0;  ///< its number, from 1

@@ -239,6 +239,13 @@ TEST_CASE("a text without a pair of probes is refused, with what is missing") {
                    "no pair of probes: p:f and 1 other probe have no probe of the return"));
     CHECK(contains(error_of("app 2 [000] 5.000001: p:f__return: (a <- b)\n"),
                    "p:f__return has no probe of the call"));
+    CHECK(contains(
+        error_of("u  6253  2260.781818: probe_u:th:  5600ddb6f2ac th\n"
+                 "u  6253  2260.781831: probe_u:th__return:  5600ddb6f1d9 th\n"),
+        "the field `trace` is missing, which tells calls from returns: `perf script --ns -F comm,pid"));
+    CHECK(contains(error_of("u  6253  2260.781818: mine:th:  5600ddb6f2ac th\n"
+                            "u  6253  2260.781831: mine:th__return:  5600ddb6f1d9 th\n"),
+                   "the field `trace` is missing"));
     CHECK(contains(error_of("app 2 [000] 5.000001: cycles: 55d0 main (app)\n"),
                    "no pair of probes: it has 1 event, and none is a probe's"));
 }
