@@ -251,7 +251,7 @@ void Producer::value_defined(std::string_view identifier, std::string_view name)
 
 std::uint32_t StateStacks::add() {
     const auto number = static_cast<std::uint32_t>(stacks_.size());
-    stacks_.push_back({.thread = number, .pushed = {}, .given = {}});
+    stacks_.push_back({.thread = number, .pushed = {}, .given = {}, .held = {}, .held_words = {}});
     return number;
 }
 
@@ -275,6 +275,13 @@ void StateStacks::end_all(Stack& stack, std::uint64_t time) {
         thread.leave(time);
 }
 
+void StateStacks::give_held(Stack& stack) {
+    if (!stack.held) return;
+    builder_.thread(stack.thread).enter(stack.held->time, stack.held->function, stack.held_words);
+    stack.pushed.push_back(false);
+    stack.held.reset();
+}
+
 void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words) {
     if (stack.ended) {
         if (event.change != Change::destroy) ++oddities_.too_late;
@@ -282,11 +289,21 @@ void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const s
     }
     if (event.change == Change::destroy) stack.ended = true;
     ThreadBuilder& thread = builder_.thread(stack.thread);
+    if (stack.held && event.change == Change::set && stack.held->time == event.time) {
+        ++oddities_.empty;
+        stack.held.reset();
+    }
+    give_held(stack);
     switch (event.change) {
         case Change::set:
             oddities_.never_popped +=
                 static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), true));
             end_all(stack, event.time);
+            if (leaves_out_empty_) {
+                stack.held = event;
+                stack.held_words.assign(words.begin(), words.end());
+                break;
+            }
             thread.enter(event.time, event.function, words);
             stack.pushed.push_back(false);
             break;

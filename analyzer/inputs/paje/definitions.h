@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,6 +101,7 @@ class Producer {
     const std::string& tool() const { return tool_; }
     const std::vector<std::string>& command() const { return command_; }
     bool is_rdam() const { return is_rdam_; }
+    bool is_starpu() const { return tool_ == "StarPU"; }
     /// Its times are none of a run.
     bool simulates() const { return tool_.starts_with("SimGrid "); }
     /// Whether values are the names of functions that ran. Others' are those of states: SimGrid's MPI_Recv is none.
@@ -135,6 +137,7 @@ struct StateEvent {
 struct StateOddities {
     std::uint64_t never_popped = 0;  ///< pushed, and ended by a state that is set
     std::uint64_t too_late = 0;      ///< events after the end of the container: left out
+    std::uint64_t empty = 0;  ///< set, and at the same time another one: left out, if that is asked for
 };
 
 class StateStacks {
@@ -143,6 +146,9 @@ class StateStacks {
     /// one before on its stack makes the trace disordered(), and the rest is left out.
     StateStacks(TraceBuilder& builder, bool sorted) : builder_(builder), sorted_(sorted) {}
 
+    /// A state that is set when another one is set at the same time was none, but how a tool gets from one to the
+    /// next: as the shortest of its kind it would be what others are compared with. From here on.
+    void leave_out_empty() { leaves_out_empty_ = true; }
     /// A stack, whose states are calls of the builder's thread with the same number.
     std::uint32_t add();
 
@@ -160,13 +166,18 @@ class StateStacks {
         std::uint64_t last = 0;
         std::vector<bool> pushed;  ///< of each open state: not set
         std::vector<StateEvent> given;
+        std::optional<StateEvent>
+            held;  ///< a state that is set, of which it is not known whether it is empty
+        std::vector<std::uint64_t> held_words;
     };
 
     void apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words);
     void end_all(Stack& stack, std::uint64_t time);
+    void give_held(Stack& stack);
 
     TraceBuilder& builder_;
     bool sorted_;
+    bool leaves_out_empty_ = false;
     bool disordered_ = false;
     std::vector<Stack> stacks_;
     std::vector<std::uint64_t> given_words_;

@@ -191,6 +191,9 @@ void Parser::add_remarks() {
     add_remark(remarks, odd.never_popped,
                "pushed state is never popped: it counts until another state is set",
                "pushed states are never popped: they count until another state is set");
+    add_remark(remarks, odd.empty,
+               "state has no length, as another one is set at the same time, and is left out",
+               "states have no length, as others are set at the same time, and are left out");
     add_remark(remarks, odd.too_late, "event of states is left out, because its container had been destroyed",
                "events of states are left out, because their containers had been destroyed");
     add_remark(remarks, created_twice_, "container is created twice: the first time counts",

@@ -174,6 +174,7 @@ Result<void> Parser::define_type(const Definition& definition) {
     if (alias.empty() && name.empty()) return fail("expected a name or an alias of the type");
     Type type{.name = std::string{name.empty() ? alias : name}, .parent = parent, .values = {}};
     if (definition.kind == EventKind::define_container_type) producer_.type_defined(alias, name);
+    if (producer_.is_starpu()) stacks_.leave_out_empty();
     if (definition.kind == EventKind::define_state_type) {
         type.nature = Type::Nature::state;
         type.is_exported_off_processor = name == "Off the processor" && alias == "O";

@@ -319,6 +319,23 @@ TEST_CASE("SimGrid's comments tell the tool and its command") {
     CHECK(read->info().remarks.empty());
 }
 
+TEST_CASE("StarPU's states that another one replaces at once are none") {
+    const auto read = [](std::string_view type) {
+        return read_paje(std::string{kPajeEvents} + "0 P 0 Process\n0 T P Thread\n1 S T State\n" +
+                         std::string{type} +
+                         "3 0 p P 0 p\n3 0 t T p 18190\n5 1 t S f\n5 2 t S g\n5 2 t S h\n5 2 t S f\n6 3 t S "
+                         "g\n7 3 t S\n5 4 t S g\n4 5 t T\n");
+    };
+    const auto starpu = read("0 Mn P \"Memory Node\"\n");
+    REQUIRE(starpu);
+    CHECK(read_back(*starpu, 0) == Lines{"1000000 f()", "2000000 /f", "2000000 f()", "3000000 g()",
+                                         "3000000 /g", "4000000 /f", "4000000 g()"});
+    CHECK(has_remark(*starpu, "2 states have no length, as others are set at the same time"));
+    const auto other = read("");
+    REQUIRE(other);
+    CHECK(read_back(*other, 0).size() == 11);
+}
+
 TEST_CASE("The times of StarPU and of EZTrace 1 are milliseconds") {
     for (const auto& [line, tool] : {std::pair{"0 Mn P \"Memory Node\"\n", "StarPU"},
                                      std::pair{"2 STV_FLUSH S \"EZTrace Flush\"\n", "EZTrace 1"}}) {
