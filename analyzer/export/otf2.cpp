@@ -258,6 +258,15 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
 }  // namespace
 
 Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/, const Place& place) {
+    // The library looks through all locations for each new one, and a made-up trace of some kilobytes may have a hundred
+    // thousand.
+    constexpr std::size_t kMostThreads = std::size_t{1} << 15U;
+    if (visit.threads().size() > kMostThreads)
+        return fail(
+            "the trace has {} threads, and an OTF2 archive two files for each; at most {} are written: "
+            "choose with "
+            "--thread",
+            visit.threads().size(), kMostThreads);
     auto made = Archive::create(place.folder, place.name, visit.threads().size());
     if (!made) return tl::unexpected{made.error()};
     Archive& archive = **made;

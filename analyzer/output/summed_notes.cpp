@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/output/notes.h"
@@ -35,9 +37,11 @@ std::uint64_t sum(Reports reports, std::uint64_t Counts::*count) {
 /// The first few of them, each once.
 std::string some_names(const std::vector<std::string>& all) {
     constexpr std::size_t kWidest = 100;
+    // There may be hundreds of thousands.
+    std::unordered_set<std::string_view> seen;
     std::vector<std::string> names;
     for (const std::string& name : all)
-        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        if (seen.insert(name).second) names.push_back(name);
     for (std::string& name : names)
         name = shortened_name(printable(name), kWidest);
     return rdam::some_names(names);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzer/report/places.h"
@@ -400,11 +401,11 @@ Report Scores::report(std::size_t max_patterns, bool samples, unsigned jobs) con
         }
     }
     // Several functions may have the same name: a name with calls in the report is not one without calls.
-    std::erase_if(report.never_called, [&](const std::string& name) {
-        return std::ranges::any_of(report.functions, [&](const FunctionRow& row) {
-            return qualified_name(row.module, row.name) == name;
-        });
-    });
+    std::unordered_set<std::string> called;
+    if (!report.never_called.empty())
+        for (const FunctionRow& row : report.functions)
+            called.insert(qualified_name(row.module, row.name));
+    std::erase_if(report.never_called, [&](const std::string& name) { return called.contains(name); });
     std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);

@@ -1,5 +1,7 @@
 #include "analyzer/sequences/sequence_builder.h"
 
+#include <utility>
+
 namespace rdam::sequences {
 
 SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t max_runs)
@@ -39,6 +41,8 @@ void SequenceBuilder::append(Run run) {
 }
 
 SequenceBuilder::Closed SequenceBuilder::close_shape() {
+    if (lost_ > 0) [[unlikely]]
+        take_lost();
     const Open& call = open_.back();
     const std::size_t first_run = call.first_run;
     const std::size_t first_key = call.first_key;
@@ -66,13 +70,14 @@ SequenceBuilder::Closed SequenceBuilder::close_shape() {
 
 std::vector<ShapeId> SequenceBuilder::abandoned_shapes(std::size_t count) {
     std::vector<ShapeId> shapes;
-    for (std::size_t i = open_.size() - count; i < open_.size(); ++i)
+    const std::size_t end = open_.size() - lost_;
+    for (std::size_t i = end - count; i < end; ++i)
         if (!is_transparent(open_[i])) shapes.push_back(store_.abandoned(open_[i].function));
     return shapes;
 }
 
-void SequenceBuilder::abandon(std::size_t count) {
-    const std::size_t first = open_.size() - count;
+void SequenceBuilder::take_lost() {
+    const std::size_t first = open_.size() - std::exchange(lost_, 0);
     if (first == 0) {
         // None is left that they are to be told of; a copy of half a million would be most of what a thread takes.
         keys_.clear();

@@ -32,6 +32,8 @@ class SequenceBuilder {
 
     /// A call begins.
     void open(std::uint32_t function) {
+        if (lost_ > 0) [[unlikely]]
+            take_lost();
         Open& call = open_.emplace_back();
         call.first_run = runs_.size();
         call.first_key = keys_.size();
@@ -46,7 +48,11 @@ class SequenceBuilder {
     }
 
     /// Of the innermost open call, which is about to end: a value given to add_key().
-    std::uint64_t& key(std::size_t number) { return keys_[open_.back().first_key + number]; }
+    std::uint64_t& key(std::size_t number) {
+        if (lost_ > 0) [[unlikely]]
+            take_lost();
+        return keys_[open_.back().first_key + number];
+    }
 
     /// The innermost open call represents so many consecutive calls.
     void set_repeats(std::uint32_t repeats) { open_.back().repeats = repeats; }
@@ -66,17 +72,23 @@ class SequenceBuilder {
 
     /// So many calls of this shape, which have ended, are the last children of the innermost open one.
     void add_closed(ShapeId shape, std::uint32_t count) {
+        if (lost_ > 0) [[unlikely]]
+            take_lost();
         if (!open_.empty()) append({shape, count});
     }
 
     /// The children of the innermost open call so far, counted even where loops are folded. Valid until the
     /// next call of a function that changes something.
-    std::span<const Run> children() const { return std::span{runs_}.subspan(open_.back().first_run); }
+    std::span<const Run> children() {
+        if (lost_ > 0) [[unlikely]]
+            take_lost();
+        return std::span{runs_}.subspan(open_.back().first_run);
+    }
 
     /// The `count` innermost open calls never ended. Each becomes a child of the call around them all, marked
     /// as abandoned, and its children follow it there: calls inside it and calls after the jump out of it
     /// cannot be distinguished.
-    void abandon(std::size_t count);
+    void abandon(std::size_t count) { lost_ += count; }
 
     /// The shapes that the `count` innermost open calls get when they are abandoned, outermost first.
     /// Transparent calls get none and are left out.
@@ -96,6 +108,7 @@ class SequenceBuilder {
     };
 
     void append(Run run);
+    void take_lost();
     bool is_transparent(const Open& call) const {
         return call.function < transparent_.size() && transparent_[call.function];
     }
@@ -106,6 +119,9 @@ class SequenceBuilder {
     SequenceOptions options_;
     std::size_t max_runs_;
     std::vector<Open> open_;
+    /// So many of them, the innermost, never ended. They are taken all at once when something else happens: thousands may
+    /// be abandoned one after the other, and each moves what was inside.
+    std::size_t lost_ = 0;
     std::vector<Run> runs_;            // of all open calls, one after the other; with their true counts
     std::vector<std::uint64_t> keys_;  // of all open calls, too
     std::vector<bool> transparent_;    // by function

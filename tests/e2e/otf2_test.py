@@ -4,6 +4,7 @@
 import collections
 import csv
 import io
+import json
 import math
 import os
 import re
@@ -307,6 +308,13 @@ class Otf2(Case):
                 self.assert_one_line(done, 1, "archive", "has room")
                 self.assertEqual(before, {path: path.read_bytes() for path in (self.folder / "archive").rglob("*.*")})
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["archive", "trace.bin"])
+
+    def test_more_threads_than_an_archive_may_have_files(self):
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range((1 << 15) + 1)]
+        (self.folder / "threads.json").write_text(json.dumps(events))
+        done = self.rdam("export", "--format", "otf2", "-o", "archive", "threads.json")
+        self.assert_one_line(done, 1, "the trace has 32769 threads", "at most 32768", "--thread")
+        self.assertFalse((self.folder / "archive").exists())
 
     def test_interrupted(self):
         self.record("orders", "4", "100000")

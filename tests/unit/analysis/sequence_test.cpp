@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -117,6 +118,34 @@ TEST_CASE("what an abandoned call contained stands beside it", "[sequences]") {
     CHECK(spell("a(b()c())") != jumped);
     CHECK(spell("a(b!c())") == jumped);
     CHECK(spell("a(b(!c())") == jumped);
+}
+
+TEST_CASE("calls abandoned one after the other become the list that they become at once", "[sequences]") {
+    // Each of another function, so that no neighbours are equal; with all of them moved each time this would take minutes.
+    constexpr std::uint32_t kCalls = 200'000;
+    sequences::SequenceStore at_once_store{kCalls + 2}, one_by_one_store{kCalls + 2};
+    const auto shape = [](sequences::SequenceStore& store, bool at_once) {
+        sequences::SequenceBuilder builder{store, {}};
+        builder.open(kCalls);
+        for (std::uint32_t function = 0; function < kCalls; ++function)
+            builder.open(function);
+        builder.open(kCalls + 1);
+        builder.close();
+        if (at_once) builder.abandon(kCalls);
+        for (std::uint32_t i = 0; i < kCalls && !at_once; ++i)
+            builder.abandon(1);
+        CHECK(builder.children().size() == kCalls + 1);
+        return builder.close_shape().shape;
+    };
+    const sequences::ShapeId at_once = shape(at_once_store, true),
+                             one_by_one = shape(one_by_one_store, false);
+    const auto expected = at_once_store.runs(at_once_store.shape(at_once));
+    CHECK(std::ranges::equal(
+        one_by_one_store.runs(one_by_one_store.shape(one_by_one)), expected,
+        [&](const auto& a, const auto& b) {
+            return one_by_one_store.shape(a.child).function == at_once_store.shape(b.child).function &&
+                   one_by_one_store.shape(a.child).kind == at_once_store.shape(b.child).kind;
+        }));
 }
 
 TEST_CASE("several calls abandoned at once become a flat list", "[sequences]") {
