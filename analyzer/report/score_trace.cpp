@@ -182,7 +182,7 @@ std::size_t max_calls_sampled(const trace::TraceInfo& info) {
 /// their sum stays bounded.
 std::size_t batch_bytes(unsigned jobs, std::size_t threads) {
     constexpr std::size_t kInAll = std::size_t{256} << 20;
-    constexpr std::size_t kMax = std::size_t{32} << 20;
+    constexpr std::size_t kMax = std::size_t{24} << 20;
     return std::min(kMax, kInAll / std::clamp<std::size_t>(jobs, 1, std::max<std::size_t>(threads, 1)));
 }
 
