@@ -272,7 +272,7 @@ class FindingSearch {
                 const std::string variable =
                     pointer && !parameter.is_text && variable_at_ ? variable_at_(value) : std::string{};
                 finding.object =
-                    parameter.name + " " +
+                    (futexes ? "futex" : parameter.name) + " " +
                     (variable.empty() ? sequences::shown_value(info_, parameter, value) : variable);
                 finding.at_object = {sums.lost / all.lost, sums.calls / all.calls};
                 return;

@@ -110,6 +110,12 @@ class Holders(Case):
                 truth = self.record(what, f"flush_cache,~{MUTEX}", RDAM_MAX_OVERHEAD="5%")
                 self.check(what, wanted, truth)
 
+    def test_a_futex_is_named(self):
+        self.record("futex", "flush_cache,syscall")
+        found = {finding["name"]: finding for finding in self.analyze()["findings"]}
+        self.assertEqual(found["syscall"]["object"]["name"], "futex own_lock")
+        self.assertRegex(self.rdam("analyze", "--sequences", "trace.bin").stdout.decode(), r"syscall\(number=202, arg1=0x[0-9a-f]+, arg2=wait\)")
+
     def test_often(self):
         """What is recorded of robust mutexes is within the budget, and nothing is said of what is not recorded."""
         truth = self.record("often", f"flush_cache,{MUTEX}", RDAM_MAX_OVERHEAD="1%")
