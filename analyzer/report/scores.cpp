@@ -83,8 +83,12 @@ WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t func
                                 trace::TickRange life, const ThreadTimes& times, bool knows_waits) {
     const trace::FunctionInfo& about = info.functions[function];
     const WindowedCalls& recorded = times.windowed_calls(function);
-    const auto counted =
-        counted_calls(about, function, thread, life, times.sampling_windows, recorded.before);
+    auto counted = counted_calls(about, function, thread, life, times.sampling_windows, recorded.before);
+    // No window says more than what was counted in the smaller part of the thread's life: there may be as many calls again.
+    if (const auto reported = reported_calls(about, function, thread);
+        !counted && recorded.inside == 0 && reported.value_or(0) > recorded.before)
+        counted = CountedCalls{.calls = static_cast<double>(*reported),
+                               .error = static_cast<double>(*reported - recorded.before)};
     if (!counted) return WindowEstimate::by_time(times.sampling_windows, life, about);
     const double probe = settings.cost.total > 0 ? flow_cost(info, settings) / settings.cost.total : 1;
     auto estimate = WindowEstimate::by_calls(times.sampling_windows, life, about, recorded, *counted, probe);

@@ -261,13 +261,19 @@ void ClusterSums::add(const ClusterSums& other) {
         add(sum.cluster, sum.calls, sum.time);
 }
 
+std::optional<std::uint64_t> reported_calls(const trace::FunctionInfo& info, std::uint32_t function,
+                                            const trace::ThreadInfo& thread) {
+    if (!info.counted || thread.calls_until == 0) return {};
+    const auto found = std::ranges::lower_bound(thread.calls, function, {}, &trace::CallCount::function);
+    return found != thread.calls.end() && found->function == function ? found->calls : 0;
+}
+
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, trace::TickRange life,
                                           const ThreadWindows& windows, std::uint64_t before) {
-    if (!info.counted || thread.calls_until == 0) return {};
-    const auto found = std::ranges::lower_bound(thread.calls, function, {}, &trace::CallCount::function);
-    const bool is_there = found != thread.calls.end() && found->function == function;
-    const double calls = is_there ? static_cast<double>(found->calls) : 0;
+    const auto reported = reported_calls(info, function, thread);
+    if (!reported) return {};
+    const auto calls = static_cast<double>(*reported);
     if (thread.calls_until >= life.end) return CountedCalls{.calls = calls};
     const std::uint64_t begin = std::clamp(info.windowed_since, life.begin, life.end);
     const std::uint64_t until = std::clamp(thread.calls_until, begin, life.end);

