@@ -110,6 +110,15 @@ void find_off_processor(const LossPart& loss, Hints& hints) {
     const bool missing = !report.switches.missing.empty();
     const Part part = loss.row.off_in_windows ? known_part(loss, off * loss.row.lost_ns) : Part{off, off};
     const double of = part.is_narrow() ? 1 : off;
+    if (report.switches.of_calls()) {
+        hints.push_back(
+            {.kind = HintKind::blocked,
+             .text = fmt::format("for {} of the time lost, the thread was off-CPU: whether it waited or was "
+                                 "preempted is not told",
+                                 part.text()),
+             .share = off});
+        return;
+    }
     hints.push_back(
         {.kind = waits ? HintKind::blocked : HintKind::preempted,
          .text = fmt::format(

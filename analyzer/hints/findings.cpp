@@ -260,7 +260,10 @@ class FindingSearch {
             Sums all;
             for (std::size_t i = 0; i < row.sample.calls.size(); ++i) {
                 const score::ScoredCall& call = row.sample.calls[i];
-                Sums& sums = by_value[row.sample.word(i, parameter.word)];
+                // Other system calls are about no futex.
+                const bool other =
+                    futexes && row.sample.word(i, sequences::kSystemCallWord) != sequences::kFutexCall;
+                Sums& sums = by_value[other ? 0 : row.sample.word(i, parameter.word)];
                 sums.lost += call.weight * call.lost_ns;
                 sums.calls += call.weight;
                 all.lost += call.weight * call.lost_ns;
@@ -268,6 +271,7 @@ class FindingSearch {
             }
             for (const auto& [value, sums] : by_value) {
                 if (!(all.lost > 0) || sums.lost < kNearlyWhole * all.lost) continue;
+                if (futexes && value == 0) return;
                 const bool pointer = parameter.kind == static_cast<std::uint8_t>(ValueKind::pointer);
                 const std::string variable =
                     pointer && !parameter.is_text && variable_at_ ? variable_at_(value) : std::string{};

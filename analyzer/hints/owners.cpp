@@ -118,17 +118,7 @@ std::uint64_t OwnerTimes::caller_of(std::uint32_t function) const {
 
 std::string OwnerTimes::caller_text(const Inside& inside, const AddressNames& names) const {
     if (inside.caller == 0 || !names.name_of_stack) return {};
-    // What all stacks have in common that were sampled of such calls.
-    std::vector<std::uint64_t> stack;
-    const auto row = std::ranges::find(report_->functions, inside.function, &score::FunctionRow::function);
-    if (row != report_->functions.end())
-        for (const score::StackRow& each : row->stacks) {
-            if (each.caller != inside.caller) continue;
-            if (stack.empty()) stack = each.frames;
-            stack.erase(std::ranges::mismatch(stack, each.frames).in1, stack.end());
-        }
-    if (stack.empty()) stack.push_back(inside.caller);
-    return names.name_of_stack(stack);
+    return names.name_of_stack({&inside.caller, 1});
 }
 
 /// For which thread the owners wait most of the time; empty: that is not known.

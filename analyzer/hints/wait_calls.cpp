@@ -127,7 +127,8 @@ std::optional<Role> Role::in(const score::TimedCall& call) const {
     Role role = *this;
     role.waits = call.futex == FutexCall::wait;
     role.wakes_all = call.futex == FutexCall::wake_all;
-    role.unclear = call.futex == FutexCall::other;
+    role.all_unclear = call.futex == FutexCall::moves;
+    role.unclear = role.all_unclear || call.futex == FutexCall::other;
     // It returns 0 for a wait that was ended, and how many it has woken.
     role.other_fails = role.waits;
     role.zero_fails = !role.waits && !role.unclear;

@@ -52,7 +52,8 @@ struct Role {
     bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
     bool zero_fails = false, other_fails = false;            ///< likewise
     bool futex = false;                                      ///< likewise: in() says the rest
-    bool unclear = false;  ///< the call leaves it open whose waits others end
+    bool unclear = false;      ///< it is not known whose waits for the object end meanwhile
+    bool all_unclear = false;  ///< … for any object of the pairing
 
     /// The role of this call: that of a call about a futex is what it does to it. Nothing: it has none.
     std::optional<Role> in(const score::TimedCall& call) const;

@@ -27,7 +27,7 @@ struct Notifying {
     std::vector<Wait> waits;
     std::vector<Wait> timed_out;  ///< for nobody that is known: none of the signals is theirs
     std::vector<Signal> signals;
-    bool unclear = false;  ///< who waited for another object may wait for this one, or the other way round
+    bool unclear = false;  ///< it is not known who ends them: Role::unclear
 };
 
 /// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
@@ -92,6 +92,7 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
     std::map<Object, Notifying> objects;
     const std::vector<Pairing> all = wake_pairings(info, report.comparison.rules);
     std::vector<bool> waits_are_complete;
+    std::set<std::uint32_t> unclear;
     for (const Pairing& pairing : all)
         waits_are_complete.push_back(std::ranges::all_of(
             pairing.waiters, [&](std::uint32_t f) { return is_complete(info.functions[f]); }));
@@ -104,9 +105,12 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
                 .push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
         }
         if (role.unclear) objects[object].unclear = true;
+        if (role.all_unclear) unclear.insert(role.number);
         if (!role.waits && !role.failed(call) && all[role.number].complete && address)
             objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
     });
+    for (auto& [object, of_object] : objects)
+        of_object.unclear = of_object.unclear || unclear.contains(object.first);
     return objects;
 }
 

@@ -15,7 +15,8 @@ double running_ns(const score::ThreadRow& row) {
 }
 
 bool states_known(const score::Report& report) {
-    return report.switches.state == trace::SwitchInfo::State::recorded && report.switches.lost == 0;
+    return report.switches.state == trace::SwitchInfo::State::recorded && report.switches.lost == 0 &&
+           !report.switches.of_calls();
 }
 
 std::optional<States> states_of(const score::Report& report) {

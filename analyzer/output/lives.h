@@ -42,7 +42,8 @@ std::vector<std::string> edge_lines(const hints::WaitGraph& graph);
 std::string waits_text(const hints::WaitGraph& graph);
 /// What the times in edge_lines() mean.
 inline constexpr std::string_view kWorthOfWaits =
-    "a time in brackets is what the waiting threads would gain at most if the wait took no time, or if "
-    "nobody were preempted in it";
+    "a time in brackets is what the waiting threads would gain at most, as far as the wait is known, if it "
+    "took no time, "
+    "or if nobody were preempted in it";
 
 }  // namespace rdam::output

@@ -155,9 +155,8 @@ std::string still_open_note(Reports reports) {
 std::string inside_unended_note(Reports reports) {
     const std::uint64_t inside = sum(reports, &Counts::inside_unended);
     if (inside == 0) return {};
-    return fmt::format(
-        "{} inside a call of the same function of which no end is in the trace: scored all the same.",
-        counted(inside, "call was", "calls were"));
+    return fmt::format("{} inside a call of the same function of which no end was seen: scored all the same.",
+                       counted(inside, "call was", "calls were"));
 }
 
 std::string no_beginning_note(Reports reports) {

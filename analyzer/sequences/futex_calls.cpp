@@ -3,39 +3,46 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include <cstdint>
+
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::sequences {
 
+static_assert(kFutexCall == SYS_futex);
+
 bool may_use_futexes(const trace::FunctionInfo& function) {
-    if (function.enter_words <= kFutexOperationWord || function.parameters.size() <= kFutexOperationWord)
+    if (!function.waits || function.any_name || function.enter_words <= kFutexOperationWord ||
+        function.parameters.size() <= kFutexOperationWord)
         return false;
-    for (std::uint16_t i = 0; i <= kFutexOperationWord; ++i)
-        if (function.parameters[i].word != i) return false;
     const CatalogueFunction* const known =
         Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
-    return known != nullptr && known->futex;
+    if (known == nullptr || !known->futex) return false;
+    for (std::uint16_t i = 0; i <= kFutexOperationWord; ++i)
+        if (function.parameters[i].word != i || function.parameters[i].name != known->parameters[i].name)
+            return false;
+    return true;
 }
 
 FutexCall futex_call(const trace::Event& enter) {
-    constexpr int kWithoutFlags = FUTEX_CMD_MASK;
-    constexpr int kLockPi2 = 13;  // in headers since Linux 5.14
-    if (enter.words.size() <= kFutexOperationWord || enter.words[kSystemCallWord] != SYS_futex)
+    constexpr std::uint64_t kAll = INT32_MAX / 2;
+    if (enter.words.size() <= kFutexOperationWord || enter.words[kSystemCallWord] != kFutexCall)
         return FutexCall::none;
-    switch (static_cast<int>(enter.words[kFutexOperationWord]) & kWithoutFlags) {
+    switch (static_cast<int>(enter.words[kFutexOperationWord]) & FUTEX_CMD_MASK) {
         case FUTEX_WAIT:
         case FUTEX_WAIT_BITSET:
-        case FUTEX_LOCK_PI:
-        case kLockPi2:
             return FutexCall::wait;
-        case FUTEX_UNLOCK_PI:
-            return FutexCall::wake_one;
-        case FUTEX_WAKE:
-        case FUTEX_WAKE_BITSET:
-            return enter.words.size() > kFutexCountWord &&
-                           static_cast<std::uint32_t>(enter.words[kFutexCountWord]) > 1
-                       ? FutexCall::wake_all
-                       : FutexCall::wake_one;
+        case FUTEX_WAKE: {
+            if (enter.words.size() <= kFutexCountWord) return FutexCall::other;
+            const auto count = static_cast<std::uint32_t>(enter.words[kFutexCountWord]);
+            if (count <= 1) return FutexCall::wake_one;
+            return count >= kAll ? FutexCall::wake_all : FutexCall::other;
+        }
+        case FUTEX_REQUEUE:
+        case FUTEX_CMP_REQUEUE:
+        case FUTEX_CMP_REQUEUE_PI:
+        case FUTEX_WAKE_OP:
+            return FutexCall::moves;
         default:
             return FutexCall::other;
     }
@@ -47,6 +54,8 @@ std::string_view name_of(FutexCall call) {
             return "none";
         case FutexCall::other:
             return "other";
+        case FutexCall::moves:
+            return "moves";
         case FutexCall::wait:
             return "wait";
         case FutexCall::wake_one:

@@ -112,7 +112,7 @@ class Holders(Case):
 
     def test_a_futex_is_named(self):
         self.record("futex", "flush_cache,syscall")
-        found = {finding["name"]: finding for finding in self.analyze()["findings"]}
+        found = {finding["name"]: finding for finding in self.analyze("trace.bin", "--threshold", "0.001")["findings"]}
         self.assertEqual(found["syscall"]["object"]["name"], "futex own_lock")
         self.assertRegex(self.rdam("analyze", "--sequences", "trace.bin").stdout.decode(), r"syscall\(number=202, arg1=0x[0-9a-f]+, arg2=wait\)")
 

@@ -151,7 +151,7 @@ class JsonInput(Case):
             self.write("lost_end.json", events)
             report = self.analyze("lost_end.json")
             rows.append(next(each for each in report["functions"] if each["name"] == "task"))
-            inside = "1,000 calls were inside a call of the same function of which no end is in the trace: scored all the same."
+            inside = "1,000 calls were inside a call of the same function of which no end was seen: scored all the same."
             self.assertEqual(inside in report["trace"]["notes"], first == "task")
             exported = [call for call in self.calls("lost_end.json") if call["end"] == "returned"]
             self.assertEqual(sum(float(call["lost_ns"]) for call in exported), 100 * 400_000)
@@ -188,6 +188,8 @@ class JsonInput(Case):
         (function,) = self.analyze("tdur.json")["functions"]
         hint = next(hint for hint in function["hints"] if hint["kind"] == "blocked")
         self.assertGreater(hint["share"], 0.95)
+        self.assertIn("whether it waited or was preempted is not told", hint["text"])
+        self.assertNotIn("threads ran at a time", self.rdam("analyze", "tdur.json").stdout.decode())
 
     def test_overlapping_calls_are_scored(self):
         events = []

@@ -262,12 +262,15 @@ struct SwitchInfo {
         stopped,      ///< at `until`: so frequent that to record them costs too much
     };
     State state = State::not_told;
-    std::string reason;       ///< of unavailable and stopped, a clause
+    std::string reason;       ///< of unavailable and stopped, a clause; or kOfCalls
     std::uint64_t until = 0;  ///< stopped: ticks; there is nothing later in the trace
     std::uint64_t lost = 0;   ///< records that the kernel, or the recorder, had no room for
     /// Where some are missing: begin and end of each such time, ticks, rising, at most 2 × kMostMissing.
     std::vector<std::uint64_t> missing = {};
     static constexpr std::size_t kMostMissing = 64;
+    /// Of recorded: it is known for how long threads were off the processors in calls, but neither when nor why.
+    static constexpr std::string_view kOfCalls = "from the processor times of calls";
+    bool of_calls() const { return state == State::recorded && reason == kOfCalls; }
     bool marked = false;  ///< OffCpu::by_program is known: those of threads have been divided among rows
 
     friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;

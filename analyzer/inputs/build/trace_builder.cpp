@@ -293,7 +293,10 @@ Result<void> TraceBuilder::write() {
         odd.renamed += thread.oddities.renamed;
         odd.too_deep += thread.oddities.too_deep;
         if (!thread.off_cpu.empty() && info.switches.state == trace::SwitchInfo::State::unavailable)
-            info.switches = {.state = trace::SwitchInfo::State::recorded, .reason = {}};
+            info.switches = {.state = trace::SwitchInfo::State::recorded,
+                             .reason = info.switches.reason == trace::SwitchInfo::kOfCalls
+                                           ? info.switches.reason
+                                           : std::string{}};
     }
     if (calls == 0 && !state.error)
         return fail("{} has no call of any function: record the program again, with functions", state.name);

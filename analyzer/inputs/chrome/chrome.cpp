@@ -48,7 +48,8 @@ class Collector final : public EventSink {
     Collected collected_;
     bool has_origin_ = false;
     std::unordered_map<std::uint64_t, std::uint32_t> functions_;  // by name and category
-    std::unordered_map<std::string, std::uint32_t> threads_;      // by pid and tid
+    std::set<std::string> categories_;  // of asynchronous events, with pids, that have rows
+    std::unordered_map<std::string, std::uint32_t> threads_;  // by pid and tid
     std::string thread_key_;
 };
 
@@ -188,13 +189,17 @@ Thread& Collector::thread_of(std::string_view pid, std::string_view tid) {
 
 /// Where the asynchronous events of its category are.
 Thread& Collector::category_of(const Event& event) {
-    // No thread's number has a line break in it.
-    Thread& category = thread_of(event.id_is_global ? "" : event.pid, "\n" + event.category);
+    // No thread's number has a line break in it. Each row takes memory for every function, so that many are one.
+    constexpr std::size_t kMostCategories = 256;
+    const std::string pid = event.id_is_global ? "" : event.pid, name = "\n" + event.category;
+    const bool many = categories_.size() >= kMostCategories && !categories_.contains(pid + name);
+    if (!many) categories_.insert(pid + name);
+    Thread& category = many ? thread_of("", "\n\n") : thread_of(pid, name);
     if (!category.asynchronous) {
         category.asynchronous = true;
         category.pid = event.pid;
         category.tid.clear();
-        category.name = event.category.empty() ? "asynchronous" : event.category;
+        category.name = many ? "other categories" : event.category.empty() ? "asynchronous" : event.category;
     }
     return category;
 }
@@ -253,8 +258,8 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
                         grouped(all.with_cpu_time), grouped(all.calls)));
     add_remark(remarks, all.sums, "event is a sum of others (Total …), and was passed over",
                "events are sums of others (Total …), and were passed over");
-    add_remark(remarks, all.unusable, "event has no name or no possible time, and was passed over",
-               "events have no name or no possible time, and were passed over");
+    add_remark(remarks, all.unusable, "event has no name, no id or no possible time, and was passed over",
+               "events have no name, no id or no possible time, and were passed over");
     add_remark(remarks, all.passed_over,
                "event is no call of a thread (a counter, a flow, an instant), and was passed over",
                "events are no calls of a thread (counters, flows, instants), and were passed over");
@@ -372,6 +377,7 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     if (collected.first_row) note_export(builder->info());
     note_missing(collected, builder->info());
     add_remarks(collected, *events, builder->info().remarks);
+    if (collected.with_cpu_time > 0) builder->info().switches.reason = trace::SwitchInfo::kOfCalls;
     return std::move(*builder).finish();
 }
 

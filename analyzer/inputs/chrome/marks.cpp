@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -177,42 +178,83 @@ void sort_calls(std::vector<Call>& calls) {
 }
 
 /// Of the asynchronous events of a category. On a track an "e" ends the last "b" of its name, whatever else is
-/// open: what they tell of need not be nested.
-void match_tracks(Thread& category, Collected& collected) {
-    constexpr unsigned kHalf = 32;
-    std::ranges::stable_sort(category.marks, {}, &Mark::at);
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // calls, by track and name
-    const std::int64_t last = end_of(category);
-    std::uint64_t unfinished = 0;
-    for (const Mark& mark : category.marks) {
-        const std::uint64_t key = std::uint64_t{mark.track} << kHalf | mark.name;
-        if (mark.begins) {
-            open[key].push_back(category.calls.size());
-            ++unfinished;
-            category.calls.push_back({.begin = mark.at,
-                                      .end = last,
-                                      .function = mark.function,
-                                      .values = mark.values,
-                                      .order = mark.order,
-                                      .row = mark.track,
-                                      .ends = false});
-            continue;
+/// open: what they tell of need not be nested. One without a name ends the last of any name. Where several happen at one
+/// time, a call that began before ends first: one follows another more often than one is empty.
+class TrackMatcher {
+  public:
+    TrackMatcher(Thread& category, Collected& collected)
+        : category_(category), collected_(collected), last_(end_of(category)) {}
+
+    void match() {
+        for (const Mark& mark : category_.marks) {
+            if (mark.begins)
+                begin(mark);
+            else
+                end(mark);
         }
-        const auto same = open.find(key);
-        if (same == open.end()) {
-            ++collected.unmatched;
-            continue;
+        collected_.unfinished += unfinished_;
+    }
+
+  private:
+    using Calls = std::vector<std::size_t>;
+
+    static std::uint64_t key_of(const Mark& mark) {
+        constexpr unsigned kHalf = 32;
+        return std::uint64_t{mark.track} << kHalf | mark.name;
+    }
+
+    void begin(const Mark& mark) {
+        open_[key_of(mark)].push_back(category_.calls.size());
+        of_track_[mark.track].push_back(category_.calls.size());
+        ++unfinished_;
+        category_.calls.push_back({.begin = mark.at,
+                                   .end = last_,
+                                   .function = mark.function,
+                                   .values = mark.values,
+                                   .order = mark.order,
+                                   .row = mark.track,
+                                   .ends = false});
+    }
+
+    void end(const Mark& mark) {
+        const auto number = mark.name == Mark::kNoName ? last_open(of_track_[mark.track])
+                                                       : last_open(open_[key_of(mark)], mark.at);
+        if (!number) {
+            ++collected_.unmatched;
+            return;
         }
-        Call& call = category.calls[same->second.back()];
-        same->second.pop_back();
-        if (same->second.empty()) open.erase(same);
-        --unfinished;
+        Call& call = category_.calls[*number];
+        --unfinished_;
         call.end = mark.at;
         call.ends = true;
-        call.values = joined(call.values, mark.values, collected.values);
+        call.values = joined(call.values, mark.values, collected_.values);
     }
+
+    /// The last that began before `at`, or else the last of all. Those that have ended are left out for good.
+    std::optional<std::size_t> last_open(Calls& calls, std::int64_t at = INT64_MAX) const {
+        const auto has_ended = [&](std::size_t call) { return category_.calls[call].ends; };
+        while (!calls.empty() && has_ended(calls.back()))
+            calls.pop_back();
+        if (calls.empty()) return std::nullopt;
+        for (std::size_t i = calls.size(); i-- > 0 && calls.size() - i <= kLooks;)
+            if (!has_ended(calls[i]) && category_.calls[calls[i]].begin < at) return calls[i];
+        return calls.back();
+    }
+
+    static constexpr std::size_t kLooks = 64;
+
+    Thread& category_;
+    Collected& collected_;
+    const std::int64_t last_;
+    std::uint64_t unfinished_ = 0;
+    std::unordered_map<std::uint64_t, Calls> open_;      // by track and name
+    std::unordered_map<std::uint32_t, Calls> of_track_;  // likewise, of all names
+};
+
+void match_tracks(Thread& category, Collected& collected) {
+    std::ranges::stable_sort(category.marks, {}, &Mark::at);
+    TrackMatcher{category, collected}.match();
     category.marks = {};
-    collected.unfinished += unfinished;
 }
 
 /// The calls of a category, on a thread for each of its tracks, or on as few threads as have room for them.

@@ -102,10 +102,9 @@ TEST_CASE("calls are scored inside a call of their function that never ends, and
     CHECK(a.outermost == 40);
     CHECK(a.unscored == 1);
     const auto notes = output::notes(report);
-    CHECK(std::ranges::count(
-              notes,
-              "40 calls were inside a call of the same function of which no end is in the trace: "
-              "scored all the same.") == 1);
+    CHECK(std::ranges::count(notes,
+                             "40 calls were inside a call of the same function of which no end was seen: "
+                             "scored all the same.") == 1);
 }
 
 TEST_CASE("self time does not count children twice", "[score]") {

@@ -332,11 +332,12 @@ TEST_CASE("calls of syscall() that are about a futex are told apart by it, and b
     // What is seen once is not listed.
     for (const std::uint64_t at : {10, 500})
         thread
-            .call(at, 0, 5, {futex, 0x5000, 0 | 128, 7})         // FUTEX_WAIT_PRIVATE
-            .call(at + 10, 0, 5, {futex, 0x5000, 9 | 256, 8})    // FUTEX_WAIT_BITSET, by the clock
-            .call(at + 20, 0, 5, {futex, 0x6000, 1 | 128, 1})    // FUTEX_WAKE_PRIVATE
-            .call(at + 30, 0, 5, {futex, 0x6000, 10, 1})         // FUTEX_WAKE_BITSET
+            .call(at, 0, 5, {futex, 0x5000, 0 | 128, 7})       // FUTEX_WAIT_PRIVATE
+            .call(at + 10, 0, 5, {futex, 0x5000, 9 | 256, 8})  // FUTEX_WAIT_BITSET, by the clock
+            .call(at + 20, 0, 5, {futex, 0x6000, 1 | 128, 1})  // FUTEX_WAKE_PRIVATE
+            .call(at + 30, 0, 5, {futex, 0x6000, 10, 1})  // FUTEX_WAKE_BITSET: which of them, is not known
             .call(at + 40, 0, 5, {futex, 0x6000, 1, INT32_MAX})  // likewise, of all
+            .call(at + 45, 0, 5, {futex, 0x6000, 1, 2})          // two of them, likewise
             .call(at + 50, 0, 5, {futex, 0x6000, 4, 1})          // FUTEX_CMP_REQUEUE
             .call(at + 60, 0, 5, {186, 0x5000, 0, 7})            // gettid, and what was in the registers
             .call(at + 70, 0, 5, {186, 0x7000, 1, one_another});
@@ -347,6 +348,7 @@ TEST_CASE("calls of syscall() that are about a futex are told apart by it, and b
     std::ranges::sort(names);
     CHECK(names == std::vector<std::string>{"syscall(number=186)",
                                             "syscall(number=202, arg1=20480, arg2=wait)",
+                                            "syscall(number=202, arg1=24576, arg2=moves)",
                                             "syscall(number=202, arg1=24576, arg2=other)",
                                             "syscall(number=202, arg1=24576, arg2=wake all)",
                                             "syscall(number=202, arg1=24576, arg2=wake one)"});

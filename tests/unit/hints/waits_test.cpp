@@ -423,6 +423,16 @@ TEST_CASE("Where those that wait for a futex are moved to another one, it is not
     made.call(3, Futexes::Call::other, 200, 205);
     made.wake(3, Futexes::Call::wake_one, 400);
     CHECK(made.notifiers(0) == Parts{{100, 420, kUnknown}});
+    // To which one is not recorded.
+    for (const Futexes::Call what : {Futexes::Call::moves, Futexes::Call::other}) {
+        Futexes moved;
+        moved.wait(0, 100, 420);
+        moved.call(3, what, 200, 205, Returned::other, kAnother);
+        moved.wake(3, Futexes::Call::wake_one, 400);
+        CHECK(moved.notifiers(0) == (what == Futexes::Call::moves
+                                         ? Parts{{100, 420, kUnknown}}
+                                         : Parts{{100, 400, 3}, {400, 420, kNobody}}));
+    }
 }
 
 TEST_CASE("Who tries to take a lock has it if that succeeds, and not if it fails") {

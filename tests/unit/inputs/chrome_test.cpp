@@ -184,9 +184,52 @@ TEST_CASE("asynchronous events are calls on a row for each of a category's track
     CHECK(read_back(*reader, 2) == Lines{"200000 send()", "210000 /send"});
     CHECK(read_back(*reader, 3) == Lines{"150000 open()"});
     CHECK(has_remark(*reader, "One event E ends nothing"));
-    CHECK(has_remark(*reader, "One event has no name or no possible time"));
+    CHECK(has_remark(*reader, "One event has no name, no id or no possible time"));
     CHECK(has_remark(*reader, "One event B has no E"));
     CHECK(has_remark(*reader, "One event is no call of a thread"));
+}
+
+TEST_CASE("a call of a track that follows another of its name at once ends after it") {
+    std::string begins, ends;
+    for (int i = 0; i < 3; ++i) {
+        begins +=
+            fmt::format(R"({{"ph":"b","cat":"io","id":1,"name":"read","pid":1,"tid":7,"ts":{}}},)", 10 * i);
+        ends += fmt::format(R"(,{{"ph":"e","cat":"io","id":1,"name":"read","pid":1,"tid":7,"ts":{}}})",
+                            10 * i + 10);
+    }
+    begins.pop_back();
+    const auto reader = read_json("[" + begins + ends + "]");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 1);
+    CHECK(read_back(*reader, 0) ==
+          Lines{"0 read()", "10000 /read", "10000 read()", "20000 /read", "20000 read()", "30000 /read"});
+}
+
+TEST_CASE("an end of a track without a name ends its last call") {
+    const auto reader = read_json(R"([
+        {"ph":"b","cat":"io","id":1,"name":"outer","pid":1,"tid":7,"ts":1},
+        {"ph":"b","cat":"io","id":1,"name":"inner","pid":1,"tid":7,"ts":2},
+        {"ph":"e","cat":"io","id":1,"pid":1,"tid":7,"ts":5},
+        {"ph":"b","cat":"io","id":2,"name":"inner","pid":1,"tid":7,"ts":6},
+        {"ph":"e","cat":"io","id":1,"pid":1,"tid":7,"ts":9},
+        {"ph":"e","cat":"io","id":2,"name":"inner","pid":1,"tid":7,"ts":12}])");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 2);
+    CHECK(read_back(*reader, 0) == Lines{"1000 outer()", "2000 inner()", "5000 /inner", "9000 /outer"});
+    CHECK(read_back(*reader, 1) == Lines{"6000 inner()", "12000 /inner"});
+}
+
+TEST_CASE("the rows of asynchronous categories are bounded") {
+    std::string events;
+    for (int i = 0; i < 400; ++i)
+        for (const char* phase : {"b", "e"})
+            events += fmt::format(R"({}{{"ph":"{}","cat":"c{}","id":1,"name":"f","pid":1,"tid":1,"ts":{}}})",
+                                  events.empty() ? "" : ",", phase, i, 10 * i + (*phase == 'e' ? 5 : 0));
+    const auto reader = read_json("[" + events + "]");
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 257);
+    CHECK(reader->info().threads.back().name == "other categories");
+    CHECK(read_back(*reader, 256).size() == std::size_t{2} * (400 - 256));
 }
 
 TEST_CASE("what overlaps on a track is on rows of its own, and old asynchronous events are read too") {
@@ -297,7 +340,7 @@ TEST_CASE("numbers that are none, or infinite, are missing values") {
                                       {"ph":"X","name":"g","pid":1,"tid":2,"ts":NaN,"dur":2}])");
     REQUIRE(reader);
     CHECK(reader->info().functions.at(0).name == "NaN \\\" Infinity");
-    CHECK(has_remark(*reader, "One event has no name or no possible time"));
+    CHECK(has_remark(*reader, "One event has no name, no id or no possible time"));
     // Whatever part of it is in which block of the file.
     const std::string event =
         R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1,"args":{"x":-Infinity}},)";
@@ -498,7 +541,7 @@ TEST_CASE("what is no call is passed over and counted") {
     REQUIRE(reader);
     CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 /f"});
     CHECK(has_remark(*reader, "2 events are no calls of a thread"));
-    CHECK(has_remark(*reader, "4 events have no name or no possible time"));
+    CHECK(has_remark(*reader, "4 events have no name, no id or no possible time"));
 }
 
 TEST_CASE("JSON that is none is refused, with the line") {
