@@ -139,7 +139,6 @@ Json off_cpu_json(const score::OffCpuRow& row) {
             {"preempted_ns", nanoseconds(row.preempted_ns)},
             {"recorder_ns", nanoseconds(row.recorder_ns)},
             {"crowded_ns", nanoseconds(row.crowded_ns)},
-            {"others_ns", nanoseconds(row.preempted_ns)},
             {"switches", row.switches},
             {"preemptions", row.preemptions}};
 }

@@ -40,7 +40,7 @@ std::optional<States> states_of(const score::Report& report) {
 
 std::string by_others_text(double share) {
     constexpr double kNothing = 0.0005;
-    return share < kNothing ? "" : ", by other programs for " + percent(share);
+    return share < kNothing ? "" : ", by others for " + percent(share);
 }
 
 std::string thread_states(const score::Report& report) {

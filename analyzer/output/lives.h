@@ -24,11 +24,11 @@ struct States {
 /// Nothing: context switches are not known of all threads of the whole run.
 std::optional<States> states_of(const score::Report& report);
 /// "1.62 threads ran at a time on average; of their lives, threads ran for 40 %, waited for 55 % and were preempted
-/// for 5 %, by other programs for 2 %". Empty: that is not known.
+/// for 5 %, by others for 2 %". Empty: that is not known.
 std::string thread_states(const score::Report& report);
 /// "Threads: running 40 %, waiting 55 %, preempted 5 %", for a narrow line. Empty: that is not known.
 std::string short_thread_states(const score::Report& report);
-/// ", by other programs for 2 %", to follow for which share of its life a thread was preempted; empty: for next to nothing.
+/// ", by others for 2 %", to follow for which share of its life a thread was preempted; empty: for next to nothing.
 std::string by_others_text(double share);
 /// Whether what threads did with their lives is known of all of the run.
 bool states_known(const score::Report& report);

@@ -212,8 +212,9 @@ namespace {
 
 /// Who wonders why a thread sleeps does not ask which runtime sleeps for it.
 bool is_runtimes(const StackFrame& frame) {
-    constexpr std::string_view kModules[] = {"ld-linux", "libc.so", "libc++",     "libgcc_s", "libgomp",
-                                             "libiomp",  "libomp",  "libpthread", "librt.so", "libstdc++"};
+    constexpr std::string_view kModules[] = {"ld-linux",   "ld-musl",  "libc.so",  "libc++",
+                                             "libgcc_s",   "libgomp",  "libiomp",  "libomp",
+                                             "libpthread", "librt.so", "libstdc++"};
     constexpr std::string_view kSources[] = {"/rustc/", "library/"};
     const auto begins = [](const std::string& text) {
         return [&](std::string_view begin) { return text.starts_with(begin); };

@@ -173,12 +173,11 @@ class Explain(Case):
         self.assertGreater(len(rows), 2)
         for row in rows:
             life, off = threads[row["tid"]]["duration_ns"], threads[row["tid"]]["off_cpu"]
-            self.assertEqual(off["others_ns"], off["preempted_ns"])
-            of = {"waiting": ["blocked_ns"], "by_others": ["others_ns"], "preempted": ["others_ns", "crowded_ns", "recorder_ns"]}
+            of = {"waiting": ["blocked_ns"], "by_others": ["preempted_ns"], "preempted": ["preempted_ns", "crowded_ns", "recorder_ns"]}
             for share, parts in of.items():
                 self.assertAlmostEqual(row[share], sum(off[part] for part in parts) / life, delta=0.001)
             self.assertAlmostEqual(row["running"] + row["waiting"] + row["preempted"], 1, delta=0.001)
-            by_others = ", by other programs for .* %" if row["by_others"] > 0.0006 else ""
+            by_others = ", by others for .* %" if row["by_others"] > 0.0006 else ""
             self.assertRegex(text, rf"(?m)^- {row['tid']} .*: lives for .*, runs for .* % of it, waits for .* %, is preempted for .* %{by_others}.*$")
         self.assertRegex(text, r"(?m)^- .* threads ran at a time on average; .*, waited for .* % and were preempted for .* %.*$")
 

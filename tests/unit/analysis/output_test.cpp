@@ -74,7 +74,7 @@ TEST_CASE("what threads did with their lives is said where all of it is known", 
     const std::string said =
         "1.20 threads ran at a time on average; of their lives, threads ran for 60 %, waited for 25 % and "
         "were "
-        "preempted for 15 %, by other programs for 5.0 %";
+        "preempted for 15 %, by others for 5.0 %";
     CHECK(output::thread_states(report) == said);
     const std::string text = text_of(report, {.threads = true});
     CHECK(text.find("\n" + said + "\n") != std::string::npos);
