@@ -139,7 +139,7 @@ class Owners(Case):
         self.assertRegex(section, r"(?m)^  in #\d, for .* threads \(reader\) wait for the mutex outer, which thread \d+ \(keeper\) has")
         self.assertRegex(section, r"(?m)^  in #\d, for .* threads \(early\) wait in pthread_barrier_wait\(\) for thread \d+ \(late\)")
         self.assertRegex(section, r"(?m)^  recorded waits for locks, .* of all threads' lives: for .* it is known for whom.*; of waits "
-                                  "for threads of other processes it is never known; a time in brackets is what .* at most .*$")
+                                  "for threads of other processes it is never known; a time in brackets is what .* at most, .*$")
         self.assertRegex(text, r"(?m)^ process .* running +waiting +preempted ")
 
 
