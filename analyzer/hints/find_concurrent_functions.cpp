@@ -52,7 +52,7 @@ class Search {
             const trace::FunctionInfo& info = loss_.info.functions[function];
             const CatalogueFunction* const known = score::known_function(info);
             if (known == nullptr) continue;
-            const bool waits = info.waits || info.busy_waits;
+            const bool waits = known_wait(info) != nullptr;
             if (known->for_threads || (waits && !known->partners().empty())) left_out_.insert(function);
         }
     }

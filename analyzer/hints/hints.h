@@ -130,14 +130,14 @@ inline constexpr double kWorthSaying = 0.1;
 /// The name of the variable at an address of the process; empty: none is known. Several threads may ask at once.
 using VariableAt = std::function<std::string(std::uint64_t address)>;
 
-/// Names a call stack of the process, of return addresses, innermost first, by its innermost function of the program's own:
-/// `flush_cache at srv.c:12`; empty: it has none, or that is not known. Several threads may ask at once.
-using NameOfStack = std::function<std::string(std::span<const std::uint64_t> stack)>;
+/// The function of the program's own that a call returns to: `flush_cache at srv.c:12`; empty: it is another one's, or that is
+/// not known. Several threads may ask at once.
+using CallerAt = std::function<std::string(std::uint64_t return_address)>;
 
 /// What is at addresses of the process, for what is said of waits. Empty: nothing has a name.
 struct AddressNames {
     VariableAt variable_at = {};
-    NameOfStack name_of_stack = {};
+    CallerAt caller_at = {};
 };
 
 /// One for each of report.functions.
@@ -169,7 +169,7 @@ struct WaitEdge {
     std::string inside;       ///< the function that the owner is inside; empty: none is known
     double inside_share = 0;  ///< of these waits
     std::string
-        inside_from;  ///< where that is a wait: who calls it then (NameOfStack); empty: several, or not known
+        inside_from;  ///< where that is a wait: who calls it then (CallerAt); empty: several, or not known
     double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
     double owner_preempted = 0;  ///< … because others are to run
     std::string

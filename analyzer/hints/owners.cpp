@@ -117,8 +117,7 @@ std::uint64_t OwnerTimes::caller_of(std::uint32_t function) const {
 }
 
 std::string OwnerTimes::caller_text(const Inside& inside, const AddressNames& names) const {
-    if (inside.caller == 0 || !names.name_of_stack) return {};
-    return names.name_of_stack({&inside.caller, 1});
+    return inside.caller != 0 && names.caller_at ? names.caller_at(inside.caller) : std::string{};
 }
 
 /// For which thread the owners wait most of the time; empty: that is not known.

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -223,27 +222,24 @@ bool is_runtimes(const StackFrame& frame) {
            std::ranges::any_of(kSources, begins(frame.file));
 }
 
-hints::NameOfStack stack_names(const trace::TraceInfo& info) {
+hints::CallerAt callers(const trace::TraceInfo& info) {
     struct Shared {
         std::mutex lock;
         std::unique_ptr<Symbols> symbols;
     };
-    return [&info, shared = std::make_shared<Shared>()](std::span<const std::uint64_t> stack) {
+    return [&info, shared = std::make_shared<Shared>()](std::uint64_t return_address) {
         const std::lock_guard guard{shared->lock};
         if (shared->symbols == nullptr) shared->symbols = make_symbols(info);
-        for (const std::uint64_t address : stack) {
-            // Into this one the others were inlined.
-            const StackFrame frame = shared->symbols->frames(address).back();
-            if (!is_runtimes(frame)) return printable(frame_text(frame));
-        }
-        return std::string{};
+        // Into this one the others were inlined.
+        const StackFrame frame = shared->symbols->frames(return_address).back();
+        return is_runtimes(frame) ? std::string{} : printable(frame_text(frame));
     };
 }
 
 }  // namespace
 
 hints::AddressNames address_names(const trace::TraceInfo& info) {
-    return {variable_names(info), stack_names(info)};
+    return {variable_names(info), callers(info)};
 }
 
 SymbolsAhead::SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info) : symbols_{symbols}, info_{info} {

@@ -67,8 +67,8 @@ std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
 /// object once, when it is first asked about it; `info` must outlive it.
 std::function<std::string(std::uint64_t)> variable_names(const trace::TraceInfo& info);
 
-/// For hints. A call stack is named by its innermost function that is not the C library's or a runtime's. Reads symbols when it
-/// is first asked; `info` must outlive it.
+/// For hints. The C library and runtimes are not the program's own. Reads symbols when it is first asked; `info` must outlive
+/// it.
 hints::AddressNames address_names(const trace::TraceInfo& info);
 
 // Symbols take a twentieth of a second to find, most of it debug information that is being unpacked: time in

@@ -304,9 +304,7 @@ Result<void> TraceBuilder::write() {
         each->state_->finish(end);
     add_remark(info.remarks, odd.unmatched, "end of a call is left out, because no such call is open there",
                "ends of calls are left out, because no such calls are open there");
-    add_remark(info.remarks, odd.renamed,
-               "call ends as another function than it began as: it counts as the one that began",
-               "calls end as other functions than they began as: they count as those that began");
+    add_renamed_remark(info.remarks, odd.renamed);
     add_remark(info.remarks, odd.too_deep, "call is left out, because too many calls are open around it",
                "calls are left out, because too many calls are open around them");
     // Some tools end what they say of themselves with the end of a line.

@@ -181,6 +181,13 @@ inline void add_remark(std::vector<std::string>& remarks, std::uint64_t count, s
     if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
 }
 
+/// Of calls that ended under another name: ThreadBuilder::leave_renamed().
+inline void add_renamed_remark(std::vector<std::string>& remarks, std::uint64_t count) {
+    add_remark(remarks, count,
+               "call ends as another function than it began as: it counts as the one that began",
+               "calls end as other functions than they began as: they count as those that began");
+}
+
 /// The file is one that `rdam export` has written.
 inline void note_export(trace::TraceInfo& info) {
     info.remarks.emplace_back(

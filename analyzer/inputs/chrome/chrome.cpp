@@ -241,9 +241,7 @@ void add_remarks(const Collected& all, const ReadEvents& read, std::vector<std::
                "events end later than those around them: counted, not scored");
     add_remark(remarks, all.unmatched, "event E ends nothing, and was passed over",
                "events E end nothing, and were passed over");
-    add_remark(remarks, all.renamed,
-               "call ends as another function than it began as: it counts as the one that began",
-               "calls end as other functions than they began as: they count as those that began");
+    add_renamed_remark(remarks, all.renamed);
     add_remark(remarks, all.unfinished, "event B has no E: when it ended is not known",
                "events B have no E: when they ended is not known");
     add_remark(

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "tests/unit/hints/made.h"
@@ -321,8 +320,8 @@ TEST_CASE(
         for (score::TimedCall& call : made.report.timeline[1].calls)
             call.caller = number++ % 2 == 0 ? kStore : other;
         made.each_slow([&](std::uint64_t begin) { made.wait(0, begin + 20, begin + 420, 8); });
-        const hints::AddressNames names{.name_of_stack = [&](std::span<const std::uint64_t> stack) {
-            return stack.size() == 1 && stack.front() == kStore ? "store at db.c:5" : "";
+        const hints::AddressNames names{.caller_at = [&](std::uint64_t return_address) {
+            return return_address == kStore ? "store at db.c:5" : "";
         }};
         const hints::WaitGraph graph =
             hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, names);
