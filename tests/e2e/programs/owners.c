@@ -125,17 +125,23 @@ NOINLINE void compute_long(void) {
     __asm__ volatile("" ::: "memory");
 }
 
+// Whether a round is the last one, of this round and of the one before: who comes late writes of a round only when all have left
+// the one before, so that whoever is slow to leave a round still reads what was written of it.
+static bool last_round[2];
+static _Thread_local unsigned own_round;
+
 static bool come_late(uint64_t* waited) {
     compute_long();
-    ending = over;
+    bool* last = &last_round[own_round++ % 2];
+    const bool ends = *last = over;
     meet(waited);
-    return !ending;
+    return !ends;
 }
 
 static bool come(uint64_t* waited) {
     compute(2000);
     meet(waited);
-    return !ending;
+    return !last_round[own_round++ % 2];
 }
 
 NOINLINE void make_item(void) {
