@@ -288,6 +288,17 @@ class Run(Case):
         self.assertIn("rdam: standard output: No space left on device", done.stderr.decode())
         self.assertIn("go on with rdam analyze -i trace.bin", done.stderr.decode().splitlines()[-1])
 
+    def test_rdam_record_prints_the_report_if_asked(self):
+        done = self.succeeded(self.run_in_folder(RDAM, "record", "--analyze", "-f", "plain", "--", *WORK))
+        self.assertEqual(done.stdout, self.succeeded(self.rdam("analyze", "trace.bin")).stdout)
+        self.assertIn("go on with rdam analyze -i trace.bin", done.stderr.decode().splitlines()[-1])
+        # The exit status is the program's, and without a trace there is no report.
+        done = self.run_in_folder(RDAM, "record", "--analyze", "-f", "plain", "--", "sh", "-c", LINE + "; exit 7")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn(SCORES, done.stdout.decode())
+        done = self.run_in_folder(RDAM, "record", "--analyze", "-o", "absent/trace.bin", "-f", "plain", "--", *WORK)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+
     def test_command_line(self):
         for command, status in (([], 2), (["./absent"], 1), (["--functoins", "f", "cat"], 2)):
             self.go(*command)

@@ -238,4 +238,35 @@ Result<ProgramEnd> run_program(const Program& program,
     return end;
 }
 
+Signals::Signals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+        sigaction(kSignals[i], nullptr, &before_[i]);
+}
+
+Signals::~Signals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+        sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+Result<ProgramEnd> run_tool(std::string path, std::vector<std::string> arguments) {
+    const Signals signals;
+    return run_program({.path = std::move(path),
+                        .arguments = std::move(arguments),
+                        .sanitizer = {},
+                        .starts_others = true,
+                        .judged = {},
+                        .is_script = false,
+                        .strips = {},
+                        .alone = false,
+                        .starter = 0},
+                       {});
+}
+
+Result<ProgramEnd> run_rdam(std::vector<std::string> arguments) {
+    const auto own = own_path();
+    if (!own) return tl::unexpected(own.error());
+    arguments.insert(arguments.begin(), "rdam");
+    return run_tool(*own, std::move(arguments));
+}
+
 }  // namespace rdam

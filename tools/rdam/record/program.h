@@ -1,11 +1,14 @@
 // Finding, judging, starting and awaiting the program that `rdam record` runs.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tools/base/result.h"
+#include "tools/base/unmovable.h"
 
 namespace rdam {
 
@@ -50,5 +53,22 @@ std::string signal_text(int signal);
 /// to it.
 Result<ProgramEnd> run_program(const Program& program,
                                const std::vector<std::pair<std::string, std::string>>& variables);
+
+/// Runs another program with the signals of the user, and waits.
+Result<ProgramEnd> run_tool(std::string path, std::vector<std::string> arguments);
+
+/// This very program, with other arguments (without its name).
+Result<ProgramEnd> run_rdam(std::vector<std::string> arguments);
+
+/// run_program() ignores what the terminal sends. Who goes on behind it gets it again when this goes.
+class Signals : private Unmovable {
+  public:
+    Signals();
+    ~Signals();
+
+  private:
+    static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGHUP};
+    std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 }  // namespace rdam

@@ -21,12 +21,14 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "libprobe/format/settings.h"
 #include "tools/base/printable.h"
 #include "tools/base/result.h"
+#include "tools/base/units.h"
 #include "tools/base/unmovable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
@@ -252,6 +254,7 @@ std::string wanted_output(const RecordOptions& options) {
 }
 
 Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options) {
+    const Signals signals;
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
@@ -295,6 +298,23 @@ Result<Recorded> record_program(const std::vector<std::string>& command, const R
                     .traces = std::move(output->written)};
 }
 
+Result<int> analyze_recorded(const Recorded& recorded) {
+    std::vector<std::string> arguments{"analyze", "--"};
+    arguments.insert(arguments.end(), recorded.traces.begin(), recorded.traces.end());
+    const auto end = run_rdam(std::move(arguments));
+    if (!end) return tl::unexpected(end.error());
+    constexpr std::size_t kMost = 3;
+    const std::span named{recorded.traces.data(), std::min(recorded.traces.size(), kMost)};
+    const std::string first = command_text({recorded.traces.front()});
+    say(
+        fmt::format("go on with rdam analyze -i {} (on a screen), rdam report {}{} (a page for a browser) or "
+                    "rdam explain {} "
+                    "(in few words)",
+                    first, command_text({named.begin(), named.end()}),
+                    recorded.traces.size() > kMost ? " …" : "", first));
+    return recorded.status == 0 ? end->status : recorded.status;
+}
+
 void add_recorder_settings(CLI::App& app, RecordOptions& options) {
     for (const settings::Setting& each : settings::kTable) {
         const std::string name{each.option}, help{each.help};
@@ -317,11 +337,14 @@ Run add_record(CLI::App& app) {
            "-o,--output", options->output,
            "Write the trace to FILE; %p stands for the pid, %h for the host, %r for the MPI or Slurm rank")
         ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
+    const auto analyzes = std::make_shared<bool>(false);
+    app.add_flag("--analyze", *analyzes, "Print the report when the program has ended, as rdam analyze does");
     add_recorder_settings(app, *options);
-    return [options, &app]() -> Result<int> {
+    return [options, analyzes, &app]() -> Result<int> {
         const auto recorded = record_program(app.remaining(), *options);
         if (!recorded) return tl::unexpected(recorded.error());
-        return recorded->status;
+        return *analyzes && !recorded->traces.empty() ? analyze_recorded(*recorded)
+                                                      : Result<int>{recorded->status};
     };
 }
 

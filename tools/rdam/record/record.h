@@ -39,4 +39,7 @@ struct Recorded {
 /// Runs `command`, a program and its arguments, under librdam.so, and says on stderr what has been recorded.
 Result<Recorded> record_program(const std::vector<std::string>& command, const RecordOptions& options);
 
+/// Prints what rdam analyze says of the traces, and on stderr how to go on. The exit status: the recording's, or the report's.
+Result<int> analyze_recorded(const Recorded& recorded);
+
 }  // namespace rdam

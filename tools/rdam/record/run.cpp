@@ -12,7 +12,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +20,6 @@
 #include "tools/base/files.h"
 #include "tools/base/interruption.h"
 #include "tools/base/result.h"
-#include "tools/base/units.h"
 #include "tools/base/unmovable.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
@@ -33,46 +31,6 @@
 
 namespace rdam {
 namespace {
-
-/// run_program() ignores what the terminal sends; the next program is to get it again.
-class Signals : private Unmovable {
-  public:
-    Signals() {
-        for (std::size_t i = 0; i < kSignals.size(); ++i)
-            sigaction(kSignals[i], nullptr, &before_[i]);
-    }
-    ~Signals() {
-        for (std::size_t i = 0; i < kSignals.size(); ++i)
-            sigaction(kSignals[i], &before_[i], nullptr);
-    }
-
-  private:
-    static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGHUP};
-    std::array<struct sigaction, kSignals.size()> before_{};
-};
-
-/// Runs it with the signals of the user, and waits.
-Result<ProgramEnd> run_tool(std::string path, std::vector<std::string> arguments) {
-    const Signals signals;
-    return run_program({.path = std::move(path),
-                        .arguments = std::move(arguments),
-                        .sanitizer = {},
-                        .starts_others = true,
-                        .judged = {},
-                        .is_script = false,
-                        .strips = {},
-                        .alone = false,
-                        .starter = 0},
-                       {});
-}
-
-/// This very program, with other arguments.
-Result<ProgramEnd> run_rdam(std::vector<std::string> arguments) {
-    const auto own = own_path();
-    if (!own) return tl::unexpected(own.error());
-    arguments.insert(arguments.begin(), "rdam");
-    return run_tool(*own, std::move(arguments));
-}
 
 /// The first run, under perf.
 class Profile {
@@ -135,7 +93,7 @@ class WholeWay : private Unmovable {
                 "the second run ended with exit code {}, and the first with {}: if it did not find what the "
                 "first had changed, give -f LIST, which needs one run",
                 status, *first_));
-        return analyze(*recorded);
+        return analyze_recorded(*recorded);
     }
 
   private:
@@ -224,31 +182,9 @@ class WholeWay : private Unmovable {
     Result<Recorded> record() {
         if (input_)
             if (const auto begun = input_->begin_run(true); !begun) return tl::unexpected(begun.error());
-        const Signals signals;
         auto recorded = record_program(command_, options_);
         if (input_) input_->end_run();
         return recorded;
-    }
-
-    static Result<int> analyze(const Recorded& recorded) {
-        std::vector<std::string> arguments{"analyze", "--"};
-        arguments.insert(arguments.end(), recorded.traces.begin(), recorded.traces.end());
-        const auto end = run_rdam(std::move(arguments));
-        if (!end) return tl::unexpected(end.error());
-        say_what_next(recorded.traces);
-        return recorded.status == 0 ? end->status : recorded.status;
-    }
-
-    /// The last line.
-    static void say_what_next(const std::vector<std::string>& traces) {
-        constexpr std::size_t kMost = 3;
-        const std::span named{traces.data(), std::min(traces.size(), kMost)};
-        const std::string first = command_text({traces.front()});
-        say(fmt::format(
-            "go on with rdam analyze -i {} (on a screen), rdam report {}{} (a page for a browser) or rdam "
-            "explain {} "
-            "(in few words)",
-            first, command_text({named.begin(), named.end()}), traces.size() > kMost ? " …" : "", first));
     }
 
     const std::vector<std::string>& command_;
