@@ -170,8 +170,12 @@ struct WaitEdge {
     double inside_share = 0;  ///< of these waits
     std::string
         inside_from;  ///< where that is a wait: who calls it then (CallerAt); empty: several, or not known
-    double owner_waiting = 0;    ///< … in which the owner is off the processors by its own doing
-    double owner_preempted = 0;  ///< … because others are to run
+    std::string
+        ended_from;  ///< where owners end most of these waits (CallerAt): they give the object back, come to the
+                     ///< barrier or notify; empty: in several places, or it is not known
+    double ended_from_share = 0;  ///< of these waits
+    double owner_waiting = 0;     ///< … in which the owner is off the processors by its own doing
+    double owner_preempted = 0;   ///< … because others are to run
     std::string
         meanwhile;  ///< the same for people, `; the owner is inside …`; may be empty, and is so beyond
                     ///< the first WaitGraph::kInWords edges, of which variables have no names, either

@@ -30,9 +30,11 @@ void OwnerTimes::add(const Held& part, const Interval& time, double weight) {
     }
     ticks_of_object_[part.object] += weighted;
     kind_ = part.kind;
+    by_ = part.by;
     (part.is_owned() ? known_ : woken_) += weighted;
     if (!part.is_owned()) return;
     ticks_of_owner_[part.owner] += weighted;
+    if (part.ended_from != 0) ticks_until_[part.ended_from] += weighted;
     parts_of_[part.owner].push_back({time, weight});
 }
 
@@ -49,6 +51,15 @@ std::string described_object(std::string_view kind, std::optional<std::uint64_t>
     if (*address == 0) return fmt::format("the {}", kind);
     const std::string name = variable_at ? variable_at(*address) : std::string{};
     return fmt::format("the {} {}", kind, name.empty() ? fmt::format("{:#x}", *address) : name);
+}
+
+/// What an owner does to end a wait, and where: the place follows.
+const char* ends_by(Held::By by, std::string_view kind) {
+    if (by == Held::By::owner) return "gives it back in";
+    if (by == Held::By::arrival) return "comes to it in";
+    return kind == "semaphore"            ? "posts it in"
+           : kind == "condition variable" ? "signals it in"
+                                          : "ends the wait in";
 }
 
 }  // namespace
@@ -120,6 +131,13 @@ std::string OwnerTimes::caller_text(const Inside& inside, const AddressNames& na
     return inside.caller != 0 && names.caller_at ? names.caller_at(inside.caller) : std::string{};
 }
 
+OwnerTimes::Ending OwnerTimes::ending(const AddressNames& names) const {
+    const auto most =
+        std::ranges::max_element(ticks_until_, {}, [](const auto& each) { return each.second; });
+    if (most == ticks_until_.end() || most->second < kMinExplained * known_ || !names.caller_at) return {};
+    return {names.caller_at(most->first), most->second / known_};
+}
+
 /// For which thread the owners wait most of the time; empty: that is not known.
 std::string OwnerTimes::for_whom() const {
     std::map<std::size_t, double> sums;
@@ -156,6 +174,10 @@ std::string OwnerTimes::text(const Doing& doing, const char* subject, const Addr
                                   waited_ns > 0
                                       ? fmt::format(" ({})", output::human_time(doing.preempted * waited_ns))
                                       : std::string{}));
+    if (const Ending end = ending(names); !end.where.empty())
+        all.push_back(fmt::format(
+            "{} {}{}", ends_by(by_, kind_), end.where,
+            end.share < kNearlyAll ? fmt::format(" ({:.0f} %)", 100 * end.share) : std::string{}));
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i)
         text += (i == 0 ? fmt::format("; {} ", subject) : i + 1 < all.size() ? ", " : " and ") + all[i];
@@ -369,6 +391,7 @@ class Graph {
         std::optional<std::uint64_t> only_object;
         if (objects_.at(pair).size() <= kFewObjects) only_object = address;
         const AddressNames names = in_words ? all_names : AddressNames{};
+        const OwnerTimes::Ending ending = from.times.ending(names);
         double waited_ns = 0;
         for (const auto& [thread, time] : from.waiters)
             waited_ns += share * report_.threads[thread].duration_ns;
@@ -390,6 +413,8 @@ class Graph {
                 .inside = doing.inside ? info_.functions[doing.inside->function].name : std::string{},
                 .inside_share = doing.inside ? doing.inside->share : 0,
                 .inside_from = doing.inside ? from.times.caller_text(*doing.inside, names) : std::string{},
+                .ended_from = ending.where,
+                .ended_from_share = ending.share,
                 .owner_waiting = doing.waiting,
                 .owner_preempted = doing.preempted,
                 .meanwhile = in_words ? from.times.text(doing, kSubjects[static_cast<std::size_t>(by)], names,

@@ -58,12 +58,18 @@ class OwnerTimes {
         double preempted = 0;  ///< … because others were to run
     };
     Doing doing() const;
-    /// `; it is inside flush() for 97 % of that time and waits itself for 99 %`; may be empty. `waited_ns`: of what
+    /// `; it is inside flush() for 97 % of that time and gives it back in keep at db.c:12`; may be empty. `waited_ns`: of what
     /// the time is said that owners were preempted; 0: it is not said.
     std::string text(const Doing& doing, const char* subject, const AddressNames& names,
                      double waited_ns = 0) const;
     /// Who makes the calls that the owners are inside; empty: it is not known.
     std::string caller_text(const Inside& inside, const AddressNames& names) const;
+    /// Where owners end most of the waits: give the object back, come to the barrier, notify.
+    struct Ending {
+        std::string where;  ///< as CallerAt; empty: it is not known
+        double share = 0;   ///< of known()
+    };
+    Ending ending(const AddressNames& names) const;
 
   private:
     struct FunctionSums {
@@ -85,13 +91,16 @@ class OwnerTimes {
     std::string_view kind_ = "mutex";
     std::map<std::size_t, double> ticks_of_owner_;     // by thread
     std::map<std::uint64_t, double> ticks_of_object_;  // by address
+    Held::By by_ = Held::By::owner;
+    std::map<std::uint64_t, double> ticks_until_;  // by Held::ended_from
     std::map<std::size_t, std::vector<Steps::Part>> parts_of_;
 };
+
+inline constexpr double kNearlyAll = 0.8;
 
 /// The key of nearly all of `all`.
 template <class Key>
 std::optional<Key> nearly_only(const std::map<Key, double>& sums, double all) {
-    constexpr double kNearlyAll = 0.8;
     for (const auto& [key, sum] : sums)
         if (sum >= kNearlyAll * all) return key;
     return std::nullopt;

@@ -22,7 +22,8 @@ struct Wait {
     Object object;
     std::uint32_t function = 0;
     std::size_t thread = 0;
-    std::string_view kind;  ///< as Held::kind
+    std::string_view kind;     ///< as Held::kind
+    std::uint64_t caller = 0;  ///< as TimedCall::caller
 };
 
 /// The only thread with this tid, Held::kNotKnown where there are several.

@@ -175,11 +175,11 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
         return waits.by_[static_cast<std::size_t>(by)][thread];
     };
     const auto add_as = [&](Held::By by) {
-        return [&, by](const Wait& wait, const Interval& part, std::size_t owner) {
+        return [&, by](const Wait& wait, const Interval& part, std::size_t owner, std::uint64_t ended_from) {
             if (const Interval kept = (*time)(part); kept.begin < kept.end)
                 of(by, wait.thread)
                     .push_back({kept, wait.object.second, wait.function, owner, by,
-                                wait.time.end - wait.time.begin, wait.kind});
+                                wait.time.end - wait.time.begin, wait.kind, ended_from});
         };
     };
     owners.add_to([&](std::size_t thread) -> std::vector<Held>& { return of(Held::By::owner, thread); },

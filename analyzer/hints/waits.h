@@ -71,6 +71,9 @@ struct Held {
     By by = By::owner;
     std::uint64_t of = 0;             ///< ticks of the wait that it is a part of
     std::string_view kind = "mutex";  ///< of object: or `read-write lock`, `condition variable`, …
+    /// The return address of the call with which the owner ends it: gives the object back, comes to the barrier, notifies.
+    /// 0: it is not known.
+    std::uint64_t ended_from = 0;
 
     bool is_owned() const { return owner < kWoken; }
 };

@@ -33,6 +33,7 @@ class LockOwners {
         std::size_t owner = Held::kNotKnown;
         std::size_t before = Held::kNotKnown;  ///< of kWoken: who gave it back
         bool perhaps = false;                  ///< what has been given back may have been taken
+        std::uint64_t ended_from = 0;          ///< as in Held; of kWoken: of `before`
     };
 
   private:
@@ -41,14 +42,18 @@ class LockOwners {
     std::map<Object, std::vector<Owning>> owning_;  // each in the order of time
 };
 
+/// Completes ended_from of the moments of one object before those in which it is given back.
+void note_ends(std::vector<LockOwners::Owning>& moments);
+
 /// The waits for the mutexes of kRecordedMutexes, and since when which thread has had these.
 /// `known`: in which every OwnedWait is kept.
 void add_recorded_mutexes(const trace::TraceInfo& info, const score::Report& report, const KeptTime& known,
                           std::vector<Wait>& waits,
                           std::map<Object, std::vector<LockOwners::Owning>>& owning);
 
-/// A part of the wait, in ticks of the run, and for whom it is: a thread, Held::kWoken or Held::kNotKnown.
-using AddPart = std::function<void(const Wait& wait, const Interval& part, std::size_t owner)>;
+/// A part of the wait, in ticks of the run, and for whom it is: a thread, which ends it as in Held, Held::kWoken or Held::kNotKnown.
+using AddPart =
+    std::function<void(const Wait& wait, const Interval& part, std::size_t owner, std::uint64_t ended_from)>;
 
 /// Who comes last to barriers.
 void add_arrivals(const trace::TraceInfo& info, const score::Report& report, const AddPart& add);

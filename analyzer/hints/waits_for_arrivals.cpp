@@ -87,7 +87,8 @@ std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, co
         for (const score::TimedCall& call : report.calls_about_waits(t))
             if (functions.contains(call.function) && call.begin < call.end) {
                 const Object object{call.function, call.key};
-                barriers[object].push_back({{call.begin, call.end}, object, call.function, t, "barrier"});
+                barriers[object].push_back(
+                    {{call.begin, call.end}, object, call.function, t, "barrier", call.caller});
             }
     for (auto& [barrier, calls] : barriers)
         std::ranges::sort(calls, {}, [](const Wait& call) { return call.time.begin; });
@@ -103,8 +104,8 @@ void add_arrivals(const trace::TraceInfo& info, const score::Report& report, con
             const Wait& call = calls[i];
             const Wait* const last = rounds.last_to_come(i);
             const std::uint64_t come = last != nullptr ? last->time.begin : call.time.begin;
-            add(call, {call.time.begin, come}, last != nullptr ? last->thread : 0);
-            add(call, {come, call.time.end}, last != nullptr ? Held::kWoken : Held::kNotKnown);
+            if (last != nullptr) add(call, {call.time.begin, come}, last->thread, last->caller);
+            add(call, {come, call.time.end}, last != nullptr ? Held::kWoken : Held::kNotKnown, 0);
         }
     }
 }

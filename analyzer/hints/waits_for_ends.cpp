@@ -14,13 +14,13 @@ void add_ends(const score::Report& report, const AddPart& add) {
             const Wait join{{wait.begin, wait.end}, {}, wait.function, t, "thread"};
             const auto joined = threads.find(wait.owner);
             if (joined == threads.end() || joined->second == Held::kNotKnown || joined->second == t) {
-                add(join, join.time, Held::kNotKnown);
+                add(join, join.time, Held::kNotKnown, 0);
                 continue;
             }
             const std::uint64_t end =
                 std::clamp(report.timeline[joined->second].end, join.time.begin, join.time.end);
-            add(join, {join.time.begin, end}, joined->second);
-            add(join, {end, join.time.end}, Held::kWoken);
+            add(join, {join.time.begin, end}, joined->second, 0);
+            add(join, {end, join.time.end}, Held::kWoken, 0);
         }
     }
 }

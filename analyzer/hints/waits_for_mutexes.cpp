@@ -99,7 +99,7 @@ class OfThread {
         const Object object{kRecordedMutexes, wait.mutex};
         if (wait.given_back) {
             if (again.times == 0)
-                sights[object].push_back({.said = {wait.begin, Held::kWoken, thread_}});
+                sights[object].push_back({.said = {wait.begin, Held::kWoken, thread_, false, wait.caller}});
             else
                 --again.times;
             return;
@@ -151,6 +151,7 @@ void add_recorded_mutexes(const trace::TraceInfo& info, const score::Report& rep
             std::erase_if(moments, [&](const Owning& moment) { return moment.since >= until; });
             moments.push_back({until});
         }
+        note_ends(moments);
         owning.emplace(object, std::move(moments));
     }
     for (const Wait& wait : all)

@@ -14,6 +14,7 @@ struct Signal {
     std::uint64_t time = 0;
     std::size_t thread = 0;
     bool wakes_all = false, counts = false;  ///< as in the catalogue
+    std::uint64_t caller = 0;                ///< as TimedCall::caller
 };
 
 /// A wait, and the signal that ended it.
@@ -107,7 +108,7 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
         if (role.unclear) objects[object].unclear = true;
         if (role.all_unclear) unclear.insert(role.number);
         if (!role.waits && !role.failed(call) && all[role.number].complete && address)
-            objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts});
+            objects[object].signals.push_back({call.begin, thread, role.wakes_all, role.counts, call.caller});
     });
     for (auto& [object, of_object] : objects)
         of_object.unclear = of_object.unclear || unclear.contains(object.first);
@@ -120,15 +121,15 @@ void add_notifiers(const trace::TraceInfo& info, const score::Report& report, co
                    const AddPart& add) {
     for (auto& [object, all] : notifications_in(info, report)) {
         for (const Wait& wait : all.timed_out)
-            add(wait, wait.time, Held::kNotKnown);
+            add(wait, wait.time, Held::kNotKnown, 0);
         for (const Notified& each : notified(all)) {
             const Interval& wait = each.wait->time;
             // Another may have ended it in a time that is not kept.
             if (!each.by || all.unclear || !time.keeps({each.by->time, wait.end})) {
-                add(*each.wait, wait, Held::kNotKnown);
+                add(*each.wait, wait, Held::kNotKnown, 0);
             } else {
-                add(*each.wait, {wait.begin, each.by->time}, each.by->thread);
-                add(*each.wait, {each.by->time, wait.end}, Held::kWoken);
+                add(*each.wait, {wait.begin, each.by->time}, each.by->thread, each.by->caller);
+                add(*each.wait, {each.by->time, wait.end}, Held::kWoken, 0);
             }
         }
     }

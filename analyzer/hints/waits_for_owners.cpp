@@ -3,6 +3,7 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/hints/waits_for.h"
@@ -45,7 +46,7 @@ void add_mutexes(const trace::TraceInfo& info, const score::Report& report, std:
             const Object object{kMutexes, wait.mutex};
             std::vector<Owning>& moments = owning[object];
             if (wait.given_back) {
-                moments.push_back({wait.begin, Held::kWoken, t});
+                moments.push_back({wait.begin, Held::kWoken, t, false, wait.caller});
                 continue;
             }
             waits.push_back({{wait.begin, wait.end}, object, wait.function, t, "mutex"});
@@ -67,6 +68,7 @@ void add_mutexes(const trace::TraceInfo& info, const score::Report& report, std:
             before = moment.owner;
             return false;
         });
+        note_ends(moments);
     }
 }
 
@@ -75,14 +77,16 @@ struct Change {
     std::uint64_t time = 0;
     std::size_t thread = 0;
     bool taken = false;
-    bool alone = false;  ///< nobody else has it from then on
-    bool sure = true;    ///< else it may have failed
+    bool alone = false;        ///< nobody else has it from then on
+    bool sure = true;          ///< else it may have failed
+    std::uint64_t caller = 0;  ///< as TimedCall::caller
 };
 
 /// A time in which a thread has a lock; of kNotKnown: in which it is not known who has it.
 struct Hold {
     Interval time;
     std::size_t thread = Held::kNotKnown;
+    std::uint64_t ended_from = 0;  ///< as in Held
 };
 
 /// `changes` of one lock, in the order of time. A thread has it only if it was seen to take it and to give it back:
@@ -140,7 +144,7 @@ std::vector<Hold> holds_of(std::span<const Change> changes, const KeptTime& time
             if (takes.back().doubtful)
                 not_known(takes.back().begin, change.time);
             else if (takes.back().begin < change.time)
-                holds.push_back({{takes.back().begin, change.time}, change.thread});
+                holds.push_back({{takes.back().begin, change.time}, change.thread, change.caller});
             takes.pop_back();
         }
         before[change.thread] = change.time;
@@ -165,7 +169,8 @@ std::vector<Owning> owning_by(const std::vector<Hold>& holds) {
     }
     std::ranges::sort(bounds, {}, &Bound::time);
     std::vector<Owning> moments;
-    std::multiset<std::pair<std::uint64_t, std::size_t>> open;  // end, thread
+    std::multiset<std::tuple<std::uint64_t, std::size_t, std::uint64_t>>
+        open;  // end, thread, Hold::ended_from
     std::size_t unknown = 0, last = Held::kNotKnown;
     for (auto bound = bounds.begin(); bound != bounds.end();) {
         const std::uint64_t now = bound->time;
@@ -174,14 +179,20 @@ std::vector<Owning> owning_by(const std::vector<Hold>& holds) {
             if (hold.thread == Held::kNotKnown)
                 unknown += bound->begins ? 1 : std::size_t{0} - 1;
             else if (bound->begins)
-                open.emplace(hold.time.end, hold.thread);
-            else if (open.erase({hold.time.end, hold.thread}) > 0)
+                open.emplace(hold.time.end, hold.thread, hold.ended_from);
+            else if (open.erase({hold.time.end, hold.thread, hold.ended_from}) > 0)
                 last = hold.thread;
         }
-        const Owning moment = unknown > 0     ? Owning{now}
-                              : !open.empty() ? Owning{now, open.rbegin()->second}
-                                              : Owning{now, Held::kWoken, last};
-        if (moments.empty() || moments.back().owner != moment.owner) moments.push_back(moment);
+        Owning moment{now};
+        if (unknown == 0 && open.empty()) {
+            moment.owner = Held::kWoken;
+            moment.before = last;
+        } else if (unknown == 0) {
+            std::tie(std::ignore, moment.owner, moment.ended_from) = *open.rbegin();
+        }
+        if (moments.empty() || moments.back().owner != moment.owner ||
+            moments.back().ended_from != moment.ended_from)
+            moments.push_back(moment);
     }
     return moments;
 }
@@ -196,8 +207,8 @@ void add_locks(const trace::TraceInfo& info, const score::Report& report, const 
         const Object object{role.number, *address};
         std::vector<Change>& of_object = changes[object];
         if (!role.failed(call))
-            of_object.push_back(
-                {role.waits ? call.end : call.begin, thread, role.waits, !role.shared, role.succeeded(call)});
+            of_object.push_back({role.waits ? call.end : call.begin, thread, role.waits, !role.shared,
+                                 role.succeeded(call), call.caller});
         if (role.waits && !role.tries)
             waits.push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
     });
@@ -228,28 +239,31 @@ std::size_t count_parts(const std::vector<Wait>& waits, const OwningByObject& ow
     return parts;
 }
 
-/// Calls add(end, owner) for the parts of a wait, one behind the other. `moments` begin with the last one before
+/// Calls add(end, owner, ended_from) for the parts of a wait, one behind the other. `moments` begin with the last one before
 /// it. `known`: in which nothing that changes the owner is missing.
 template <class Add>
 void add_parts(const Wait& wait, std::span<const Owning> moments, const KeptTime& known, const Add& add) {
     const std::uint64_t end = wait.time.end;
-    if (moments.empty()) return add(end, Held::kNotKnown);
+    if (moments.empty()) return add(end, Held::kNotKnown, 0);
     std::uint64_t from = wait.time.begin;
     for (std::size_t at = 0; from < end; ++at) {
         const Owning* const next = at + 1 < moments.size() ? &moments[at + 1] : nullptr;
         const bool last = next == nullptr || next->since >= end;
-        if (at == kMaxParts && !last) return add(end, Held::kNotKnown);
+        if (at == kMaxParts && !last) return add(end, Held::kNotKnown, 0);
         const std::uint64_t to = last ? end : std::max(from, next->since);
         std::size_t owner = owner_between(moments[at], last ? nullptr : next, wait.thread);
+        const std::uint64_t ended_from = owner >= Held::kWoken        ? 0
+                                         : owner == moments[at].owner ? moments[at].ended_from
+                                                                      : next->ended_from;
         // In a time that is not kept another may have taken it.
         if (owner == Held::kWoken && !known.keeps({moments[at].since, to})) owner = Held::kNotKnown;
         if (wait.object.first == kRecordedMutexes && owner != Held::kNotKnown) {
             const std::uint64_t until = std::min(known.kept_until(moments[at].since), to);
-            if (from < until) add(until, owner);
+            if (from < until) add(until, owner, ended_from);
             from = std::max(from, until);
             owner = Held::kNotKnown;
         }
-        if (from < to) add(to, owner);
+        if (from < to) add(to, owner, ended_from);
         from = to;
     }
 }
@@ -262,7 +276,7 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
     const std::size_t before = to.size();
     std::uint64_t from = kept.begin;
     add_parts(wait, moments_from(owning.at(wait.object), wait.time.begin), known,
-              [&](std::uint64_t end, std::size_t owner) {
+              [&](std::uint64_t end, std::size_t owner, std::uint64_t ended_from) {
                   const std::uint64_t until = end == wait.time.end ? kept.end : time(end);
                   if (from < until)
                       to.push_back({{from, until},
@@ -271,7 +285,8 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
                                     owner,
                                     Held::By::owner,
                                     wait.time.end - wait.time.begin,
-                                    wait.kind});
+                                    wait.kind,
+                                    ended_from});
                   from = until;
               });
     // A call that takes a lock which nobody has is no wait.
@@ -281,6 +296,15 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
 }
 
 }  // namespace
+
+void note_ends(std::vector<Owning>& moments) {
+    for (std::size_t at = moments.size(); at-- > 1;) {
+        const Owning& next = moments[at];
+        Owning& each = moments[at - 1];
+        const std::size_t ends = next.owner == Held::kWoken ? next.before : next.owner;
+        if (each.owner < Held::kWoken && each.owner == ends) each.ended_from = next.ended_from;
+    }
+}
 
 LockOwners::LockOwners(const trace::TraceInfo& info, const score::Report& report, const KeptTime& time)
     : recorded_(KeptTime::of(report.owned_windows, Waits::span(report)).value_or(time)) {

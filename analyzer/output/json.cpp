@@ -316,6 +316,10 @@ Json waits_json(const hints::WaitGraph& graph) {
             edges.back()["owner_preempted"] = finite(edge.owner_preempted);
         }
         if (!edge.variable.empty()) edges.back()["variable"] = edge.variable;
+        if (!edge.ended_from.empty()) {
+            edges.back()["ended_from"] = edge.ended_from;
+            edges.back()["ended_from_share"] = finite(edge.ended_from_share);
+        }
         if (!edge.inside.empty()) {
             edges.back()["inside"] = edge.inside;
             edges.back()["inside_share"] = finite(edge.inside_share);

@@ -198,6 +198,7 @@ struct OwnedWait {
     std::uint32_t owner = 0;     ///< tid of its owner at `begin`, or of the thread; 0: not known
     std::uint32_t function = 0;  ///< that waited
     bool given_back = false;     ///< no wait: at `begin`, which is `end`, the thread gave the mutex back
+    std::uint64_t caller = 0;    ///< … in a call that returns to this address
     bool joins = false;          ///< until the thread `owner` has ended
     bool all =
         false;  ///< of a mutex whose locks and unlocks are all recorded: it may have had to wait for nobody

@@ -47,8 +47,8 @@ void fields(Archive& archive, WindowCall& call) {
 
 template <class Archive>
 void fields(Archive& archive, OwnedWait& wait) {
-    archive(wait.begin, wait.end, wait.mutex, wait.owner, wait.function, wait.given_back, wait.joins,
-            wait.all);
+    archive(wait.begin, wait.end, wait.mutex, wait.owner, wait.function, wait.given_back, wait.caller,
+            wait.joins, wait.all);
 }
 
 template <class Archive>

@@ -326,6 +326,7 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
                     .end = enter.tsc,
                     .mutex = mutex,
                     .given_back = true,
+                    .caller = words->caller ? enter.words[*words->caller] : enter.caller,
                     .all = words->all});
 }
 

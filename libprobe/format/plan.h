@@ -37,6 +37,8 @@ inline constexpr std::uint32_t kMutexOwner = 8;
 inline constexpr const char* kOwnerName = "owner";
 /// The parameter, in the trace, that is the thread id of the one whose end is waited for.
 inline constexpr const char* kJoinedName = "joined";
+/// … and of the one of what wakes who waits: to where the function returns that gives a mutex back.
+inline constexpr const char* kCallerName = "caller";
 
 enum class Frame : std::uint8_t {
     stack,   ///< push, call, leave: needs the exact number of stack bytes, which are copied

@@ -24,19 +24,20 @@ PLANTED = {
     "readers": ("scan,pthread_rwlock_rdlock,pthread_rwlock_wrlock", {"pthread_rwlock_wrlock": ("scanner", "scan")}),
     "spin": ("hold_long,pthread_spin_lock,pthread_spin_unlock", {"pthread_spin_lock": ("holder", "hold_long")}),
 }
-# Who waits for whom, for which variable, and what the owner is inside. A thread that waits for its owner waits for what that waits for.
+# Who waits for whom, for which variable, what the owner is inside, and in which function it ends the wait. A thread that waits for its
+# owner waits for what that waits for.
 GRAPHS = {
-    "keeper": [("reader", "keeper", "outer", "flush_cache")],
-    "workers": [("adder", "adder", "outer", "add_under_lock")],
-    "barrier": [("early", "late", "barrier", "compute_long")],
-    "chain": [("updater", "writer", "inner", "write_out"), ("reader", "updater", "outer", "update")],
-    "condition": [("user", "maker", "filled", "make_item")],
-    "signallers": [("user", "maker", "filled", "make_item")],
-    "broadcast": [("follower", "director", "filled", "plan_round")],
-    "semaphore": [("taker", "poster", "posted", "make_item")],
-    "writer": [("reader", "writer", "table", "rebuild")],
-    "readers": [("changer", "scanner", "table", "scan")],
-    "spin": [("spinner", "holder", "spinning", "hold_long")],
+    "keeper": [("reader", "keeper", "outer", "flush_cache", "keep")],
+    "workers": [("adder", "adder", "outer", "add_under_lock", "add_under_lock")],
+    "barrier": [("early", "late", "barrier", "compute_long", "meet")],
+    "chain": [("updater", "writer", "inner", "write_out", "write_in_turn"), ("reader", "updater", "outer", "update", "update")],
+    "condition": [("user", "maker", "filled", "make_item", "make")],
+    "signallers": [("user", "maker", "filled", "make_item", "make")],
+    "broadcast": [("follower", "director", "filled", "plan_round", "direct")],
+    "semaphore": [("taker", "poster", "posted", "make_item", "post")],
+    "writer": [("reader", "writer", "table", "rebuild", "write_table")],
+    "readers": [("changer", "scanner", "table", "scan", "scan_table")],
+    "spin": [("spinner", "holder", "spinning", "hold_long", "hold")],
 }
 # Milliseconds: a spinner that shares its processor with the holder finds the lock free.
 LITTLE = 300
@@ -88,10 +89,12 @@ class Owners(Case):
         waits = report["waits"]
         self.assertGreater(waits["known"] + waits["woken"], 0.8)
         self.assertLessEqual(waits["known"] + waits["woken"], 1.001)
-        for waiter, owner, mutex, inside in wanted:
+        for waiter, owner, mutex, inside, ended_from in wanted:
             edge, = (each for each in waits["edges"] if set(each["waiters"]) <= set(threads[waiter])
                      and set(each["owners"]) <= set(threads[owner]) and each["variable"] == mutex)
             self.assertEqual(edge.get("inside"), inside, edge)
+            self.assertRegex(edge.get("ended_from", ""), rf"^{ended_from} at owners\.c:\d+$", edge)
+            self.assertGreater(edge["ended_from_share"], 0.9, edge)
             share = sum(self.waited[tid] for tid in threads[waiter]) / sum(lives[tid] for tid in threads[waiter])
             # Where processors are busy, who has been woken comes to run late.
             self.assertLess(edge["share"], share + 0.2, (edge, waits))

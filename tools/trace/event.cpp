@@ -29,8 +29,11 @@ std::optional<OwnerWords> owner_words(const FunctionInfo& function) {
     if (function.wait_of == 0 || parameters.empty() ||
         std::ranges::any_of(parameters, [&](const auto& each) { return each.word >= function.enter_words; }))
         return std::nullopt;
-    if (function.wakes)
-        return OwnerWords{.mutex = parameters[0].word, .given_back = true, .all = function.partner};
+    if (function.wakes) {
+        OwnerWords words{.mutex = parameters[0].word, .given_back = true, .all = function.partner};
+        if (parameters.back().name == plan::kCallerName) words.caller = parameters.back().word;
+        return words;
+    }
     if (parameters.size() != 2) return std::nullopt;
     const bool joins = parameters[1].name == plan::kJoinedName;
     if (!joins && parameters[1].name != plan::kOwnerName) return std::nullopt;

@@ -369,6 +369,8 @@ struct OwnerWords {
     bool given_back = false;  ///< there is no such word: the mutex has just been given back
     bool joins = false;       ///< it waits for a thread's end
     bool all = false;         ///< locks and unlocks that do not wait or wake are recorded as well
+    std::optional<std::uint16_t> caller =
+        {};  ///< to where the call returns that gives it back; else as the event
 };
 /// Nothing: `function` is something else.
 std::optional<OwnerWords> owner_words(const FunctionInfo& function);

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "tools/base/demangle.h"
+#include "wrappers/entry/frame_description.h"
 #include "wrappers/entry/instruction.h"
 #include "wrappers/entry/moved_frames.h"
 #include "wrappers/entry/wait_sites.h"
@@ -410,6 +411,19 @@ void record_joined(FunctionPlan& wait) {
                         .type = "pid_t"}};
 }
 
+/// Which word of the stack, behind what the call at `site` pushes, is the return address of the function that the site is in.
+/// Nothing: the unwind tables do not say it, or it is too far away.
+std::optional<std::uint16_t> return_word(const ObjectFile& file, const WaitSite& site) {
+    constexpr std::int64_t kWord = 8;
+    const StackRows rows{file};
+    if (!site.call || !rows.exist()) return std::nullopt;
+    const StackRow row = rows.at(site.address);
+    if (!row.known || row.base != kDwarfRsp || row.offset % kWord != 0) return std::nullopt;
+    const std::int64_t word = row.offset / kWord - 1;
+    if (word < 0 || word >= plan::kMaxStackWords) return std::nullopt;
+    return static_cast<std::uint16_t>(word);
+}
+
 std::optional<CodeRange> mutex_unlock_in(const ObjectFile& file) {
     for (const std::uint32_t index : file.named("pthread_mutex_unlock"))
         if (const auto extent = file.extent(file.symbols()[index].address)) return extent;
@@ -484,6 +498,14 @@ std::vector<FunctionPlan> FunctionPlanner::plan_waits(const FunctionPlan& functi
         wake.wakes = true;
         wake.recording = {.integer_registers = 1};
         wake.parameters = {mutex_parameter()};
+        // What a call leads to returns into the library: who gives the mutex back is one frame further.
+        if (const auto word = return_word(file, site)) {
+            wake.recording.stack_words = static_cast<std::uint8_t>(*word + 1);
+            wake.parameters.push_back({.name = plan::kCallerName,
+                                       .kind = ValueKind::pointer,
+                                       .word = static_cast<std::uint16_t>(*word + 1),
+                                       .type = "void*"});
+        }
         return wake;
     };
     // Where pthread_mutex_unlock wakes who waits: it has given the mutex back, at the same address, right before.

@@ -169,6 +169,8 @@ hints::WaitGraph full_graph() {
                            .object_name = "the mutex lock",
                            .inside = "worker",
                            .inside_from = "main at app.c:5",
+                           .ended_from = "flush at app.c:9",
+                           .ended_from_share = 0.75,
                            .meanwhile = {}});
     graph.ends.push_back({.threads = "thread 101 (worker)",
                           .tids = {101},

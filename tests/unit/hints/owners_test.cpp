@@ -47,9 +47,9 @@ struct Waiting : Made {
             {.begin = from, .end = to, .mutex = mutex, .owner = owner, .function = 2});
     }
 
-    void give_back(std::size_t thread, std::uint64_t at) {
+    void give_back(std::size_t thread, std::uint64_t at, std::uint64_t caller = 0) {
         report.timeline[thread].waits.push_back(
-            {.begin = at, .end = at, .mutex = kMutex, .given_back = true});
+            {.begin = at, .end = at, .mutex = kMutex, .given_back = true, .caller = caller});
     }
 
     template <class Each>
@@ -333,6 +333,35 @@ TEST_CASE(
             edge.meanwhile,
             Catch::Contains(other == kStore ? "is inside nanosleep(), called from store at db.c:5, for 100 %"
                                             : "is inside nanosleep() for 100 %"));
+    }
+}
+
+TEST_CASE("Where the owner gives back what is waited for is told of most of the waits, with their share") {
+    constexpr std::uint64_t kStore = 0x700, kLoad = 0x800;
+    const hints::AddressNames names{.caller_at = [&](std::uint64_t return_address) {
+        return return_address == kStore ? "store at db.c:5" : "load at db.c:9";
+    }};
+    for (const std::uint64_t every : {1, 4, 2}) {
+        Waiting made;
+        for (auto& timeline : made.report.timeline)
+            timeline.end = kCalls * 1000;
+        std::uint64_t number = 0;
+        made.each_slow([&](std::uint64_t begin) {
+            made.wait(0, begin + 20, begin + 420, 8);
+            made.give_back(1, begin + 410, number++ % every == 0 ? kLoad : kStore);
+        });
+        const hints::WaitGraph graph =
+            hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, names);
+        REQUIRE(!graph.edges.empty());
+        const hints::WaitEdge& edge = graph.edges.front();
+        INFO(edge.meanwhile);
+        const double share = every == 1 ? 1 : 1 - 1.0 / static_cast<double>(every);
+        CHECK(edge.ended_from_share == Approx(share).margin(0.02));
+        CHECK(edge.ended_from.starts_with(every == 1 ? "load" : every == 4 ? "store" : ""));
+        CHECK_THAT(edge.meanwhile,
+                   Catch::EndsWith(every == 1   ? "and gives it back in load at db.c:9"
+                                   : every == 4 ? "and gives it back in store at db.c:5 (75 %)"
+                                                : " %)"));
     }
 }
 

@@ -562,6 +562,47 @@ TEST_CASE("Who comes last to a barrier is known where some are not in each round
     }
 }
 
+TEST_CASE("Of the call with which an owner ends a wait it is known where it was made") {
+    constexpr std::uint64_t kThere = 0x7000;
+    const auto ended_from = [](const MadeCalls& made, std::size_t thread, Held::By by) {
+        std::vector<std::uint64_t> all;
+        const auto waits = hints::Waits::of(made.info, made.report);
+        REQUIRE(waits);
+        for (const Held& part : waits->of_thread(thread, by))
+            all.push_back(part.ended_from);
+        return all;
+    };
+    using Places = std::vector<std::uint64_t>;
+    Locks locks;
+    locks.write(0, 100, 110);
+    locks.unlock(0, 500, 510);
+    locks.report.timeline[0].calls.back().caller = kThere;
+    locks.write(1, 200, 520);
+    locks.unlock(1, 530, 540);
+    CHECK(ended_from(locks, 1, Held::By::owner) == Places{kThere, 0});
+
+    Conditions conditions;
+    conditions.wait(0, 100, 520);
+    conditions.signal(1, 500);
+    conditions.report.timeline[1].calls.back().caller = kThere;
+    CHECK(ended_from(conditions, 0, Held::By::notifier) == Places{kThere, 0});
+
+    MadeCalls barrier{{"pthread_barrier_wait"}};
+    barrier.call(0, "pthread_barrier_wait", 100, 520);
+    barrier.call(1, "pthread_barrier_wait", 500, 510);
+    barrier.report.timeline[1].calls.back().caller = kThere;
+    CHECK(ended_from(barrier, 0, Held::By::arrival) == Places{kThere, 0});
+
+    RecordedMutex mutex;
+    mutex.lock(0, 100, 110, RecordedMutex::kNone);
+    mutex.lock(1, 200, 520, RecordedMutex::tid(0));
+    mutex.lock(2, 300, 620, RecordedMutex::tid(0));
+    mutex.unlock(0, 500);
+    mutex.report.timeline[0].waits.back().caller = kThere;
+    mutex.unlock(1, 600);
+    CHECK(ended_from(mutex, 1, Held::By::owner) == Places{kThere, kThere, 0});
+}
+
 TEST_CASE("Who joins a thread waits until that ends") {
     MadeCalls made{{}};
     made.report.timeline[1].end = 700;

@@ -147,7 +147,11 @@ TEST_CASE("the waits of mutexes record their owners, and who wakes a waiter give
         CHECK(each.wait_of == lock->address);
         CHECK(each.recording.integer_registers == 1);
         CHECK((each.recording.owner == 1) == !each.wakes);
-        CHECK(each.recording.enter_words() == each.parameters.size());
+        // Where the unlock was called from is on the stack behind what the call of what wakes has pushed.
+        const bool wakes_by_call = each.wakes && each.prologue.call;
+        CHECK((each.recording.stack_words > 0) == wakes_by_call);
+        CHECK((each.parameters.back().name == rdam::plan::kCallerName) == wakes_by_call);
+        CHECK(each.parameters.back().word + 1U == each.recording.enter_words());
         REQUIRE(!each.parameters.empty());
         CHECK(each.parameters[0].name == "mutex");
         if (each.wakes)
