@@ -9,6 +9,7 @@
 #include "analyzer/hints/finders.h"
 #include "analyzer/hints/overlaps.h"
 #include "analyzer/hints/owners.h"
+#include "analyzer/sequences/known_functions.h"
 
 namespace rdam::hints {
 namespace {
@@ -50,7 +51,7 @@ class Search {
         left_out_.insert(waiters.begin(), waiters.end());
         for (const auto& [function, any] : overlaps_.with()) {
             const trace::FunctionInfo& info = loss_.info.functions[function];
-            const CatalogueFunction* const known = score::known_function(info);
+            const CatalogueFunction* const known = sequences::known_function(info);
             if (known == nullptr) continue;
             const bool waits = known_wait(info) != nullptr;
             if (known->for_threads || (waits && !known->partners().empty())) left_out_.insert(function);

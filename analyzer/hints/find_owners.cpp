@@ -98,9 +98,10 @@ class WaitSums {
     std::string of_notifier(const std::string& who, const std::string& meanwhile, double known,
                             double woken) const {
         const std::string what = times_.object_text(loss_.names.variable_at);
-        const char* const done = times_.kind() == "semaphore" ? "posted" : "signalled";
+        const char* const done = words_of_ending(times_.kind()).done;
         // Who waits for a condition variable takes its mutex again.
-        const bool goes_on = times_.kind() == "semaphore" || times_.kind() == "futex";
+        const bool goes_on =
+            times_.kind() == "semaphore" || times_.kind() == "futex" || is_channel(times_.kind());
         const char* const rest = goes_on ? "the thread has not come to run yet"
                                          : "the thread waits for the mutex or has not come to run yet";
         if (woken > known)

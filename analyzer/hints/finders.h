@@ -10,6 +10,7 @@
 #include "analyzer/hints/hints.h"
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/report.h"
+#include "analyzer/sequences/known_functions.h"
 #include "tools/trace/event.h"
 
 namespace rdam::hints {
@@ -44,7 +45,7 @@ LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, co
                    const score::FunctionRow& row, bool on_processor);
 
 using score::kMinCalls;
-using score::known_wait;
+using sequences::known_wait;
 /// A hint is about at least this share of the loss.
 inline constexpr double kMinExplained = 0.5;
 

@@ -148,6 +148,14 @@ std::vector<FunctionHints> find_hints(const trace::TraceInfo& info, const score:
 // functions whose partners are recorded (CatalogueFunction::given_back_by, woken_by), in the windows of time that are
 // kept of all threads.
 
+/// What ends the waits for an object of this kind (WaitEdge::kind), in words: `they post`, `it posts`, `has posted` it.
+struct EndingWords {
+    const char* plural;
+    const char* does;
+    const char* done;
+};
+EndingWords words_of_ending(std::string_view kind);
+
 /// Threads with one name that wait for threads with one name: for a lock which these have, at a barrier to
 /// which these come last, or until these notify them, or end.
 struct WaitEdge {

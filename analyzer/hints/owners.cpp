@@ -49,20 +49,25 @@ std::string described_object(std::string_view kind, std::optional<std::uint64_t>
                              const VariableAt& variable_at) {
     if (!address) return fmt::format("a {}", kind);
     if (*address == 0) return fmt::format("the {}", kind);
+    if (is_channel(kind)) return fmt::format("{}:[{}]", kind, *address);
     const std::string name = variable_at ? variable_at(*address) : std::string{};
     return fmt::format("the {} {}", kind, name.empty() ? fmt::format("{:#x}", *address) : name);
 }
 
 /// What an owner does to end a wait, and where: the place follows.
-const char* ends_by(Held::By by, std::string_view kind) {
+std::string ends_by(Held::By by, std::string_view kind) {
     if (by == Held::By::owner) return "gives it back in";
     if (by == Held::By::arrival) return "comes to it in";
-    return kind == "semaphore"            ? "posts it in"
-           : kind == "condition variable" ? "signals it in"
-                                          : "ends the wait in";
+    return fmt::format("{} it in", words_of_ending(kind).does);
 }
 
 }  // namespace
+
+EndingWords words_of_ending(std::string_view kind) {
+    if (kind == "semaphore") return {"post", "posts", "posted"};
+    if (is_channel(kind)) return {"write to", "writes to", "written to"};
+    return {"signal", "signals", "signalled"};
+}
 
 std::string OwnerTimes::object_text(const VariableAt& variable_at) const {
     return described_object(kind_, nearly_only(ticks_of_object_, known_ + woken_), variable_at);
@@ -392,6 +397,7 @@ class Graph {
         if (objects_.at(pair).size() <= kFewObjects) only_object = address;
         const AddressNames names = in_words ? all_names : AddressNames{};
         const OwnerTimes::Ending ending = from.times.ending(names);
+        const std::string object = described_object(from.kind, only_object, names.variable_at);
         double waited_ns = 0;
         for (const auto& [thread, time] : from.waiters)
             waited_ns += share * report_.threads[thread].duration_ns;
@@ -401,11 +407,11 @@ class Graph {
                 .owner_tids = tids(from.owners),
                 .reason = static_cast<WaitEdge::For>(by),
                 .kind = std::string{from.kind},
-                .object = address,
-                .variable = address != 0 && names.variable_at ? names.variable_at(address) : std::string{},
-                .object_name = by == Held::By::arrival
-                                   ? info_.functions[from.function].name + "()"
-                                   : described_object(from.kind, only_object, names.variable_at),
+                .object = is_channel(from.kind) ? 0 : address,
+                .variable = is_channel(from.kind) && address != 0 ? object
+                            : address != 0 && names.variable_at   ? names.variable_at(address)
+                                                                  : std::string{},
+                .object_name = by == Held::By::arrival ? info_.functions[from.function].name + "()" : object,
                 .share = share,
                 .waited_ns = waited_ns,
                 .by_design = waits_by_design(from.function),

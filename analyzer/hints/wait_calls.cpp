@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/report/function_row.h"
+#include "analyzer/sequences/known_functions.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::hints {
@@ -50,9 +50,9 @@ std::vector<Pairing> pairings(const trace::TraceInfo& info, const score::NamedRu
                               const Relation& relation) {
     std::map<std::pair<std::uint32_t, std::vector<std::string>>, Pairing> by_partners;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
-        const CatalogueFunction* const known = score::known_function(info.functions[f]);
+        const CatalogueFunction* const known = sequences::known_function(info.functions[f]);
         if (known == nullptr || (known->*relation.known).empty()) continue;
-        if (!known->tries() && score::known_wait(info.functions[f]) == nullptr) continue;
+        if (!known->tries() && sequences::known_wait(info.functions[f]) == nullptr) continue;
         Pairing& pairing = by_partners[{info.functions[f].object, known->*relation.known}];
         pairing.waiters.push_back(f);
         pairing.kind = kind_of(*known);
@@ -100,7 +100,7 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
     // Of what a rule is about, several threads may have it, and what is given may be kept.
     Role role{
         .number = number, .waits = waits, .addressed = pointer, .shared = true, .counts = pairing.ruled};
-    if (const CatalogueFunction* const known = score::known_function(function); known != nullptr) {
+    if (const CatalogueFunction* const known = sequences::known_function(function); known != nullptr) {
         role.addressed = pointer || !known->keys.empty();
         role.shared = known->shared || pairing.ruled;
         role.tries = known->tries();
@@ -109,6 +109,7 @@ Role role_of(const trace::FunctionInfo& function, const Pairing& pairing, std::u
         role.wakes_all = known->wakes_all;
         role.counts = known->counts;
         role.futex = known->futex && !pairing.ruled;
+        role.channel = pairing.channel;
     }
     return role;
 }
@@ -148,15 +149,61 @@ std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::Na
 }
 
 std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::NamedRules& rules) {
-    return pairings(info, rules, kWokenBy);
+    std::vector<Pairing> all = pairings(info, rules, kWokenBy);
+    if (info.channels.empty()) return all;
+    Pairing channel{.channel = true};
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        const CatalogueFunction* const known = sequences::known_wait(info.functions[f]);
+        if (known == nullptr || (!known->receives && !known->sends)) continue;
+        (known->receives ? channel.waiters : channel.partners).push_back(f);
+        channel.complete = channel.complete && is_complete(info.functions[f]);
+    }
+    if (channel.waiters.empty() || channel.partners.empty()) return all;
+    for (const std::string_view kind : kChannels) {
+        channel.kind = kind;
+        all.push_back(channel);
+    }
+    return all;
+}
+
+Descriptors::Descriptors(const trace::TraceInfo& info) {
+    for (const trace::ChannelInfo& each : info.channels) {
+        by_descriptor_[each.descriptor].push_back(each);
+        if (each.writes != 0) written_[{each.kind, each.writes}].push_back({each.since, each.until});
+    }
+    for (auto& [descriptor, all] : by_descriptor_)
+        std::ranges::stable_sort(all, {}, &trace::ChannelInfo::since);
+}
+
+std::optional<Descriptors::Through> Descriptors::of(const score::TimedCall& call, bool receives) const {
+    const auto all = by_descriptor_.find(call.key);
+    if (!call.descriptor || all == by_descriptor_.end()) return std::nullopt;
+    const auto next = std::ranges::upper_bound(all->second, call.begin, {}, &trace::ChannelInfo::since);
+    if (next == all->second.begin()) return std::nullopt;
+    const trace::ChannelInfo& then = *std::prev(next);
+    const std::uint64_t number = receives ? then.reads : then.writes;
+    // Who receives need not have the descriptor any more when the call ends.
+    if (call.begin > then.until || number == 0) return std::nullopt;
+    const auto written = written_.find({then.kind, number});
+    const auto meanwhile = [&](const Interval& time) {
+        return time.begin <= call.end && call.begin <= time.end;
+    };
+    if (written == written_.end() || std::ranges::none_of(written->second, meanwhile)) return std::nullopt;
+    return Through{static_cast<std::uint32_t>(then.kind), number};
 }
 
 std::map<std::uint32_t, Role> roles_in(const trace::TraceInfo& info, const std::vector<Pairing>& all) {
     std::map<std::uint32_t, Role> roles;
     for (std::uint32_t number = 0; number < all.size(); ++number)
         for (const bool waits : {false, true})
-            for (const std::uint32_t f : waits ? all[number].waiters : all[number].partners)
-                roles[f] = role_of(info.functions[f], all[number], number, waits);
+            for (const std::uint32_t f : waits ? all[number].waiters : all[number].partners) {
+                const Role role = role_of(info.functions[f], all[number], number, waits);
+                // Of channels the first kind's: the call says which it is about.
+                if (role.channel)
+                    roles.emplace(f, role);
+                else
+                    roles[f] = role;
+            }
     return roles;
 }
 

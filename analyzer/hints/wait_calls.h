@@ -34,10 +34,12 @@ struct Pairing {
     std::vector<std::uint32_t> waiters, partners;  ///< indices into TraceInfo::functions
     bool complete = true;                          ///< every call of them is in the trace
     bool ruled = false;                            ///< the user says so
+    bool channel = false;                          ///< who waits receives what partners send
     std::string_view kind;                         ///< as Held::kind
 };
 
-/// By given_back_by, and by woken_by. Those with partners in the trace; a function is in one of them.
+/// By given_back_by, and by woken_by. Those with partners in the trace; a function is in one of them, but for those of kChannels,
+/// which are the last ones.
 std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::NamedRules& rules);
 std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::NamedRules& rules);
 
@@ -53,6 +55,7 @@ struct Role {
     bool shared = false, wakes_all = false, counts = false;  ///< as in the catalogue
     bool zero_fails = false, other_fails = false;            ///< likewise
     bool futex = false;                                      ///< likewise: in() says the rest
+    bool channel = false;                                    ///< as in Pairing: Descriptors say the rest
     bool unclear = false;      ///< it is not known whose waits for the object end meanwhile
     bool all_unclear = false;  ///< … for any object of the pairing
 
@@ -71,6 +74,24 @@ struct Role {
     }
 };
 
+/// The channels that file descriptors of the process lead to. Immutable, hence thread-safe.
+class Descriptors {
+  public:
+    explicit Descriptors(const trace::TraceInfo& info);
+
+    struct Through {
+        std::uint32_t kind = 0;    ///< index into kChannels
+        std::uint64_t number = 0;  ///< trace::ChannelInfo::reads
+    };
+    /// Through which channel the call (TimedCall::descriptor) receives or sends. Nothing: it is not known what the descriptor
+    /// was at that time, or the process had no descriptor then that sends through that channel.
+    std::optional<Through> of(const score::TimedCall& call, bool receives) const;
+
+  private:
+    std::map<std::uint64_t, std::vector<trace::ChannelInfo>> by_descriptor_;  // each in the order of time
+    std::map<std::pair<trace::ChannelInfo::Kind, std::uint64_t>, std::vector<Interval>> written_;
+};
+
 /// By function, of all of these.
 std::map<std::uint32_t, Role> roles_in(const trace::TraceInfo& info, const std::vector<Pairing>& all);
 
@@ -84,11 +105,21 @@ void each_call(const trace::TraceInfo& info, const std::vector<Pairing>& all, co
                const Each& each) {
     const std::map<std::uint32_t, Role> roles = roles_in(info, all);
     if (roles.empty()) return;
+    const Descriptors descriptors{info};
     for (std::size_t t = 0; t < report.timeline.size(); ++t) {
         for (const score::TimedCall& call : report.calls_about_waits(t)) {
             const auto role = roles.find(call.function);
             if (role == roles.end() || call.begin >= call.end) continue;
-            if (const std::optional<Role> own = role->second.in(call)) each(*own, call, t);
+            std::optional<Role> own = role->second.in(call);
+            if (!own) continue;
+            if (!own->channel) {
+                each(*own, call, t);
+            } else if (const auto through = descriptors.of(call, own->waits)) {
+                own->number += through->kind;
+                score::TimedCall of_channel = call;
+                of_channel.key = through->number;
+                each(*own, of_channel, t);
+            }
         }
     }
 }

@@ -50,6 +50,13 @@ class KeptTime {
     std::vector<Run> runs_;  ///< sorted, disjoint
 };
 
+/// Kinds of objects that threads send through: pipes, sockets and event counters. Their objects are the kernel's numbers
+/// (trace::ChannelInfo), and no addresses.
+inline constexpr std::array<std::string_view, 3> kChannels{"pipe", "socket", "eventfd"};
+inline bool is_channel(std::string_view kind) {
+    return std::ranges::find(kChannels, kind) != kChannels.end();
+}
+
 /// A wait, or a part of it, of which it is known for whom.
 struct Held {
     enum class By : std::uint8_t {
@@ -65,7 +72,8 @@ struct Held {
     static constexpr std::size_t kWoken = kNotKnown - 1;
 
     Interval time;
-    std::uint64_t object = 0;       ///< address of the mutex, the barrier, …; 0: not known
+    std::uint64_t object =
+        0;  ///< address of the mutex, the barrier, …, or the number of a channel; 0: not known
     std::uint32_t function = 0;     ///< that waits
     std::size_t owner = kNotKnown;  ///< index into Report::threads
     By by = By::owner;

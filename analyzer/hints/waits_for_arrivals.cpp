@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyzer/hints/waits_for.h"
-#include "analyzer/report/function_row.h"
+#include "analyzer/sequences/known_functions.h"
 
 namespace rdam::hints {
 namespace {
@@ -81,7 +81,7 @@ class Rounds {
 std::map<Object, std::vector<Wait>> barriers_in(const trace::TraceInfo& info, const score::Report& report) {
     std::set<std::uint32_t> functions;
     for (std::uint32_t function = 0; function < info.functions.size(); ++function)
-        if (score::is_barrier(info.functions[function])) functions.insert(function);
+        if (sequences::is_barrier(info.functions[function])) functions.insert(function);
     std::map<Object, std::vector<Wait>> barriers;
     for (std::size_t t = 0; t < report.timeline.size(); ++t)
         for (const score::TimedCall& call : report.calls_about_waits(t))

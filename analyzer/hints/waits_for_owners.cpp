@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyzer/hints/waits_for.h"
-#include "analyzer/report/function_row.h"
+#include "analyzer/sequences/known_functions.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::hints {
@@ -33,7 +33,7 @@ std::size_t owner_between(const Owning& moment, const Owning* next, std::size_t 
 /// It may give up: who has waited need not have the mutex.
 bool may_give_up(const trace::TraceInfo& info, std::uint32_t function) {
     if (function >= info.functions.size()) return false;
-    const CatalogueFunction* const known = score::known_function(info.functions[function]);
+    const CatalogueFunction* const known = sequences::known_function(info.functions[function]);
     return known != nullptr && known->other_fails;
 }
 

@@ -76,9 +76,10 @@ std::string edge_line(const hints::WaitEdge& edge, bool at_least) {
         return fmt::format("{} in {} for {}, which {} last{}", begin, edge.object_name, edge.owners,
                            one_owner ? "comes" : "come in turn", edge.meanwhile);
     if (edge.reason == For::notifier)
-        return fmt::format("{} until {} {}{} {}{}", begin, edge.owners,
-                           edge.kind == "semaphore" ? "post" : "signal", one_owner ? "s" : "",
-                           edge.object_name, edge.meanwhile);
+        return fmt::format(
+            "{} until {} {} {}{}", begin, edge.owners,
+            one_owner ? hints::words_of_ending(edge.kind).does : hints::words_of_ending(edge.kind).plural,
+            edge.object_name, edge.meanwhile);
     if (edge.reason == For::end)
         return fmt::format("{} until {} end{}{}", begin, edge.owners, one_owner ? "s" : "", edge.meanwhile);
     return fmt::format("{} for {}, which {} {}{}", begin, edge.object_name, edge.owners,

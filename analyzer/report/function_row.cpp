@@ -9,6 +9,7 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/report/function_sums.h"
 #include "analyzer/report/windowed_part.h"
+#include "analyzer/sequences/known_functions.h"
 #include "analyzer/statistics/as_double.h"
 #include "analyzer/statistics/loss.h"
 #include "analyzer/statistics/sampling.h"
@@ -411,23 +412,12 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     return row;
 }
 
-const CatalogueFunction* known_function(const trace::FunctionInfo& function) {
-    if (function.any_name) return nullptr;
-    return Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
-}
-
-const CatalogueFunction* known_wait(const trace::FunctionInfo& function) {
-    return function.waits || function.busy_waits ? known_function(function) : nullptr;
-}
-
-bool is_barrier(const trace::FunctionInfo& function) {
-    const CatalogueFunction* const known = known_wait(function);
-    return known != nullptr && known->barrier;
-}
-
-bool says_for_whom(const trace::FunctionInfo& function) {
-    const CatalogueFunction* const known = known_wait(function);
-    return known != nullptr && (known->barrier || !known->partners().empty());
+bool any_says_for_whom(const trace::TraceInfo& info) {
+    return std::ranges::any_of(info.functions, [&](const trace::FunctionInfo& function) {
+        const CatalogueFunction* const known = sequences::known_wait(function);
+        return known != nullptr &&
+               (known->barrier || !known->partners().empty() || (known->receives && !info.channels.empty()));
+    });
 }
 
 std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules) {
@@ -435,8 +425,10 @@ std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& inf
     std::set<std::string> partners;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         // Those that only try do not wait, and yet they take what others wait for.
-        const CatalogueFunction* const known = known_function(info.functions[f]);
-        if (known == nullptr || (!known->barrier && known->partners().empty())) continue;
+        const CatalogueFunction* const known = sequences::known_function(info.functions[f]);
+        if (known == nullptr) continue;
+        const bool through_channel = !info.channels.empty() && (known->receives || known->sends);
+        if (!known->barrier && known->partners().empty() && !through_channel) continue;
         (*about)[f] = true;
         for (const std::string& name : known->partners())
             partners.insert(name);
@@ -460,7 +452,7 @@ namespace {
 
 /// Where the recorder found that it is about this function.
 std::string known_reason(const trace::FunctionInfo& function) {
-    const CatalogueFunction* const known = known_wait(function);
+    const CatalogueFunction* const known = sequences::known_wait(function);
     return known != nullptr ? known->by_design : std::string{};
 }
 

@@ -15,7 +15,6 @@
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
 #include "analyzer/statistics/distribution.h"
-#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::score {
 
@@ -102,15 +101,9 @@ double lower_bound(double estimate, double variance, double errors);
 
 // What functions wait for whose purpose is to wait.
 
-/// What the catalogue says of it. nullptr: nothing.
-const CatalogueFunction* known_function(const trace::FunctionInfo& function);
-/// What the catalogue says of a function that waits. nullptr: it does not, as far as the recorder found, or
-/// nothing more is known.
-const CatalogueFunction* known_wait(const trace::FunctionInfo& function);
-/// Whether threads wait in it until all of them have come.
-bool is_barrier(const trace::FunctionInfo& function);
-/// Whether its calls, with those of others, say for whom they wait: a barrier, or a function with partners.
-bool says_for_whom(const trace::FunctionInfo& function);
+/// Whether calls of one of the functions, with those of others, say for whom they wait: of a barrier, a function with partners, or
+/// one that receives through a channel of the trace.
+bool any_says_for_whom(const trace::TraceInfo& info);
 /// By function: it does, or is paired with one that does, and every call of it is recorded. Null: there are none.
 std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules);
 

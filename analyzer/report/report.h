@@ -238,11 +238,12 @@ struct SlowCall {
 struct TimedCall {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::uint64_t begin = 0, end = 0;
-    /// The value of the only key of its sequence: a barrier's address; or a futex. 0: it has none, or several.
+    /// The value of the only key of its sequence: a barrier's address; or a futex, or a file descriptor. 0: it has none, or several.
     std::uint64_t key = 0;
     std::uint64_t duration = 0;  ///< net, as calls::Call
     samples::Returned returned = samples::Returned::not_known;
     sequences::FutexCall futex = sequences::FutexCall::none;  ///< otherwise `key` is a futex
+    bool descriptor = false;   ///< `key` is the file descriptor that it receives or sends through
     std::uint64_t caller = 0;  ///< the address to which it returns; 0: not known
 };
 struct ThreadTimeline {

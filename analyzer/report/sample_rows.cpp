@@ -55,7 +55,7 @@ std::optional<samples::Windows> wait_windows(const RowContext& context, const sa
     return windows;
 }
 
-/// The object that the call is about, and what it does to it, if that is a futex.
+/// The object that the call is about, and what it does to it, if that is a futex; of a call that receives or sends its descriptor.
 void set_object(const ThreadTimes& thread, sequences::GroupId group,
                 const std::vector<sequences::KeyWord>& keys, TimedCall& call) {
     if (group >= thread.sequences.groups()) return;
@@ -63,6 +63,10 @@ void set_object(const ThreadTimes& thread, sequences::GroupId group,
     if (values.size() == 1) call.key = values.front();
     if (values.size() != keys.size()) return;
     for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (keys[i].of_descriptor) {
+            call.key = values[i];
+            call.descriptor = true;
+        }
         if (!keys[i].of_futex) continue;
         if (keys[i].word == sequences::kFutexWord)
             call.key = values[i];
@@ -122,8 +126,7 @@ void add_timelines(const RowContext& context, Report& report) {
         std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); }) ||
         std::ranges::any_of(context.threads,
                             [](const auto& thread) { return !thread->owned_waits.calls().empty(); }) ||
-        context.settings.comparison.rules.have_partners() ||
-        std::ranges::any_of(context.info.functions, says_for_whom);
+        context.settings.comparison.rules.have_partners() || any_says_for_whom(context.info);
     if (!asked) return;
     report.windows = common_windows(context);
     report.wait_windows = wait_windows(context, report.windows);

@@ -18,6 +18,8 @@
 #include "analyzer/report/summary.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/score/thread_times.h"
+#include "analyzer/sequences/known_functions.h"
+#include "tools/base/files.h"
 #include "tools/base/in_parallel.h"
 #include "tools/trace/event.h"
 #include "tools/trace/expansion_lock.h"
@@ -215,7 +217,7 @@ void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
 /// Of functions that may fail, above all those that try to take a lock.
 void note_results(const trace::TraceInfo& info, ResolvedSettings& settings) {
     for (const trace::FunctionInfo& function : info.functions) {
-        const CatalogueFunction* const known = known_function(function);
+        const CatalogueFunction* const known = sequences::known_function(function);
         const bool may_fail = known != nullptr && (known->zero_fails || known->other_fails);
         const bool told = may_fail && function.leave_words == 1 && function.result.size() == 1 &&
                           !function.result.front().is_text;
@@ -232,6 +234,11 @@ void note_waits(const trace::TraceInfo& info, ResolvedSettings& settings) {
         settings.waits.push_back(function.wait_of != 0);
         settings.owner_words.push_back(trace::owner_words(function));
     }
+    for (const trace::ObjectInfo& object : info.objects)
+        if (file_name(object.path).starts_with("librdam.so")) {
+            settings.recorder_begin = object.base;
+            settings.recorder_end = object.end;
+        }
 }
 
 }  // namespace
@@ -297,9 +304,9 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kMax = std::size_t{1} << 16;
     constexpr std::size_t kMin = 64;
     settings.max_sampled = max_calls_sampled(info);
-    settings.off_in_timeline = settings.comparison.rules.have_partners() ||
+    settings.off_in_timeline = settings.comparison.rules.have_partners() || any_says_for_whom(info) ||
                                std::ranges::any_of(info.functions, [](const trace::FunctionInfo& function) {
-                                   return trace::owner_words(function) || says_for_whom(function);
+                                   return trace::owner_words(function).has_value();
                                });
     settings.about_waits = about_waits(info, settings.comparison.rules);
     // A single thread has no concurrent ones.

@@ -30,6 +30,7 @@ struct ResolvedSettings {
     std::vector<bool> waits = {};             ///< by function: the waits of another one
     std::vector<std::uint32_t> wait_of = {};  ///< trace::waiters(). Empty: there are none
     std::vector<std::optional<trace::OwnerWords>> owner_words = {};  ///< by function, where there are waits
+    std::uint64_t recorder_begin = 0, recorder_end = 0;  ///< addresses of librdam.so, where there are waits
     /// By function: the size of its result, if that says whether it has done what it is for; 0: it does not.
     std::vector<std::uint8_t> result_bytes = {};
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is

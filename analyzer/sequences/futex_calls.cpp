@@ -5,18 +5,17 @@
 
 #include <cstdint>
 
-#include "wrappers/catalogue/catalogue.h"
+#include "analyzer/sequences/known_functions.h"
 
 namespace rdam::sequences {
 
 static_assert(kFutexCall == SYS_futex);
 
 bool may_use_futexes(const trace::FunctionInfo& function) {
-    if (!function.waits || function.any_name || function.enter_words <= kFutexOperationWord ||
+    if (!function.waits || function.enter_words <= kFutexOperationWord ||
         function.parameters.size() <= kFutexOperationWord)
         return false;
-    const CatalogueFunction* const known =
-        Catalogue::builtin().find(function.linkage_name.empty() ? function.name : function.linkage_name);
+    const CatalogueFunction* const known = known_function(function);
     if (known == nullptr || !known->futex) return false;
     for (std::uint16_t i = 0; i <= kFutexOperationWord; ++i)
         if (function.parameters[i].word != i || function.parameters[i].name != known->parameters[i].name)

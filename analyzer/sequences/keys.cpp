@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "analyzer/sequences/futex_calls.h"
+#include "analyzer/sequences/known_functions.h"
 #include "tools/base/name_text.h"
 #include "tools/base/printable.h"
 #include "tools/base/similar_names.h"
@@ -110,7 +111,8 @@ KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
             .kind = info.kind,
             .size = info.size,
             .of_futex =
-                (info.word == kFutexWord || info.word == kFutexOperationWord) && may_use_futexes(function)};
+                (info.word == kFutexWord || info.word == kFutexOperationWord) && may_use_futexes(function),
+            .of_descriptor = parameter == 0 && goes_through_descriptor(function)};
 }
 
 /// A pointer into what was given says how far the function went. Without that, and with a result that no

@@ -44,11 +44,13 @@ struct KeyWord {
     std::uint16_t word = 0;
     std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; kCallerKey: the caller; kResultKey
     std::uint64_t mask = UINT64_MAX;
-    bool by_size = false;           ///< the value is its size_class()
-    std::uint8_t kind = 1;          ///< trace::ParameterInfo
-    std::uint8_t size = 8;          ///< trace::ParameterInfo
-    bool is_distance = false;       ///< the result less the first parameter
-    bool of_futex = false;          ///< the value is futex_key()
+    bool by_size = false;      ///< the value is its size_class()
+    std::uint8_t kind = 1;     ///< trace::ParameterInfo
+    std::uint8_t size = 8;     ///< trace::ParameterInfo
+    bool is_distance = false;  ///< the result less the first parameter
+    bool of_futex = false;     ///< the value is futex_key()
+    bool of_descriptor =
+        false;  ///< it is a file descriptor that calls of the function receive or send through
     std::uint16_t result_word = 0;  ///< of the leave event
 
     bool is_caller() const { return word == kCallerKey; }

@@ -36,6 +36,10 @@ PLANTED = {
                   [("reader", "keeper", "outer", "flush_cache")]),
     "futex": ("flush_cache,syscall", [("reader", "keeper", "own_lock", "flush_cache")]),
     "gate": ("flush_cache,syscall", [("guest", "opener", "opened", "flush_cache"), ("visitor", "opener", "opened", "flush_cache")]),
+    "pipe": ("flush_cache,read,write", [("receiver", "sender", None, "flush_cache")]),
+    "pair": ("flush_cache,recv,send", [("receiver", "sender", None, "flush_cache")]),
+    "stream": ("flush_cache,recv,send", [("receiver", "sender", None, "flush_cache")]),
+    "counter": ("flush_cache,read,write", [("receiver", "sender", None, "flush_cache")]),
     "join": ("compute_long,pthread_join", [("parent", "child", None, "compute_long")]),
 }
 # Of what is not known for whom, or not all of it.

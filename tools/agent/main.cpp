@@ -232,6 +232,7 @@ bool let_begin(const Job& job) {
     const ProcessorTimes before = processor_times(processors);
     const bool measured = let_begin(job);
     ProcessTitle title(process.pid, process.command);
+    Channels channels(process.pid, info.channels);
     WindowSampler windows(shared, rate, [&](pid_t child) { switches.watch_agent(child); });
     windows.add_functions(info, process.numbers);
     AgentUsage usage(info.agent, [&] { return windows.used_seconds(); });
@@ -252,6 +253,7 @@ bool let_begin(const Job& job) {
                       .priority_keeper = priority_keeper,
                       .usage = usage,
                       .title = title,
+                      .channels = channels,
                       .privileges = privileges,
                       .priority_comes_back = priorities.reversible(),
                       .rationed = rationed},

@@ -122,6 +122,7 @@ void record_while_running(const Work& work, Recording& recording) {
         work.windows.write(recording.file().writer());
         work.usage.note();
         work.title.look();
+        work.channels.look(work.rate, work.info.functions);
         const bool waits = work.rationed && !work.priority_keeper.urgent();
         if (!ending() && !waits && recording.chunks().take_ring()) {
             recording.file().describe();
@@ -129,7 +130,7 @@ void record_while_running(const Work& work, Recording& recording) {
         }
         const int idle = !waits && recording.chunks().look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) return;
-        sleep(control, seen, idle, !waits);
+        sleep(control, seen, work.channels.milliseconds(idle), !waits);
     }
 }
 
@@ -156,6 +157,7 @@ void record_until_end(const Work& work, Recording& recording) {
     if (work.watch.end() == End::replaced) note_lost_preload(work.info);
     work.usage.program_ended();
     work.title.look(true);
+    work.channels.look(work.rate, work.info.functions, true);
     work.info.process.title = work.title.text();
     EndProgress progress(work.shared.control());
     while (follow(work), recording.chunks().take_ring()) {

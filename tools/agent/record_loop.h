@@ -10,6 +10,7 @@
 #include "tools/agent/chunks/trace_file.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/planning.h"
+#include "tools/agent/process/channels.h"
 #include "tools/agent/process/priority_keeper.h"
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
@@ -80,6 +81,7 @@ struct Work {
     PriorityKeeper& priority_keeper;
     AgentUsage& usage;
     ProcessTitle& title;
+    Channels& channels;
     Privileges& privileges;
     bool priority_comes_back = false;
     bool rationed = false;  ///< our processor time is taken from the program's

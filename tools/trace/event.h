@@ -316,6 +316,21 @@ struct Window {
 };
 
 /// All but the events.
+/// An end of a pipe, a socket or an event counter, as a file descriptor of the process. Numbers of channels are the kernel's
+/// (inodes, or those of the event counters) and are not used again while the process runs.
+struct ChannelInfo {
+    enum class Kind : std::uint8_t { pipe, socket, eventfd };
+    std::uint32_t descriptor = 0;
+    Kind kind = Kind::pipe;
+    std::uint64_t reads =
+        0;  ///< the channel that calls on it receive from: of a socket its own number; 0: none
+    std::uint64_t writes = 0;  ///< … send to: of a socket that of its peer; 0: none, or it is not known
+    std::uint64_t since = 0,
+                  until = 0;  ///< ticks: it was seen at both times, so that it was the same between
+
+    friend bool operator==(const ChannelInfo&, const ChannelInfo&) = default;
+};
+
 struct TraceInfo {
     ProcessInfo process;
     ClockInfo clock;
@@ -328,6 +343,7 @@ struct TraceInfo {
     std::vector<StackInfo> stacks;
     std::vector<Window> windows;  ///< of the process: in the order of time, none empty, none overlapping
     std::vector<AnswerInfo> answers;
+    std::vector<ChannelInfo> channels;
     std::vector<std::string> remarks;  ///< messages of the recorder: losses, refusals
     std::vector<std::string> texts;  ///< the first of those that are values of parameters; there may be more
     std::uint64_t dropped = 0;       ///< events lost over all threads, those of unknown threads included

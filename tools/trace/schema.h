@@ -198,6 +198,17 @@ void fields(Archive& each, Some<std::string> auto& remark) {
 }
 
 template <class Archive>
+void fields(Archive& each, Some<ChannelInfo> auto& channel) {
+    each.message_name("Channel");
+    each.number(2, "descriptor", channel.descriptor);
+    each.state(3, "kind", channel.kind, ChannelInfo::Kind::eventfd);
+    each.number(4, "reads", channel.reads);
+    each.number(5, "writes", channel.writes);
+    each.fixed(6, "since", channel.since);
+    each.fixed(7, "until", channel.until);
+}
+
+template <class Archive>
 void fields(Archive& each, Some<TraceInfo> auto& info) {
     each.message_name("Description");
     each.message(1, "process", info.process);
@@ -213,6 +224,7 @@ void fields(Archive& each, Some<TraceInfo> auto& info) {
     each.message(11, "counters", info.counters);
     each.message(12, "agent", info.agent);
     each.items(13, "texts", info.texts);
+    each.items(14, "channels", info.channels);
 }
 
 }  // namespace rdam::trace

@@ -32,6 +32,7 @@ constexpr std::array kFlags = {
     Flag{'s', &CatalogueFunction::shared},          Flag{'a', &CatalogueFunction::wakes_all},
     Flag{'c', &CatalogueFunction::counts},          Flag{'0', &CatalogueFunction::zero_fails},
     Flag{'1', &CatalogueFunction::other_fails},     Flag{'f', &CatalogueFunction::futex},
+    Flag{'r', &CatalogueFunction::receives},        Flag{'o', &CatalogueFunction::sends},
 };
 
 /// Up to the next separator or the end, which it takes away.

@@ -47,9 +47,11 @@ struct CatalogueFunction {
     bool shared = false;  ///< several threads may have taken it
     /// If it returns 0, or something else, it has not taken anything, or nobody has ended its wait.
     bool zero_fails = false, other_fails = false;
-    bool wakes_all = false;    ///< of `woken_by` of others: it ends the waits of all threads, not of one
-    bool counts = false;       ///< likewise: who comes later need not wait
-    bool futex = false;        ///< it may be about a futex: what it is given first is what syscall() is given
+    bool wakes_all = false;  ///< of `woken_by` of others: it ends the waits of all threads, not of one
+    bool counts = false;     ///< likewise: who comes later need not wait
+    bool futex = false;      ///< it may be about a futex: what it is given first is what syscall() is given
+    bool receives = false;   ///< it waits until somebody sends to the file descriptor that it is given first
+    bool sends = false;      ///< it sends through the file descriptor that it is given first
     bool for_threads = false;  ///< it waits for other threads of the program to come, to end or to notify it
     std::string runs;       ///< the program's code that it runs besides: `the parallel region`; empty: none
     bool unlisted = false;  ///< `rdam hot` adds no line for it, but for what it waits in

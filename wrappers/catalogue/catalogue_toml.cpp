@@ -19,10 +19,10 @@ struct Parts {
     std::vector<CallerTeller> caller_tellers;
 };
 
-constexpr std::array<std::string_view, 17> kGroupKeys = {
-    "shared",      "fails-with",    "barrier",          "waits",     "busy-waits", "by-design",
-    "for-threads", "given-back-by", "woken-by",         "wakes-all", "counts",     "futex",
-    "runs",        "unlisted",      "also-with-prefix", "default",   "functions"};
+constexpr std::array<std::string_view, 19> kGroupKeys = {
+    "shared",        "fails-with", "barrier",          "waits",   "busy-waits", "by-design", "for-threads",
+    "given-back-by", "woken-by",   "wakes-all",        "counts",  "futex",      "receives",  "sends",
+    "runs",          "unlisted",   "also-with-prefix", "default", "functions"};
 
 std::vector<std::string> names_in(const toml::table& table, std::string_view key) {
     std::vector<std::string> names;
@@ -61,6 +61,8 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         function->wakes_all = group["wakes-all"].value_or(false);
         function->counts = group["counts"].value_or(false);
         function->futex = group["futex"].value_or(false);
+        function->receives = group["receives"].value_or(false);
+        function->sends = group["sends"].value_or(false);
         function->runs = group["runs"].value_or(std::string{});
         function->unlisted = group["unlisted"].value_or(false);
         function->in_default_list = group["default"].value_or(false);

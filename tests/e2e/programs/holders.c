@@ -21,6 +21,8 @@
 //   futex      as robust, but for a lock that the program has built itself, of a futex
 //   gate       two wait at a gate, a futex as well, until a third one opens it for all; a fourth one does so for itself
 //   join       a thread waits again and again until another one ends
+//   pipe       a thread receives through a pipe what another one sends; pair: through a pair of Unix sockets; stream: through a
+//              TCP connection; counter: through an event counter
 //
 // It prints for how many milliseconds threads of one name waited for those of another name: as long as these had the lock that
 // the others waited for, or until they ended the wait; `-`: until their time was up.
@@ -28,6 +30,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -37,7 +40,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -675,6 +680,59 @@ static bool wait_alone(void) {
     return !over;
 }
 
+// pipe, pair, stream, counter
+
+static int receiving, sending;
+static bool are_sockets;
+
+static bool send_item(void) {
+    flush_cache();
+    // Who still waits then, and has not seen that all is over, must not wait for ever.
+    const bool last_time = over;
+    const uint64_t item = 1;
+    const ssize_t sent =
+        are_sockets ? send(sending, &item, sizeof item, 0) : write(sending, &item, sizeof item);
+    if (sent != sizeof item) abort();
+    return !last_time;
+}
+
+static bool receive_item(void) {
+    uint64_t item;
+    const uint64_t begin = now();
+    const ssize_t received =
+        are_sockets ? recv(receiving, &item, sizeof item, MSG_WAITALL) : read(receiving, &item, sizeof item);
+    if (received != sizeof item) abort();
+    note_wait_for(0, begin);
+    compute(200);
+    return !over;
+}
+
+static void connect_stream(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int listening = socket(AF_INET, SOCK_STREAM, 0);
+    sending = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listening, (struct sockaddr*)&address, size) != 0 || listen(listening, 1) != 0 ||
+        getsockname(listening, (struct sockaddr*)&address, &size) != 0 ||
+        connect(sending, (struct sockaddr*)&address, size) != 0)
+        abort();
+    receiving = accept(listening, NULL, NULL);
+    if (receiving < 0) abort();
+    close(listening);
+}
+
+static void connect_ends(const char* what) {
+    int ends[2];
+    are_sockets = strcmp(what, "pair") == 0 || strcmp(what, "stream") == 0;
+    if (strcmp(what, "stream") == 0) return connect_stream();
+    if (strcmp(what, "counter") == 0)
+        ends[0] = ends[1] = eventfd(0, 0);
+    else if (strcmp(what, "pair") == 0 ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
+        abort();
+    receiving = ends[0];
+    sending = ends[1];
+}
+
 // join
 
 NOINLINE void compute_long(void) {
@@ -833,6 +891,10 @@ int main(int count, char** arguments) {
           {.step = wait_at_gate, .name = "guest"},
           {.step = wait_at_gate, .name = "visitor"},
           {.step = wait_alone, .name = "hermit"}}},
+        {"pipe", {{.step = send_item, .name = "sender"}, {.step = receive_item, .name = "receiver"}}},
+        {"pair", {{.step = send_item, .name = "sender"}, {.step = receive_item, .name = "receiver"}}},
+        {"stream", {{.step = send_item, .name = "sender"}, {.step = receive_item, .name = "receiver"}}},
+        {"counter", {{.step = send_item, .name = "sender"}, {.step = receive_item, .name = "receiver"}}},
         {"join", {{.step = be_parent, .name = "parent"}, {.step = end_at_once, .name = "child"}}},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; ++i) {
@@ -840,6 +902,7 @@ int main(int count, char** arguments) {
         workers = plans[i].workers;
         size_t threads = 0;
         set_up(arguments[1]);
+        if (workers[0].step == send_item) connect_ends(arguments[1]);
         for (; threads < kMostThreads && workers[threads].step != NULL; ++threads)
             pthread_create(&workers[threads].thread, NULL, work, &workers[threads]);
         rest(1000 * strtol(arguments[2], NULL, 10));

@@ -603,6 +603,54 @@ TEST_CASE("Of the call with which an owner ends a wait it is known where it was 
     CHECK(ended_from(mutex, 1, Held::By::owner) == Places{kThere, kThere, 0});
 }
 
+TEST_CASE("Who receives through a channel waits for who sends through it") {
+    using Kind = trace::ChannelInfo::Kind;
+    MadeCalls made{{"read", "write", "recv", "send"}};
+    const auto call = [&](std::size_t thread, const char* name, std::uint64_t begin, std::uint64_t end,
+                          std::uint64_t descriptor, Returned returned = Returned::other) {
+        made.call(thread, name, begin, end, descriptor, returned);
+        made.report.timeline[thread].calls.back().descriptor = true;
+    };
+    const auto channel = [&](std::uint32_t descriptor, Kind kind, std::uint64_t reads, std::uint64_t writes,
+                             std::uint64_t since, std::uint64_t until) {
+        made.info.channels.push_back({descriptor, kind, reads, writes, since, until});
+    };
+    channel(3, Kind::pipe, 70, 0, 0, 1000);
+    channel(4, Kind::pipe, 0, 70, 0, 1000);
+    call(0, "read", 100, 520, 3);
+    call(1, "write", 500, 510, 4);
+    CHECK(made.notifiers(0) == Parts{{100, 500, 1}, {500, 520, kNobody}});
+    // The end of a file: nobody has sent.
+    call(0, "read", 600, 700, 3, Returned::zero);
+    CHECK(made.notifiers(0) == Parts{{100, 500, 1}, {500, 520, kNobody}, {600, 700, kUnknown}});
+    // A descriptor's number is used again: what it was is known at some times only.
+    channel(3, Kind::pipe, 71, 0, 2000, 3000);
+    call(0, "read", 1100, 1300, 3);
+    call(1, "write", 1200, 1210, 4);
+    call(0, "read", 2100, 2300, 3);
+    call(1, "write", 2200, 2210, 4);
+    CHECK(made.notifiers(0).size() == 3);
+
+    // A socket receives from itself, and its peer sends to it; another process's socket is none of ours.
+    channel(5, Kind::socket, 80, 81, 0, 9000);
+    channel(6, Kind::socket, 81, 80, 0, 9000);
+    channel(7, Kind::socket, 90, 0, 0, 9000);
+    call(2, "recv", 4100, 4520, 5);
+    call(3, "send", 4500, 4510, 6);
+    call(3, "recv", 4600, 4920, 6);
+    call(2, "send", 4900, 4910, 5);
+    call(2, "recv", 5000, 6000, 7);
+    CHECK(made.notifiers(2) == Parts{{4100, 4500, 3}, {4500, 4520, kNobody}});
+    CHECK(made.notifiers(3) == Parts{{4600, 4900, 2}, {4900, 4920, kNobody}});
+    const hints::WaitGraph graph =
+        hints::wait_graph(made.info, made.report, hints::Activities{made.info, made.report}, {});
+    const auto pipe = std::ranges::find(graph.edges, "pipe", &hints::WaitEdge::kind);
+    REQUIRE(pipe != graph.edges.end());
+    CHECK(pipe->object == 0);
+    CHECK(pipe->variable == "pipe:[70]");
+    CHECK(pipe->object_name == "pipe:[70]");
+}
+
 TEST_CASE("Who joins a thread waits until that ends") {
     MadeCalls made{{}};
     made.report.timeline[1].end = 700;

@@ -184,6 +184,7 @@ TraceInfo full_info() {
     info.stacks = {{1, 0x401234, {0x401234, 0x401000, 0xffffffffffffffff}, false}, {0, 0, {}, true}};
     info.answers = {{"wri*", 0, "libc.so.6:write", "3 inlined copies"},
                     {"nothing", 1, "", "no such function"}};
+    info.channels = {{3, ChannelInfo::Kind::socket, 4026, 4027, 1000, 2000}, {4, ChannelInfo::Kind::eventfd}};
     info.remarks = {"", "a remark"};
     info.texts = {"orders.db", ""};
     info.dropped = 7;
