@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -154,6 +155,22 @@ std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info) {
 
 namespace {
 
+/// The objects' files, opened when they are first asked for.
+class ObjectFiles {
+  public:
+    /// Null: it is not to be had any more, or is another one by now.
+    const ObjectFile* open(const trace::ObjectInfo& object) {
+        const auto [entry, is_new] = files_.try_emplace(&object);
+        if (is_new && object.path.starts_with('/'))
+            if (auto file = ObjectFile::open(object.path); file && file->build_id() == object.build_id)
+                entry->second.emplace(std::move(*file));
+        return entry->second ? &*entry->second : nullptr;
+    }
+
+  private:
+    std::map<const trace::ObjectInfo*, std::optional<ObjectFile>> files_;
+};
+
 class Variables {
   public:
     explicit Variables(const trace::TraceInfo& info) : info_(info) {}
@@ -167,7 +184,7 @@ class Variables {
   private:
     std::string look_up(std::uint64_t address) {
         const trace::ObjectInfo* object = trace::object_at(info_, address);
-        const ObjectFile* file = object != nullptr ? open(*object) : nullptr;
+        const ObjectFile* file = object != nullptr ? files_.open(*object) : nullptr;
         if (file == nullptr) return {};
         const std::uint64_t place = address - object->base;
         const Symbol* found = nullptr;
@@ -180,16 +197,8 @@ class Variables {
         return place == found->address ? name : fmt::format("{}+{:#x}", name, place - found->address);
     }
 
-    const ObjectFile* open(const trace::ObjectInfo& object) {
-        const auto [entry, is_new] = files_.try_emplace(&object);
-        if (is_new && object.path.starts_with('/'))
-            if (auto file = ObjectFile::open(object.path); file && file->build_id() == object.build_id)
-                entry->second.emplace(std::move(*file));
-        return entry->second ? &*entry->second : nullptr;
-    }
-
     const trace::TraceInfo& info_;
-    std::map<const trace::ObjectInfo*, std::optional<ObjectFile>> files_;  // none: not to be had
+    ObjectFiles files_;
     std::map<std::uint64_t, std::string> known_;
 };
 
@@ -211,27 +220,57 @@ namespace {
 
 /// Who wonders why a thread sleeps does not ask which runtime sleeps for it.
 bool is_runtimes(const StackFrame& frame) {
-    constexpr std::string_view kModules[] = {"ld-linux",   "ld-musl",  "libc.so",  "libc++",
-                                             "libgcc_s",   "libgomp",  "libiomp",  "libomp",
-                                             "libpthread", "librt.so", "libstdc++"};
+    constexpr std::string_view kModules[] = {"ld-linux",   "ld-musl",    "libc.so",  "libc++",
+                                             "libgcc_s",   "libgomp",    "libiomp",  "libomp",
+                                             "libpthread", "librdam.so", "librt.so", "libstdc++"};
     constexpr std::string_view kSources[] = {"/rustc/", "library/"};
+    constexpr std::string_view kHeaders = "/include/c++/", kThreads = "/bits/gthr";
     const auto begins = [](const std::string& text) {
         return [&](std::string_view begin) { return text.starts_with(begin); };
     };
     return std::ranges::any_of(kModules, begins(frame.module)) ||
-           std::ranges::any_of(kSources, begins(frame.file));
+           std::ranges::any_of(kSources, begins(frame.file)) ||
+           frame.file.find(kHeaders) != std::string::npos || frame.file.find(kThreads) != std::string::npos;
+}
+
+/// The run-time address of the function of the same object that the call before `return_address` leads to. Where a call returns to
+/// that was not made there, this function has made it, by a jump in place of its last call. Nothing: it is not known, or the call
+/// leads elsewhere.
+std::optional<std::uint64_t> called_before(const trace::TraceInfo& info, ObjectFiles& files,
+                                           std::uint64_t return_address) {
+    constexpr std::uint64_t kCallSize = 5;
+    constexpr std::uint8_t kCall = 0xe8;
+    const trace::ObjectInfo* const object = trace::object_at(info, return_address - 1);
+    const ObjectFile* const file = object != nullptr ? files.open(*object) : nullptr;
+    if (file == nullptr || return_address < object->base + kCallSize) return std::nullopt;
+    const auto code = file->code(return_address - object->base - kCallSize, kCallSize);
+    if (code.size() != kCallSize || code[0] != kCall) return std::nullopt;
+    std::int32_t distance = 0;
+    std::memcpy(&distance, &code[1], sizeof distance);
+    const std::uint64_t target = return_address - object->base + static_cast<std::uint64_t>(distance);
+    // What other objects define is reached by a stub without a symbol, and calls of recorded functions are what is asked about.
+    const auto is_recorded = [&](const trace::FunctionInfo& function) {
+        return function.object < info.objects.size() && &info.objects[function.object] == object &&
+               function.address == target;
+    };
+    if (std::ranges::none_of(file->at(target), &Symbol::is_code) ||
+        std::ranges::any_of(info.functions, is_recorded))
+        return std::nullopt;
+    return object->base + target;
 }
 
 hints::CallerAt callers(const trace::TraceInfo& info) {
     struct Shared {
         std::mutex lock;
+        ObjectFiles files;
         std::unique_ptr<Symbols> symbols;
     };
     return [&info, shared = std::make_shared<Shared>()](std::uint64_t return_address) {
         const std::lock_guard guard{shared->lock};
         if (shared->symbols == nullptr) shared->symbols = make_symbols(info);
+        const auto jumped = called_before(info, shared->files, return_address);
         // Into this one the others were inlined.
-        const StackFrame frame = shared->symbols->frames(return_address).back();
+        const StackFrame frame = shared->symbols->frames(jumped ? *jumped + 1 : return_address).back();
         return is_runtimes(frame) ? std::string{} : printable(frame_text(frame));
     };
 }

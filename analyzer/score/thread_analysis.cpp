@@ -309,6 +309,17 @@ void ThreadAnalysis::note_off_cpu(const calls::Call& call, const OpenCall& open,
     add(besides - others.time, others, times.besides_others);
 }
 
+/// The return address of the call that gave a mutex back. A recorded function that jumps there in place of its last call has left the
+/// recorder's return address: behind its first byte stands for it.
+std::uint64_t ThreadAnalysis::given_back_from(const trace::Event& enter,
+                                              const trace::OwnerWords& words) const {
+    const std::uint64_t caller = words.caller ? enter.words[*words.caller] : enter.caller;
+    if (caller < settings_.recorder_begin || caller >= settings_.recorder_end || open_.empty()) return caller;
+    const trace::FunctionInfo& function = info_.functions[open_.back().function];
+    return function.object < info_.objects.size() ? info_.objects[function.object].base + function.address + 1
+                                                  : 0;
+}
+
 void ThreadAnalysis::wait_opened(const trace::Event& enter) {
     const auto& words = settings_.owner_words[enter.function];
     if (!words) return;
@@ -326,7 +337,7 @@ void ThreadAnalysis::wait_opened(const trace::Event& enter) {
                     .end = enter.tsc,
                     .mutex = mutex,
                     .given_back = true,
-                    .caller = words->caller ? enter.words[*words->caller] : enter.caller,
+                    .caller = given_back_from(enter, *words),
                     .all = words->all});
 }
 

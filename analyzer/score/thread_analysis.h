@@ -136,6 +136,7 @@ class ThreadAnalysis final : private calls::CallSink, private Unmovable {
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
     void wait_opened(const trace::Event& enter) override;
+    std::uint64_t given_back_from(const trace::Event& enter, const trace::OwnerWords& words) const;
     void waited(const calls::Call& wait) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
