@@ -129,6 +129,7 @@ Peers connected_sockets(std::string_view table) {
 
 void Channels::find_peers() {
     const std::string folder = fmt::format("/proc/{}/net/", pid_);
+    peers_.clear();
     for (const char* const table : {"tcp", "tcp6"})
         peers_.merge(connected_sockets(contents(folder + table)));
     // What a filter forbids may end us.
