@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <new>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "analyzer/inputs/build/text.h"
@@ -18,13 +17,12 @@
 #include "analyzer/inputs/uftrace/uftrace.h"
 #include "tools/base/result.h"
 #include "tools/trace/file_input.h"
+#include "tools/trace/foreign.h"
 #include "tools/trace/format.h"
 #include "tools/trace/reader.h"
 
 namespace rdam::inputs {
 namespace {
-
-constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 /// What a format is recognized by.
 struct Beginning {
@@ -66,10 +64,6 @@ bool is_own(std::string_view text) {
         {reinterpret_cast<const char*>(trace::format::kFileMagic.data()), trace::format::kFileMagic.size()});
 }
 
-std::span<const std::uint8_t> bytes_of(std::string_view text) {
-    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 /// Nothing: a file that cannot be read, of which the reader of rdam's own traces says why.
 Beginning look_at(const std::string& path) {
     Beginning beginning{.path = path};
@@ -79,7 +73,7 @@ Beginning look_at(const std::string& path) {
     if (!S_ISREG(status.st_mode)) return beginning;
     auto source = ByteSource::open(path);
     if (!source) return beginning;
-    beginning.text.resize(kBeginning);
+    beginning.text.resize(trace::kForeignBytes);
     const auto got = source->read(beginning.text);
     if (!got) beginning.error = got.error();
     beginning.text.resize(got ? *got : 0);
@@ -99,9 +93,11 @@ const Input* recognize(const Beginning& beginning) {
 Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options) {
     const Beginning beginning = look_at(path);
     if (beginning.error) return tl::unexpected{*beginning.error};
+    const bool is_own_or_none = beginning.text.empty() || is_own(beginning.text);
     const Input* input = recognize(beginning);
-    if (input == nullptr && beginning.unpacked && !is_own(beginning.text))
-        return tl::unexpected{trace::not_a_trace(path + ", unpacked,", bytes_of(beginning.text))};
+    if (!is_own_or_none && ((input == nullptr && beginning.unpacked) || trace::find_foreign(beginning.text)))
+        return tl::unexpected{
+            trace::not_a_trace(path + (beginning.unpacked ? ", unpacked," : ""), beginning.text)};
     const Progress progress = options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {};
     try {
         if (input != nullptr) return input->read(path, progress);

@@ -46,6 +46,57 @@ class Traces(Case):
                                  f"--stack-period: '{period}' is not a number of calls like 10000;")
 
 
+class Foreign(Case):
+    """What other tools write here and now, and what rdam itself writes for others, is refused by its name."""
+
+    def refused(self, file: str, *words: str):
+        self.assert_one_line(self.rdam("analyze", file), 1, file, *words)
+
+    def written_by(self, *command: str):
+        self.need(command[0])
+        done = self.run_in_folder(*command)
+        if done.returncode != 0:
+            self.skipTest(f"{command[0]} does not work here: {(done.stderr.decode().strip().splitlines() or ['?'])[-1]}")
+        return done
+
+    def test_strace(self):
+        self.written_by("strace", "-f", "-o", "calls", "true")
+        self.refused("calls", "strace")
+        self.written_by("strace", "-f", "-ttt", "-T", "-o", "timed", "true")
+        self.refused("timed", "strace")
+
+    def test_ltrace(self):
+        self.written_by("ltrace", "-f", "-o", "calls", PROGRAMS / "counts", "1", "10")
+        self.refused("calls", "ltrace", "uftrace")
+
+    def test_valgrind(self):
+        for tool, option, word in (("callgrind", "--callgrind-out-file=sums", "--causes"), ("massif", "--massif-out-file=sums", "heap")):
+            self.written_by("valgrind", "-q", f"--tool={tool}", option, "true")
+            self.refused("sums", word)
+
+    def test_node(self):
+        (self.folder / "work.js").write_text("let sum = 0; for (let i = 0; i < 1e7; ++i) sum += i; console.log(sum);")
+        self.written_by("node", "--cpu-prof", "--cpu-prof-name=work.cpuprofile", "work.js")
+        self.refused("work.cpuprofile", ".cpuprofile", "--trace-event-categories")
+
+    def test_python(self):
+        (self.folder / "work.py").write_text("sum(range(10))")
+        self.written_by("python3", "-m", "cProfile", "-o", "work.prof", "work.py")
+        self.refused("work.prof", "cProfile", "viztracer")
+
+    def test_perfetto(self):
+        self.succeeded(self.rdam("record", "-f", "step,work", "--", PROGRAMS / "counts", "2", "20000"), 3)
+        for budget in ("1000", "all"):
+            self.succeeded(self.rdam("export", "--format", "perfetto", "--budget", budget, "--overwrite", "-o", "big.pftrace"))
+            self.refused("big.pftrace", "Perfetto", "traceconv json")
+        self.succeeded(self.rdam("export", "--format", "csv", "-o", "calls.csv"))
+        self.refused("calls.csv", "a table of calls")
+        self.succeeded(self.rdam("export", "--format", "folded", "--weight", "calls", "-o", "paths.txt"))
+        self.refused("paths.txt", "flame graph")
+        self.succeeded(self.rdam("report", "-o", "page.html"))
+        self.refused("page.html", "a page")
+
+
 class Lists(Case):
     def record(self, functions, **options):
         return self.rdam("record", "-f", functions, "--", PROGRAMS / "counts", **options)

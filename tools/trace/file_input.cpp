@@ -7,10 +7,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "tools/trace/foreign.h"
 
 namespace rdam::trace {
 namespace {
@@ -45,30 +46,6 @@ const char* kind_of(mode_t mode) {
     if (S_ISSOCK(mode)) return "a socket: name a trace file";
     return "a device: name a trace file";
 }
-
-struct Stranger {
-    std::string_view beginning;
-    const char* what;
-};
-
-constexpr Stranger kStrangers[] = {
-    {"PERFILE2",
-     "is a perf.data file: give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > "
-     "FILE`"},
-    {"\xf5rdamSm", "is what rdam keeps of a trace: analyze the trace itself"},
-    {"\x17\x08"
-     "Dtracing",
-     "is a recording of trace-cmd: if it has uprobes, analyze the text of `trace-cmd report -t > FILE`"},
-    {"\x7f"
-     "ELF",
-     "is a program or library: record it with `rdam record`, then analyze trace.bin"},
-    {"\x1f\x8b", "is compressed by gzip: unpack it first"},
-    {"\x28\xb5\x2f\xfd", "is compressed by zstd: unpack it first"},
-    {"\xfd"
-     "7zXZ",
-     "is compressed by xz: unpack it first"},
-    {"BZh", "is compressed by bzip2: unpack it first"},
-};
 
 }  // namespace
 
@@ -132,20 +109,9 @@ Result<bool> check_header(const FileInput& file, const std::string& path) {
         return fail("{} ends after {} bytes, before any event: record again", path, got);
     if (begins_well)
         return fail("{} is damaged at its beginning: copy it again from where it was recorded", path);
-    return tl::unexpected(not_a_trace(path, {bytes, got}));
-}
-
-Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginning) {
-    if (beginning.empty())
-        return {fmt::format("{} is empty: the recorder was stopped before it wrote anything; record again",
-                            path)};
-    const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
-    for (const Stranger& stranger : kStrangers)
-        if (text.starts_with(stranger.beginning)) return {fmt::format("{} {}", path, stranger.what)};
-    return {
-        fmt::format("{} is not an rdam trace: record a program with `rdam record`; docs/inputs.md lists the "
-                    "formats of other tools that can be read",
-                    path)};
+    std::string beginning(kForeignBytes, '\0');
+    beginning.resize(file.read(0, {reinterpret_cast<std::uint8_t*>(beginning.data()), beginning.size()}));
+    return tl::unexpected(not_a_trace(path, beginning));
 }
 
 }  // namespace rdam::trace

@@ -51,7 +51,4 @@ class FileInput {
 /// Error: it is no trace, or one of a newer format. False: its header is damaged, but it is a trace by its chunks.
 Result<bool> check_header(const FileInput& file, const std::string& path);
 
-/// Says what a file is that is not a trace, from its first bytes, with the remedy.
-Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginning);
-
 }  // namespace rdam::trace

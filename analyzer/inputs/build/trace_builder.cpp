@@ -299,7 +299,8 @@ Result<void> TraceBuilder::write() {
                                            : std::string{}};
     }
     if (calls == 0 && !state.error)
-        return fail("{} has no call of any function: record the program again, with functions", state.name);
+        return fail("{} has no call of any function: give a trace with calls, not of other events alone",
+                    state.name);
     for (const auto& each : state.threads)
         each->state_->finish(end);
     add_remark(info.remarks, odd.unmatched, "end of a call is left out, because no such call is open there",
