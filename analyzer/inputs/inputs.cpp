@@ -1,10 +1,15 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
@@ -15,6 +20,7 @@
 #include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/rows/rows.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
+#include "tools/base/files.h"
 #include "tools/base/result.h"
 #include "tools/trace/file_input.h"
 #include "tools/trace/foreign.h"
@@ -39,6 +45,7 @@ struct Beginning {
 struct Input {
     bool (*recognizes)(const Beginning& beginning);
     Result<trace::TraceReader> (*read)(const std::string& path, const Progress& progress);
+    bool is_folder = false;  ///< of which the file that is recognized is but one
 };
 
 /// The first that recognizes a file reads it.
@@ -47,7 +54,8 @@ constexpr std::array kInputs{
               [](const Beginning& from) {
                   return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
               },
-          .read = otf2::read},
+          .read = otf2::read,
+          .is_folder = true},
     Input{
         .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
         .read = read_uftrace},
@@ -88,24 +96,88 @@ const Input* recognize(const Beginning& beginning) {
     return nullptr;
 }
 
-}  // namespace
-
-Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options) {
+Result<trace::TraceReader> open_file(const std::string& path, const OpenOptions& options) {
     const Beginning beginning = look_at(path);
     if (beginning.error) return tl::unexpected{*beginning.error};
-    const bool is_own_or_none = beginning.text.empty() || is_own(beginning.text);
     const Input* input = recognize(beginning);
-    if (!is_own_or_none && ((input == nullptr && beginning.unpacked) || trace::find_foreign(beginning.text)))
+    const bool is_unknown = input == nullptr && beginning.unpacked;
+    if (!is_own(beginning.text) && (is_unknown || trace::find_foreign(beginning.text) != nullptr))
         return tl::unexpected{
             trace::not_a_trace(path + (beginning.unpacked ? ", unpacked," : ""), beginning.text)};
     const Progress progress = options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {};
+    if (input != nullptr) return input->read(path, progress);
+    auto reader = trace::TraceReader::open(path, options.waiting);
+    if (!reader || !switches_stacks(*reader)) return reader;
+    return divide_into_rows(*reader, path, progress);
+}
+
+// Standard input.
+
+constexpr std::string_view kStandardInput = "standard input";
+
+/// All that comes, in a file without a name.
+Result<Descriptor> copy_standard_input() {
+    if (isatty(STDIN_FILENO) == 1)
+        return fail("{} is a terminal: pipe a trace into it, or give a file", kStandardInput);
+    auto made = open_temporary_file("input");
+    if (!made) return tl::unexpected{made.error()};
+    Descriptor file{*made};
+    std::vector<char> block(std::size_t{1} << 18U);
+    while (true) {
+        const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return fail("{} cannot be read: {}; save it to a file first", kStandardInput,
+                        std::strerror(errno));
+        if (got == 0) return file;
+        if (auto kept = write_all(file.get(), {block.data(), static_cast<std::size_t>(got)}); !kept)
+            return fail("{} cannot be kept in a temporary file: {}; set TMPDIR to a place with room",
+                        kStandardInput, kept.error().message);
+    }
+}
+
+/// Messages name `path` as what it is.
+Error renamed(const std::string& path, Error error) {
+    std::size_t at = 0;
+    while ((at = error.message.find(path, at)) != std::string::npos) {
+        error.message.replace(at, path.size(), kStandardInput);
+        at += kStandardInput.size();
+    }
+    return error;
+}
+
+/// The copy's descriptor. It stays as long as the process: a trace is read more than once, and may be opened
+/// more than once, but standard input cannot.
+Result<int> kept_standard_input() {
+    static const auto kept = copy_standard_input();
+    if (!kept) return tl::unexpected{kept.error()};
+    return kept->get();
+}
+
+Result<trace::TraceReader> open_standard_input(const OpenOptions& options) {
+    const auto file = kept_standard_input();
+    if (!file) return tl::unexpected{file.error()};
+    const std::string path = fmt::format("/proc/self/fd/{}", *file);
+    const Beginning beginning = look_at(path);
+    if (is_own(beginning.text) && !beginning.unpacked)
+        return trace::TraceReader::read_descriptor(::fcntl(*file, F_DUPFD_CLOEXEC, 0),
+                                                   std::string{kStandardInput});
+    const Input* const input = recognize(beginning);
+    if (input != nullptr && input->is_folder)
+        return fail("{} is one file of a trace that has several: give the folder, or its file there",
+                    kStandardInput);
+    auto reader = open_file(path, options);
+    if (!reader) return tl::unexpected{renamed(path, reader.error())};
+    return reader;
+}
+
+}  // namespace
+
+Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options) {
     try {
-        if (input != nullptr) return input->read(path, progress);
-        auto reader = trace::TraceReader::open(path, options.waiting);
-        if (!reader || !switches_stacks(*reader)) return reader;
-        return divide_into_rows(*reader, path, progress);
+        return path == "-" ? open_standard_input(options) : open_file(path, options);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+        return fail("{} needs more memory than there is: analyze it on a larger machine", display_path(path));
     }
 }
 

@@ -15,7 +15,8 @@ struct OpenOptions {
     Progress progress = {};              ///< of reading another tool's trace
 };
 
-/// `path`: a file or, for formats that have one, a directory.
+/// `path`: a file or, for formats that have one, a directory. `-`: standard input, which is copied to an
+/// unlinked temporary file ($TMPDIR) until it ends.
 Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options = {});
 
 }  // namespace rdam::inputs

@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 """Each bad input gets one clear line and its exit code, and what was recorded stays."""
 
+import gzip
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 import unittest
 
 from harness import PROGRAMS, RDAM, Case
@@ -95,6 +98,39 @@ class Foreign(Case):
         self.refused("paths.txt", "flame graph")
         self.succeeded(self.rdam("report", "-o", "page.html"))
         self.refused("page.html", "a page")
+
+
+class StandardInput(Case):
+    def analyze(self, text: bytes, *arguments: str):
+        (self.folder / "piped").write_bytes(text)
+        with subprocess.Popen(["cat", self.folder / "piped"], stdout=subprocess.PIPE) as pipe:
+            return self.rdam("analyze", *arguments, "-", stdin=pipe.stdout)
+
+    def calls(self, done) -> dict[str, int]:
+        return {function["name"]: function["occurrences"] for function in json.loads(self.succeeded(done).stdout)["functions"]}
+
+    def test_traces(self):
+        self.succeeded(self.rdam("record", "-f", "step,work", "--", PROGRAMS / "counts", "2", "20000"), 3)
+        for form in ("json", "paje"):
+            self.succeeded(self.rdam("export", "--format", form, "--budget", "all", "-o", form) if form == "json"
+                           else self.rdam("export", "--format", form, "-o", form))
+        for name in ("trace.bin", "json", "paje"):
+            text = (self.folder / name).read_bytes()
+            expected = self.calls(self.rdam("analyze", "--json", name))
+            self.assertEqual(expected["work"], 40000)
+            self.assertEqual(self.calls(self.analyze(text, "--json")), expected)
+            if name != "trace.bin":
+                self.assertEqual(self.calls(self.analyze(gzip.compress(text), "--json")), expected)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if path.suffix == ".rdam"), [])
+
+    def test_refused(self):
+        for text, words in ((b"", "standard input is empty"), (b"nothing", "standard input is not an rdam trace"),
+                            (b"\x7fELF", "standard input is a program"), (b'{"traceEvents":[{"ph"', "standard input"),
+                            (b"# tracer: nop\n", "standard input has no call"), (b"%EventDef", "standard input")):
+            done = self.analyze(text)
+            self.assert_one_line(done, 1, words)
+            self.assertNotIn(b"/proc/", done.stderr)
+        self.assert_one_line(self.analyze(b"x" * 100, "-i"), 2, "--interactive", "leave out -")
 
 
 class Lists(Case):

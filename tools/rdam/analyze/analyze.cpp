@@ -163,6 +163,7 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     if (arguments.verbose) return "--verbose";
     if (arguments.top_given->count() > 0) return "--top";
     if (arguments.traces.size() > 1) return "a second trace";
+    if (arguments.traces == std::vector<std::string>{"-"}) return "-, as keys come from there";
     return nullptr;
 }
 
@@ -260,7 +261,8 @@ Result<void> print_result(const std::string& text) {
 Run add_analyze(CLI::App& app) {
     const auto options = std::make_shared<AnalyzeArguments>();
     score::Settings& settings = options->settings;
-    app.add_option("trace", options->traces, "Traces to analyze, of one process or of several")
+    app.add_option("trace", options->traces,
+                   "Traces to analyze, of one process or of several; -: from standard input")
         ->option_text("TRACE [trace.bin]");
     app.add_flag("-i,--interactive", options->interactive,
                  "Browse the scores on a full screen, and change what calls are compared with");
