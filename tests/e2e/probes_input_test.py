@@ -177,6 +177,63 @@ class ProbesInput(Case):
             text = self.must("trace-cmd", "report", *options, "-i", "trace.dat")
             self.check(text, self.lines(text, pattern))
 
+    def check_marks(self, text: str):
+        """Each thread has 40 calls of outer with two of inner in it, at the times of the marks in the text."""
+        marks = re.findall(r"-(\d+) .*? (\d+)\.(\d+): (?:print: +)?\w+: ([BE])\|\d+\|?(\w*)", text)
+        expected, opened = {}, {}
+        for tid, seconds, decimals, kind, name in marks:
+            at = int(seconds) * 10**9 + int(decimals.ljust(9, "0"))
+            if kind == "B":
+                opened.setdefault(tid, []).append((name, at))
+            else:
+                name, begin = opened[tid].pop()
+                expected.setdefault(tid, []).append((name, at - begin))
+        self.assertEqual([sorted(name for name, _ in calls) for calls in expected.values()], 2 * [["inner"] * 80 + ["outer"] * 40])
+        # The calls are in the order in which they end.
+        got = {tid: [(row["function"], int(row["end_ns"]) - int(row["begin_ns"])) for row in rows] for tid, rows in self.calls(text).items()}
+        self.assertEqual(sorted(got.values()), sorted(expected.values()))
+
+    def test_marks(self):
+        marks = PROGRAM.replace("#include <unistd.h>", """#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static int file;
+static void mark(const char* name) {
+    char text[64];
+    write(file, text, snprintf(text, sizeof text, name ? "B|%d|%s" : "E|%d", getpid(), name));
+}""").replace("for (volatile", 'mark("inner"); for (volatile').replace("return text", "mark(0); return text")
+        marks = marks.replace("if (n == 3)", 'mark("outer"); if (n == 3)').replace("return 2 *", "long sum = 2 *")
+        marks = marks.replace('"x\\"y");', '"x"); mark(0); return sum;').replace(
+            "pthread_t thread;", f'pthread_t thread; file = open("{TRACING}/trace_marker", O_WRONLY); if (file < 0) return 1;')
+        (self.folder / "app.c").write_text(marks)
+        self.must("gcc", "-w", "-g", "-O1", "-pthread", "-o", "app", "app.c")
+        try:
+            self.addCleanup(self.set, "tracing_on", (TRACING / "tracing_on").read_text())
+            self.set("trace", "")
+            self.set("tracing_on", "1")
+            self.may("./app")
+            text = (TRACING / "trace").read_text()
+        except OSError as error:
+            self.skipTest(f"ftrace's marks are not allowed here: {error}")
+        if "B|" not in text:
+            self.skipTest("ftrace recorded nothing here")
+        self.check_marks(text)
+        self.need("trace-cmd")
+        self.may("trace-cmd", "extract", "-o", "trace.dat")
+        self.check_marks(self.must("trace-cmd", "report", "-t", "-i", "trace.dat"))
+
+    def test_function_graph(self):
+        """Of this kernel's own functions, where it has the tracer; tests/unit/inputs has lines that are made by hand."""
+        tracers = TRACING / "available_tracers"
+        if not os.access(tracers, os.R_OK) or "function_graph" not in tracers.read_text().split():
+            self.skipTest("this kernel has no tracer function_graph, or nobody may use it here")
+        self.need("trace-cmd")
+        self.may("trace-cmd", "record", "-p", "function_graph", "-g", "vfs_read", "-o", "trace.dat", "cat", "/etc/passwd")
+        text = self.must("trace-cmd", "report", "-t", "-i", "trace.dat")
+        begun = len(re.findall(r"vfs_read\(.*\{|vfs_read\(.*;", text))
+        rows = [row for rows in self.calls(text).values() for row in rows if row["function"] == "vfs_read"]
+        self.assertEqual(len(rows), begun)
+
 
 if __name__ == "__main__":
     unittest.main()

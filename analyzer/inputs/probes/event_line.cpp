@@ -278,7 +278,10 @@ bool is_beside_events(std::string_view line) {
     const bool is_indented = !line.empty() && is_blank(line.front());
     line = trim_blanks(line);
     if (line.empty() || line.front() == '#' || line.starts_with("=> ")) return true;
-    if (!is_indented) return line.starts_with("cpus=") || line.starts_with("version = ");
+    if (line.starts_with("-----") || line.find("  =>  ") != std::string_view::npos) return true;
+    if (!is_indented)
+        return line.starts_with("cpus=") || line.starts_with("version = ") ||
+               (line.starts_with("CPU ") && line.ends_with(" is empty"));
     return number_in<std::uint64_t>(line.substr(0, line.find_first_of(kBlank)), 16).has_value();
 }
 

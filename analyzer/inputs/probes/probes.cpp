@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/inputs/build/text.h"
+#include "analyzer/inputs/probes/event_line.h"
+#include "analyzer/inputs/probes/graph_line.h"
+#include "analyzer/inputs/probes/survey.h"
 #include "tools/base/demangle.h"
 #include "tools/base/name_text.h"
 #include "tools/base/text_lines.h"
@@ -28,8 +30,11 @@ struct Readings {
     std::uint64_t absences = 0;        ///< times off the processors, as far as they were seen to end
     std::uint64_t without_end = 0;     ///< … that were not
     std::uint64_t several_values = 0;  ///< returns with more values than one
-    std::set<std::uint32_t> pids;      ///< as far as the lines tell, some at most
-    std::string command;               ///< the name of the first thread of the first process
+    std::uint64_t begun_before =
+        0;                         ///< ends of calls and marks of which the text does not have the beginning
+    std::uint64_t left_out = 0;    ///< marks, because there were too many names before
+    std::set<std::uint32_t> pids;  ///< as far as the lines tell, some at most
+    std::string command;           ///< the name of the first thread of the first process
 
     /// Whether the context switches are there on the whole: perf without -a sees threads go, but not come.
     bool has_both_sides() const { return without_end <= absences / 10; }
@@ -42,8 +47,17 @@ struct Action {
     const ProbeEvent* event = nullptr;
 };
 
+/// A call of function_graph that is open.
+struct OpenStep {
+    std::uint32_t function = 0;
+    std::uint64_t begin = 0;
+};
+
 struct ThreadState {
     ThreadBuilder* builder = nullptr;
+    std::uint64_t last = 0;            // time of what was given to it
+    std::vector<OpenStep> steps;       // the outermost first
+    std::vector<std::uint32_t> marks;  // that are open, by function; kNoFunction: left out
     std::uint32_t index = 0;
     std::optional<trace::OffCpu> pending;  // it is off the processors
     std::vector<trace::OffCpu> absences;
@@ -99,7 +113,7 @@ class Reading {
     }
 
     void line(std::string_view line) {
-        if (const auto event = event_line(line)) {
+        if (const auto event = any_line(line)) {
             take(*event);
             return;
         }
@@ -107,7 +121,11 @@ class Reading {
         if (!lost) return;
         // A thread may have been on any processor.
         for (auto& [tid, thread] : threads_)
-            if (thread.builder != nullptr) thread.builder->gap();
+            if (thread.builder != nullptr) {
+                thread.builder->gap();
+                thread.steps.clear();
+                thread.marks.clear();
+            }
         readings_.has_lost = true;
         readings_.lost += *lost;
     }
@@ -121,11 +139,15 @@ class Reading {
     }
 
   private:
+    static constexpr std::uint32_t kNoFunction = UINT32_MAX;
+
     void take(const EventLine& event) {
         if (is_switch(event.event)) {
             if (const auto hit = switch_hit(event.rest)) take_switch(event, *hit);
             return;
         }
+        if (const auto step = graph_step(event)) return take_step(event, *step);
+        if (const auto mark = probes::mark(event)) return take_mark(event, *mark);
         const auto hit = probe_hit(event.rest);
         if (!hit) return;
         const auto action = actions_.find(event.event);
@@ -135,16 +157,112 @@ class Reading {
         }
         ThreadState& thread = thread_of(event);
         drop_pending(thread);
+        const std::uint64_t time = time_in(thread, event.time);
         if (hit->is_return())
-            thread.builder->leave_function(event.time, action->second.function,
+            thread.builder->leave_function(time, action->second.function,
                                            result_words(*hit, *action->second.event), event.cpu);
         else
-            thread.builder->enter(event.time, action->second.function, words(*hit, *action->second.event),
+            thread.builder->enter(time, action->second.function, words(*hit, *action->second.event),
                                   event.cpu);
     }
 
+    /// `time`, or that of the event before: durations of function_graph are nanoseconds where its times may be
+    /// microseconds, so that a call may seem to begin before the last one has ended.
+    static std::uint64_t time_in(ThreadState& thread, std::uint64_t time) {
+        constexpr std::uint64_t kRounded = 1000;
+        if (time < thread.last && thread.last - time <= kRounded) time = thread.last;
+        thread.last = time;
+        return time;
+    }
+
+    void take_step(const EventLine& event, const GraphStep& step) {
+        ThreadState& thread = thread_of(event);
+        drop_pending(thread);
+        if (step.kind == GraphStep::Kind::leave) {
+            if (thread.steps.empty()) {
+                ++readings_.begun_before;
+                return;
+            }
+            const OpenStep open = thread.steps.back();
+            thread.steps.pop_back();
+            thread.builder->leave_function(time_in(thread, end_of(open.begin, event.time, step.duration)),
+                                           open.function, {}, event.cpu);
+            return;
+        }
+        const std::uint64_t begin = time_in(thread, event.time);
+        const std::uint32_t function = named(step.function, step.module.empty() ? "kernel" : step.module);
+        thread.builder->enter(begin, function, {}, event.cpu);
+        if (step.kind == GraphStep::Kind::leaf)
+            thread.builder->leave(time_in(thread, begin + step.duration.value_or(0)), {}, event.cpu);
+        else
+            thread.steps.push_back({.function = function, .begin = begin});
+    }
+    /// The duration is more precise than the times that ftrace prints; but not if it is of another call.
+    static std::uint64_t end_of(std::uint64_t begin, std::uint64_t printed,
+                                const std::optional<std::uint64_t>& duration) {
+        constexpr std::uint64_t kRounded = 2000;
+        if (!duration) return printed;
+        const std::uint64_t end = begin + *duration;
+        return std::max(end, printed) - std::min(end, printed) <= kRounded ? end : printed;
+    }
+
+    void take_mark(const EventLine& event, const Mark& mark) {
+        constexpr std::size_t kMostNames = 100'000;
+        ThreadState& thread = thread_of(event);
+        drop_pending(thread);
+        const std::uint64_t time = time_in(thread, event.time);
+        if (mark.begins) {
+            const bool is_known =
+                functions_.contains(name_of(mark.name, "")) || functions_.size() < kMostNames;
+            thread.marks.push_back(is_known ? named(mark.name, "") : kNoFunction);
+            if (is_known)
+                thread.builder->enter(time, thread.marks.back(), {}, event.cpu);
+            else
+                ++readings_.left_out;
+            note_pid(mark.pid);
+            return;
+        }
+        if (thread.marks.empty()) {
+            ++readings_.begun_before;
+            return;
+        }
+        if (thread.marks.back() != kNoFunction)
+            thread.builder->leave_function(time, thread.marks.back(), {}, event.cpu);
+        thread.marks.pop_back();
+    }
+
+    /// What names more than 4 KiB long begin with; the trace keeps no more.
+    static std::string_view cut(std::string_view name) {
+        constexpr std::size_t kLongest = 4096;
+        return name.substr(0, kLongest);
+    }
+    static std::string name_of(std::string_view name, std::string_view module) {
+        return fmt::format("{}\n{}", cut(module), cut(name));
+    }
+    /// The function that something is called whose name nobody has to know.
+    std::uint32_t named(std::string_view name, std::string_view module) {
+        const auto [found, is_new] = functions_.try_emplace(name_of(name, module));
+        if (is_new) {
+            trace::FunctionInfo info;
+            info.name = cut(name);
+            info.linkage_name = info.name;
+            info.module = cut(module);
+            info.any_name = true;
+            found->second = builder_.add_function(std::move(info));
+        }
+        return found->second;
+    }
+
+    void note_pid(std::uint32_t pid) {
+        constexpr std::size_t kMaxPids = 1000;
+        if (pid != 0 && readings_.pids.size() < kMaxPids) readings_.pids.insert(pid);
+    }
+
     ThreadState& thread_of(const EventLine& event) {
-        ThreadState& thread = threads_[event.tid];
+        // Every processor has a thread 0, which is idle.
+        constexpr unsigned kBehindTid = 32;
+        const std::uint64_t idle = event.tid == 0 ? (std::uint64_t{event.cpu} + 1) << kBehindTid : 0;
+        ThreadState& thread = threads_[event.tid | idle];
         if (thread.builder == nullptr) {
             thread.index = static_cast<std::uint32_t>(builder_.threads());
             thread.builder = &builder_.add_thread({}, event.tid);
@@ -152,8 +270,7 @@ class Reading {
         // The last name counts: a thread has its parent's until it takes one of its own.
         std::string& name = builder_.info().threads[thread.index].name;
         if (!event.thread.empty() && name != event.thread) name = event.thread;
-        constexpr std::size_t kMaxPids = 1000;
-        if (event.pid != 0 && readings_.pids.size() < kMaxPids) readings_.pids.insert(event.pid);
+        note_pid(event.pid);
         return thread;
     }
 
@@ -174,7 +291,7 @@ class Reading {
     }
 
     void take_switch(const EventLine& event, const SwitchHit& hit) {
-        if (survey_.threads.contains(hit.out)) {
+        if (hit.out != 0 && survey_.threads.contains(hit.out)) {
             ThreadState& thread = threads_[hit.out];
             drop_pending(thread);
             thread.pending = trace::OffCpu{.out = event.time, .preempted = hit.preempted};
@@ -215,7 +332,9 @@ class Reading {
     const Survey& survey_;
     TraceBuilder& builder_;
     std::map<std::string, Action, std::less<>> actions_;
-    std::unordered_map<std::uint32_t, ThreadState> threads_;
+    std::unordered_map<std::uint64_t, ThreadState> threads_;  // by tid; the idle ones by processor, too
+    std::unordered_map<std::string, std::uint32_t>
+        functions_;  // of function_graph and marks, by module and name
     std::vector<std::uint64_t> words_;
     Readings readings_;
 };
@@ -270,6 +389,12 @@ void add_remarks(const Survey& survey, const Readings& readings, Order order,
         remarks.emplace_back("The recorder has lost events: calls that were open then were left out.");
     if (readings.several_values > 0)
         remarks.emplace_back("Some returns have several values: one of them was taken as the result.");
+    add_remark(remarks, readings.begun_before, "call began before the text does, and was passed over",
+               "calls began before the text does, and were passed over");
+    add_remark(remarks, readings.left_out, "mark was passed over: there are 100,000 other names before it",
+               "marks were passed over: there are 100,000 other names before them");
+    add_remark(remarks, survey.without_columns, "line has no time or no process, and was passed over",
+               "lines have no time or no process, and were passed over");
     if (survey.other_events > 0)
         remarks.push_back(fmt::format("Events that belong to no probe were passed over: {}.",
                                       grouped(survey.other_events)));
@@ -319,8 +444,11 @@ bool recognizes(std::string_view beginning) {
     constexpr std::size_t kMaxLines = 1000;
     bool is_header = false, has_more = false;
     while (lines.number() < kMaxLines && lines.next(line)) {
-        const auto event = event_line(line);
-        if (event && (is_switch(event->event) || probe_hit(event->rest) || event->is_perf)) return true;
+        const auto event = any_line(line);
+        if (event && (is_switch(event->event) || probe_hit(event->rest) || event->is_perf ||
+                      graph_step(*event) || mark(*event)))
+            return true;
+        if (lacks_columns(line)) return true;
         is_header = is_header || is_header_of_tool(line);
         has_more = has_more || !is_beside_events(line);
     }
@@ -336,194 +464,6 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
         if (*reader) return std::move(**reader);
     }
     return fail("{}: its events cannot be sorted", path);
-}
-
-namespace {
-
-void learn(const ProbeValue& value, ProbeEvent& event) {
-    if (value.form == ValueForm::unreadable) return;
-    auto field = std::ranges::find(event.fields, value.name, &Field::name);
-    if (field == event.fields.end()) {
-        if (event.fields.size() == ProbeEvent::kMaxFields) return;
-        field = event.fields.insert(field, Field{.name = std::string{value.name}});
-    }
-    constexpr std::uint64_t kLowest = std::uint64_t{1} << 32;
-    const bool is_hex = value.form == ValueForm::hex, is_decimal = value.form == ValueForm::decimal;
-    const bool is_high = (value.bits >> 63U) != 0;
-    field->is_text |= value.form == ValueForm::text;
-    field->is_decimal |= is_decimal;
-    field->is_negative |= is_decimal && is_high && !value.is_unsigned;
-    field->is_large |= value.is_unsigned || (is_hex && is_high);
-    field->is_address |= is_hex && value.bits >= kLowest;
-}
-
-void learn(const ProbeHit& hit, ProbeEvent& event) {
-    constexpr std::size_t kMaxAddresses = 64;
-    for (const std::string_view address : {hit.address, hit.other})
-        if (!address.empty() && event.addresses.size() < kMaxAddresses && !event.addresses.contains(address))
-            event.addresses.emplace(address);
-    ++event.lines;
-    each_value(hit.values, [&](const ProbeValue& value) { learn(value, event); });
-}
-
-void learn_header(std::string_view line, Survey& survey) {
-    constexpr std::size_t kMaxLines = 100;
-    line = trim_blanks(line.substr(1));
-    const std::size_t at = line.find(": ");
-    if (at == std::string_view::npos || survey.header.size() >= kMaxLines) return;
-    survey.header.emplace(trim_blanks(line.substr(0, at)), trim_blanks(line.substr(at + 1)));
-}
-
-void learn_event(const EventLine& line, Survey& survey) {
-    survey.decimals = std::max(survey.decimals, line.decimals);
-    survey.is_perf = survey.is_perf || line.is_perf;
-    if (is_switch(line.event)) {
-        ++survey.switches;
-        return;
-    }
-    const auto hit = probe_hit(line.rest);
-    if (!hit) {
-        constexpr std::size_t kMaxNames = 1000;
-        ++survey.other_events;
-        if (survey.other_names.size() < kMaxNames) survey.other_names.emplace(line.event);
-        return;
-    }
-    constexpr std::size_t kMaxEvents = 10'000;
-    auto event = survey.events.find(line.event);
-    if (event == survey.events.end()) {
-        if (survey.events.size() == kMaxEvents) return;
-        event = survey.events.emplace(std::string{line.event}, ProbeEvent{}).first;
-        event->second.returns = hit->is_return();
-    }
-    if (event->second.returns != hit->is_return()) return;
-    learn(*hit, event->second);
-    survey.threads.insert(line.tid);
-}
-
-void make_pair(const std::string& call, const std::string& back, Survey& survey) {
-    survey.events.at(call).partner = back;
-    survey.events.at(back).partner = call;
-}
-
-/// Names tell more than addresses, which differ from process to process and may be equal by chance.
-void pair_events(Survey& survey) {
-    const auto is_free = [](const ProbeEvent& event, bool returns) {
-        return event.returns == returns && event.partner.empty();
-    };
-    for (const auto& [name, event] : survey.events) {
-        if (!is_free(event, true)) continue;
-        const auto call = survey.events.find(without_return(name));
-        if (call != survey.events.end() && is_free(call->second, false)) make_pair(call->first, name, survey);
-    }
-    std::map<std::string_view, std::string> by_address;
-    for (const auto& [name, event] : survey.events)
-        if (is_free(event, false))
-            for (const std::string& address : event.addresses)
-                by_address.emplace(address, name);
-    for (const auto& [name, event] : survey.events) {
-        if (!is_free(event, true)) continue;
-        for (const std::string& address : event.addresses) {
-            const auto call = by_address.find(address);
-            if (call == by_address.end() || !is_free(survey.events.at(call->second), false)) continue;
-            make_pair(call->second, name, survey);
-            break;
-        }
-    }
-}
-
-std::uint64_t count_events(const Survey& survey, bool returns) {
-    return static_cast<std::uint64_t>(std::ranges::count_if(
-        survey.events, [returns](const auto& each) { return each.second.returns == returns; }));
-}
-
-/// "f has", "f and 2 other probes have".
-std::string lacking(const std::string& one, std::uint64_t others, std::string_view other,
-                    std::string_view several) {
-    if (others == 0) return one + " has";
-    return fmt::format("{} and {} have", one, counted(others, other, several));
-}
-
-/// Whether there are events of probes, but nothing of what they print.
-bool lacks_the_field_trace(const Survey& survey) {
-    return std::ranges::any_of(survey.other_names, [&](std::string_view name) {
-        const std::string_view call = without_return(name);
-        return name.starts_with("probe_") || name.starts_with("probe:") ||
-               (call != name && survey.other_names.contains(call));
-    });
-}
-
-tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
-    const std::uint64_t calls = count_events(survey, false), returns = count_events(survey, true);
-    constexpr std::string_view kRemedy =
-        "record those of `perf probe -x PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`";
-    if (calls + returns + survey.other_events == 0)
-        return fail("{} has no call: there is no event in it{}; {}", path,
-                    survey.switches == 0 ? "" : " but context switches", kRemedy);
-    if (calls + returns == 0 && lacks_the_field_trace(survey))
-        return fail(
-            "{}: no pair of probes: the field `trace` is missing, which tells calls from returns: `perf "
-            "script --ns "
-            "-F comm,pid,tid,cpu,time,event,trace`",
-            path);
-    if (calls + returns == 0)
-        return fail("{}: no pair of probes: it has {}, and none is a probe's; {}", path,
-                    counted(survey.other_events, "event", "events"), kRemedy);
-    const bool has_calls = calls > 0;
-    const std::string& one = std::ranges::find_if(survey.events, [has_calls](const auto& each) {
-                                 return each.second.returns != has_calls;
-                             })->first;
-    if (has_calls)
-        return fail(
-            "{}: no pair of probes: {} no probe of the return; add `perf probe -x PROGRAM FUNCTION%return` "
-            "and "
-            "record both",
-            path, lacking(one, calls - 1, "other probe", "other probes"));
-    return fail(
-        "{}: no pair of probes: {} no probe of the call; add `perf probe -x PROGRAM FUNCTION` and record "
-        "both",
-        path, lacking(one, returns - 1, "other probe of returns", "other probes of returns"));
-}
-
-}  // namespace
-
-std::string_view without_return(std::string_view event) {
-    std::string_view name = event;
-    // perf numbers the second and later ones of a name.
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    if (digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == '_')
-        name = name.substr(0, digits);
-    constexpr std::array<std::string_view, 6> kEndings{"__return", "_return", "__exit",
-                                                       "_exit",    "__ret",   "_ret"};
-    for (const std::string_view ending : kEndings) {
-        if (event.ends_with(ending)) return event.substr(0, event.size() - ending.size());
-        if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-    }
-    return event;
-}
-
-std::size_t Survey::pairs() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        events, [](const auto& each) { return each.second.returns && !each.second.partner.empty(); }));
-}
-
-Result<Survey> survey(const std::string& path, const Progress& progress) {
-    auto lines = LineReader::open(path);
-    if (!lines) return tl::unexpected{lines.error()};
-    Survey survey;
-    constexpr std::uint64_t kBetween = 100'000;
-    while (const auto line = lines->next()) {
-        if (progress && lines->number() % kBetween == 0) progress(lines->consumed() / 2, lines->size());
-        if (line->starts_with('#'))
-            learn_header(*line, survey);
-        else if (const auto event = event_line(*line))
-            learn_event(*event, survey);
-        else if (!is_beside_events(*line) && !lost_events(*line) && survey.unreadable++ == 0)
-            survey.first_unreadable = lines->number();
-    }
-    if (lines->error()) return tl::unexpected{*lines->error()};
-    pair_events(survey);
-    if (survey.pairs() == 0) return no_pairs(path, survey);
-    return survey;
 }
 
 }  // namespace rdam::inputs::probes

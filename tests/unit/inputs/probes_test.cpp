@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/inputs/probes/event_line.h"
+#include "analyzer/inputs/probes/survey.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/inputs/read_back.h"
@@ -258,4 +259,114 @@ TEST_CASE("the text of probes is recognized, other text is not") {
     CHECK_FALSE(recognizes("# a note\n1.5: something (x)\n"));
     CHECK_FALSE(recognizes("Samples: 12\n   10.5%  app  libc.so  [.] read\n"));
     CHECK_FALSE(recognizes(""));
+}
+
+namespace {
+
+/// Made by hand after the kernel's documentation (Documentation/trace/ftrace.rst) and its source, as the kernel
+/// here has no such tracer.
+constexpr std::string_view kGraph = R"(# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+    10.000001 |   0)      u-6253    |               |        } /* vfs_write */
+    10.000001 |   0)      u-6253    |               |  vfs_read() {
+    10.000001 |   0)      u-6253    |   0.512 us    |    rw_verify_area();
+    10.000001 |   0)      u-6253    |   0.400 us    |    nf_hook [nf_tables](a=1);
+    10.000003 |   1)    <idle>-0    |   ==========> |
+    10.000003 |   1)    <idle>-0    |               |  tick() {
+    10.000005 |   0)      u-6253    |               |    /* sched_switch: prev_comm=u prev_pid=6253 prev_prio=120 prev_state=S ==> next_comm=v next_pid=9 next_prio=120 */
+ ------------------------------------------
+   0)    u-6253    =>     v-9
+ ------------------------------------------
+
+    10.000009 |   0)      v-9       |               |    /* sched_switch: prev_comm=v prev_pid=9 prev_prio=120 prev_state=R ==> next_comm=u next_pid=6253 next_prio=120 */
+    10.000013 |   0)      u-6253    |  d..1. | + 12.345 us   |  } /* vfs_read ret=0x5 */
+    10.000013 |   1)    <idle>-0    | ! 10.000 us   |  }
+)";
+
+/// "THREAD: EVENTS" of each thread, and the times off the processors.
+Lines threads_of(std::string_view text) {
+    const auto reader = read_text(text);
+    if (!reader) return {reader.error().message};
+    Lines all;
+    for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread) {
+        all.push_back(fmt::format("{}: {}", reader->info().threads[thread].name,
+                                  fmt::join(read_back(*reader, thread), "; ")));
+        const auto off = reader->off_cpu(thread);
+        for (const trace::OffCpu& each : *off)
+            all.push_back(fmt::format("off {} {}{}", each.out - 1, each.in - each.out,
+                                      each.preempted ? " preempted" : ""));
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("function_graph's lines are calls as long as it prints") {
+    CHECK(threads_of(kGraph) ==
+          Lines{"u: 10000001000 vfs_read(); 10000001000 rw_verify_area(); 10000001512 /rw_verify_area; "
+                "10000001512 nf_hook(); 10000001912 /nf_hook; 10000013345 /vfs_read",
+                "off 10000005000 4000", "<idle>: 10000003000 tick(); 10000013000 /tick"});
+    const auto reader = read_text(kGraph);
+    REQUIRE(reader);
+    CHECK(has_remark(*reader, "One call began before the text does"));
+    CHECK(reader->info().functions[2].module == "nf_tables");
+    CHECK(reader->info().process.recorder == "ftrace");
+
+    CHECK(threads_of(
+              "CPU 0 is empty\ncpus=2\n"
+              "  u-6253  [001]  2260.781818123: funcgraph_entry:                   |  vfs_read() {\n"
+              "  u-6253  [001]  2260.781820123: funcgraph_entry:        0.512 us   |    rw_verify_area();\n"
+              "  u-6253  [001]  2260.781830123: funcgraph_exit:         12.000 us  |  }\n"
+              "  u-6253  [001]  2260.791818123: funcgraph_entry:                   |  vfs_read() {\n"
+              "  u-6253  [001]  2260.791838123: funcgraph_exit:       ! 120.000 us |  }\n") ==
+          Lines{"u: 2260781818123 vfs_read(); 2260781820123 rw_verify_area(); 2260781820635 /rw_verify_area; "
+                "2260781830123 /vfs_read; 2260791818123 vfs_read(); 2260791838123 /vfs_read"});
+}
+
+TEST_CASE("function_graph without times or processes is refused with what to switch on") {
+    for (const std::string_view text : {"# tracer: function_graph\n#\n 0)               |  sys_open() {\n 0) "
+                                        "  1.382 us    |    f();\n 0)   2.478 us   "
+                                        " |  }\n",
+                                        "  360.774522 |   1)   0.541 us    |  func();\n",
+                                        " 0)    sh-4802   |   0.541 us    |  func();\n"}) {
+        CHECK(recognizes(text));
+        CHECK(contains(error_of(text), "funcgraph-abstime"));
+    }
+}
+
+TEST_CASE("marks of a program are calls of its threads") {
+    const std::string text =
+        "# tracer: nop\n#\n"
+        " app-100 [001] .....  1.000001: tracing_mark_write: E|100\n"
+        " app-100 [001] .....  1.000002: tracing_mark_write: B|100|one|two: x\n"
+        " app-101 [000] .....  1.000003: tracing_mark_write: B|100|read\n"
+        " app-100 [001] .....  1.000004: tracing_mark_write: C|100|count|3\n"
+        " app-100 [001] .....  1.000005: tracing_mark_write: E|100\n"
+        " app-101 [000] .....  1.000006: tracing_mark_write: E\n";
+    CHECK(recognizes(text));
+    CHECK(threads_of(text) == Lines{"app: 1000002000 one|two: x(); 1000005000 /one|two: x",
+                                    "app: 1000003000 read(); 1000006000 /read"});
+    const auto reader = read_text(text);
+    REQUIRE(reader);
+    CHECK(reader->info().process.pid == 100);
+    CHECK(reader->info().functions[1].any_name);
+    CHECK(has_remark(*reader, "One call began before the text does"));
+    CHECK(threads_of("a-1 [000] 1.000001000: print: tracing_mark_write: B|1|f\n"
+                     "a-1 [000] 1.000003000: print: tracing_mark_write: E|1\n") ==
+          Lines{"a: 1000001000 f(); 1000003000 /f"});
+    CHECK(threads_of("a 1 [000] 1.000001000: ftrace:print: ffffffff812: B|1|f\n"
+                     "a 1 [000] 1.000003000: ftrace:print: ffffffff812: E|1\n") ==
+          Lines{"a: 1000001000 f(); 1000003000 /f"});
+}
+
+TEST_CASE("what is lost among marks and steps ends those that are open") {
+    const std::string text =
+        " app-100 [001] .....  1.000002: tracing_mark_write: B|100|f\n"
+        "CPU:1 [LOST 3 EVENTS]\n"
+        " app-100 [001] .....  1.000005: tracing_mark_write: E|100\n"
+        " app-100 [001] .....  1.000006: tracing_mark_write: B|100|f\n"
+        " app-100 [001] .....  1.000007: tracing_mark_write: E|100\n";
+    CHECK(threads_of(text) == Lines{"app: 1000002000 f(); gap; 1000006000 f(); 1000007000 /f"});
 }
