@@ -14,6 +14,7 @@
 #include "analyzer/inputs/build/text.h"
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/chrome.h"
+#include "analyzer/inputs/chrome/profiles.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/paje/paje.h"
@@ -59,6 +60,8 @@ constexpr std::array kInputs{
     Input{
         .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
         .read = read_uftrace},
+    Input{.recognizes = [](const Beginning& from) { return profiles::recognizes(from.text); },
+          .read = profiles::read},
     Input{.recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
           .read = chrome::read},
     Input{.recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "analyzer/inputs/chrome/chrome.h"
+#include "analyzer/inputs/chrome/profiles.h"
 #include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/probes/probes.h"
 #include "tests/fuzz/read_input.h"

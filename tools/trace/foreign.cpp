@@ -348,6 +348,13 @@ constexpr std::array kForeign{
                 "it has samples, no calls; `node --trace-event-categories v8,node PROGRAM.js` writes trace "
                 "events, which can be analyzed",
             .is = [](std::string_view text) { return is_json_with(text, "nodes", "callFrame"); }},
+    Foreign{.what = "a raw profile of Firefox",
+            .help = "open it in profiler.firefox.com, which saves what rdam reads",
+            .is =
+                [](std::string_view text) {
+                    return is_json_with(text, "meta", "stackwalk", "interval") &&
+                           !has_key(text, "preprocessedProfileVersion");
+                }},
     Foreign{.what = "a profile of pprof", .help = kSamples, .is = is_pprof},
     Foreign{.what = "a recording of Java's Flight Recorder", .help = kSamples, .beginning = "FLR\0"sv},
     Foreign{.what = "a database of HPCToolkit", .help = kSamples, .beginning = "HPCTOOLKIT"},

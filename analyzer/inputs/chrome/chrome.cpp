@@ -323,6 +323,11 @@ void note_missing(const Collected& all, trace::TraceInfo& info) {
             "Short "
             "calls are missing, and neighbouring ones may be one.");
     }
+    if (fact(all, "recorder") == "pyinstrument")
+        note(
+            "pyinstrument takes samples: its calls are what it saw several times in a row. Short calls are "
+            "missing, "
+            "and neighbouring ones are one.");
     const bool tsc =
         std::ranges::any_of(all.processes, [](const auto& each) { return each.second.name == "tsc"; });
     if (tsc) {
@@ -356,19 +361,12 @@ bool recognizes(std::string_view text) {
     return text[second] == '"' || text[second] == '}';
 }
 
-Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
-    auto source = ByteSource::open(path);
-    if (!source) return tl::unexpected{source.error()};
+Result<trace::TraceReader> read_through(const std::string& path, const GiveEvents& give) {
     auto builder = TraceBuilder::create(path);
     if (!builder) return tl::unexpected{builder.error()};
     Collector collector{*builder};
-    const auto events = read_events(std::move(*source), path, collector, progress);
+    const auto events = give(collector);
     if (!events) return tl::unexpected{events.error()};
-    if (events->events == 0)
-        return fail(
-            "{} has no call: its list of trace events is empty; record again, with the categories of events "
-            "that are wanted",
-            path);
     Collected collected = std::move(collector).take();
     const std::optional<std::string> only = fill(collected, *builder);
     describe(collected, only, builder->info().process);
@@ -377,6 +375,21 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     add_remarks(collected, *events, builder->info().remarks);
     if (collected.with_cpu_time > 0) builder->info().switches.reason = trace::SwitchInfo::kOfCalls;
     return std::move(*builder).finish();
+}
+
+Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
+    return read_through(path, [&](EventSink& sink) -> Result<ReadEvents> {
+        auto source = ByteSource::open(path);
+        if (!source) return tl::unexpected{source.error()};
+        auto events = read_events(std::move(*source), path, sink, progress);
+        if (events && events->events == 0)
+            return fail(
+                "{} has no call: its list of trace events is empty; record again, with the categories of "
+                "events "
+                "that are wanted",
+                path);
+        return events;
+    });
 }
 
 }  // namespace rdam::inputs::chrome

@@ -1,131 +1,13 @@
 #include "analyzer/inputs/chrome/json_events.h"
 
 #include <algorithm>
-#include <cstring>
 #include <istream>
 #include <nlohmann/json.hpp>
-#include <streambuf>
+
+#include "analyzer/inputs/chrome/json_source.h"
 
 namespace rdam::inputs::chrome {
 namespace {
-
-bool is_letter(char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-}
-
-/// Python's writer and C's printf() write numbers that are none, or infinite, which JSON does not have. Here
-/// they are made to what JSON has and is no value, of the same length, so that places in the file stay.
-class NoNumbers {
-  public:
-    /// How many of the bytes can be passed on; the others are to be given again, with more. `last`: there are no
-    /// more.
-    std::size_t replace(std::span<char> bytes, bool last) {
-        std::size_t at = 0;
-        while (at < bytes.size()) {
-            if (in_text_) {
-                at = skip_text(bytes, at);
-                continue;
-            }
-            const char byte = bytes[at];
-            if (byte == '"') in_text_ = true;
-            if (byte != '-' && byte != '+' && !is_letter(byte)) {
-                ++at;
-                continue;
-            }
-            std::size_t end = at + 1;
-            while (end < bytes.size() && end - at <= kLongest && is_letter(bytes[end]))
-                ++end;
-            if (end == bytes.size() && end - at <= kLongest && !last) return at;
-            if (is_none(bytes.subspan(at, end - at))) blank(bytes.subspan(at, end - at));
-            at = end;
-        }
-        return bytes.size();
-    }
-
-  private:
-    static constexpr std::size_t kLongest = 9;  // "-Infinity"
-
-    std::size_t skip_text(std::span<const char> bytes, std::size_t at) {
-        for (; at < bytes.size(); ++at) {
-            if (escaped_) {
-                escaped_ = false;
-            } else if (bytes[at] == '\\') {
-                escaped_ = true;
-            } else if (bytes[at] == '"') {
-                in_text_ = false;
-                return at + 1;
-            }
-        }
-        return at;
-    }
-    static bool is_none(std::span<const char> word) {
-        std::string name;
-        for (const char byte : word)
-            if (is_letter(byte)) name += static_cast<char>(byte | 0x20);
-        return name == "nan" || name == "inf" || name == "infinity";
-    }
-    /// "null" has no room in three bytes.
-    static void blank(std::span<char> word) {
-        constexpr std::string_view kNull = "null", kEmpty = "{}";
-        const std::string_view put = word.size() < kNull.size() ? kEmpty : kNull;
-        std::ranges::fill(word, ' ');
-        std::ranges::copy(put, word.begin());
-    }
-
-    bool in_text_ = false, escaped_ = false;
-};
-
-/// What nlohmann_json reads from. Ends early where a single text goes on for too long: the parser keeps it in
-/// memory.
-class SourceBuffer final : public std::streambuf {
-  public:
-    explicit SourceBuffer(ByteSource source) : source_(std::move(source)), bytes_(kBytes) {}
-
-    void token() { since_token_ = 0; }
-    bool ended() const { return ended_; }
-    bool too_long() const { return too_long_; }
-    const std::optional<Error>& error() const { return error_; }
-    const ByteSource& source() const { return source_; }
-
-  protected:
-    int_type underflow() override {
-        if (ended_ || too_long_ || error_) return traits_type::eof();
-        if (since_token_ > kMaxText) {
-            too_long_ = true;
-            return traits_type::eof();
-        }
-        // What the last time could not be passed on.
-        std::memmove(bytes_.data(), bytes_.data() + ready_, filled_ - ready_);
-        filled_ -= ready_;
-        ready_ = 0;
-        while (ready_ == 0) {
-            const auto count = source_.read(std::span{bytes_}.subspan(filled_));
-            if (!count) {
-                error_ = count.error();
-                return traits_type::eof();
-            }
-            filled_ += *count;
-            ended_ = filled_ == 0;
-            if (ended_) return traits_type::eof();
-            since_token_ += *count;
-            ready_ = no_numbers_.replace(std::span{bytes_}.first(filled_), *count == 0);
-        }
-        setg(bytes_.data(), bytes_.data(), bytes_.data() + ready_);
-        return traits_type::to_int_type(bytes_.front());
-    }
-
-  private:
-    static constexpr std::size_t kBytes = std::size_t{1} << 16, kMaxText = std::size_t{16} << 20;
-
-    ByteSource source_;
-    std::vector<char> bytes_;
-    NoNumbers no_numbers_;
-    std::size_t filled_ = 0;  // of bytes_
-    std::size_t ready_ = 0;   // of those, for the parser
-    std::size_t since_token_ = 0;
-    bool ended_ = false, too_long_ = false;
-    std::optional<Error> error_;
-};
 
 /// Names and values of an object, those of objects inside it included. Keeps the memory of the ones before.
 class Arguments {
@@ -171,7 +53,7 @@ enum class Where : std::uint8_t { root, events, event, id, arguments, list, fact
 // NOLINTBEGIN(readability-identifier-naming): nlohmann_json looks for these names.
 class EventReader final {
   public:
-    EventReader(SourceBuffer& buffer, EventSink& sink, const Progress& progress)
+    EventReader(JsonSource& buffer, EventSink& sink, const Progress& progress)
         : buffer_(buffer), sink_(sink), progress_(progress) {}
 
     bool null() {
@@ -411,7 +293,7 @@ class EventReader final {
         }
     }
 
-    SourceBuffer& buffer_;
+    JsonSource& buffer_;
     EventSink& sink_;
     const Progress& progress_;
     ReadEvents read_;
@@ -434,12 +316,6 @@ class EventReader final {
 };
 // NOLINTEND(readability-identifier-naming)
 
-/// Without nlohmann_json's number of the error.
-std::string_view plain(std::string_view problem) {
-    const auto end = problem.find("] ");
-    return end == std::string_view::npos ? problem : problem.substr(end + 2);
-}
-
 }  // namespace
 
 std::optional<Microseconds> microseconds_in(std::string_view text) {
@@ -455,12 +331,11 @@ std::optional<Microseconds> microseconds_in(std::string_view text) {
 
 Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSink& sink,
                                const Progress& progress) {
-    SourceBuffer buffer{std::move(source)};
+    JsonSource buffer{std::move(source)};
     std::istream stream{&buffer};
     EventReader reader{buffer, sink, progress};
     const bool complete = nlohmann::json::sax_parse(stream, &reader);
-    if (buffer.error()) return tl::unexpected{*buffer.error()};
-    if (buffer.too_long()) return fail("{}: it has a text of more than 16 MiB, which no tool writes", path);
+    if (auto bad = buffer.problem_of(path)) return tl::unexpected{*bad};
     if (reader.is_event())
         return fail(
             "{} has a trace event on each line, and no list of them: `jq -s . FILE` makes one, and so does a "
@@ -468,7 +343,7 @@ Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSi
             "the first line, with a comma behind each event",
             path);
     if (!complete && !(buffer.ended() && reader.has_list()))
-        return fail("{}: not sound as JSON: {}", path, plain(reader.problem()));
+        return fail("{}: not sound as JSON: {}", path, plain_problem(reader.problem()));
     if (!reader.has_list())
         return fail(
             "{} is not an rdam trace, and no trace events: JSON of them is a list, or an object with a list "

@@ -84,6 +84,12 @@ struct ReadEvents {
     std::uint64_t arguments_left_out = 0;  ///< long lists, and beyond the bound of arguments of an event
 };
 
+/// Gives the events of a file to the sink.
+using GiveEvents = std::function<Result<ReadEvents>(EventSink&)>;
+
+/// The trace of events that `give` gives. Errors: those of `give`; no call in them. `path` is for messages.
+Result<trace::TraceReader> read_through(const std::string& path, const GiveEvents& give);
+
 /// Errors: those of `source`; JSON that is none, with its line; no list of events in it.
 Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSink& sink,
                                const Progress& progress);

@@ -74,6 +74,8 @@ const std::map<std::string, std::vector<std::string>>& samples() {
           "a->puts(\"hi\")                                     = 3\n+++ exited (status 0) +++\n"}},
         {"a profile of V8 (.cpuprofile)",
          {R"x({"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"hitCount":0}]})x"}},
+        {"a raw profile of Firefox",
+         {R"x({"meta":{"version":27,"interval":1,"stackwalk":1},"threads":[]})x"}},
         {"a profile of pprof",
          {"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x50\xc2\xfb\xe5\xb9\x01"s,
           "\x48\xaf\xb0\xab\x93\xdd\xf4\xbb\xf6\x18\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"s}},
@@ -144,6 +146,7 @@ TEST_CASE("every name of a foreign format is in the documentation") {
 TEST_CASE("what rdam reads is not taken for anything else") {
     const std::vector<std::string> texts{
         R"x({"metadata":{"nodes":[{"callFrame":1}]},"traceEvents":[]})x",
+        R"x({"meta":{"interval":1,"stackwalk":1,"preprocessedProfileVersion":57}})x",
         R"x([{"name":"f","ph":"X","ts":1,"dur":1,"args":{"callFrame":"traceId"}}])x",
         "%EventDef PajeDefineContainerType 0\n% Alias string\n",
         "app  12/12  [000]  1.5: probe_app:f: (55d0) n=1 f(1) = 2\n",
