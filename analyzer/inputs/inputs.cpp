@@ -15,6 +15,7 @@
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/chrome/profiles.h"
+#include "analyzer/inputs/lttng/lttng.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/paje/paje.h"
@@ -60,6 +61,12 @@ constexpr std::array kInputs{
     Input{
         .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
         .read = read_uftrace},
+    Input{.recognizes =
+              [](const Beginning& from) {
+                  return from.directory ? lttng::recognizes_directory(from.path)
+                                        : lttng::recognizes(from.text);
+              },
+          .read = lttng::read},
     Input{.recognizes = [](const Beginning& from) { return profiles::recognizes(from.text); },
           .read = profiles::read},
     Input{.recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },

@@ -4,6 +4,7 @@
 
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/chrome/profiles.h"
+#include "analyzer/inputs/lttng/lttng.h"
 #include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/probes/probes.h"
 #include "tests/fuzz/read_input.h"

@@ -314,6 +314,14 @@ constexpr std::array kForeign{
     Foreign{.what = "a perf.data file",
             .help = "give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > FILE`",
             .beginning = "PERFILE2"},
+    Foreign{.what = "a file of a CTF trace (LTTng)",
+            .help = "give the directory that has its file `metadata`",
+            .is =
+                [](std::string_view text) {
+                    return text.starts_with("\xc1\x1f\xfc\xc1") || text.starts_with("\xc1\xfc\x1f\xc1") ||
+                           text.starts_with("\x57\x1d\xd1\x75") || text.starts_with("\x75\xd1\x1d\x57") ||
+                           text.starts_with("/* CTF 1");
+                }},
     // Traces without a converter to anything that can be read
     Foreign{.what = "a Paraver trace",
             .help = "no tool makes a format of it that rdam reads; EZTrace and Score-P record MPI, OpenMP "

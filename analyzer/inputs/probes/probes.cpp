@@ -92,6 +92,11 @@ trace::FunctionInfo describe_pair(const std::string& call, const ProbeEvent& at_
     constexpr std::string_view kPerfs = "probe_";
     if (colon != std::string::npos && call.starts_with(kPerfs))
         info.module = call.substr(kPerfs.size(), colon - kPerfs.size());
+    constexpr std::string_view kSpans = "span_";
+    if (colon != std::string::npos && call.starts_with(kSpans)) {
+        info.module = call.substr(kSpans.size(), colon - kSpans.size());
+        info.any_name = true;
+    }
     for (const Field& field : at_call.fields)
         info.parameters.push_back(described(field));
     if (!at_return.fields.empty())
@@ -102,7 +107,8 @@ trace::FunctionInfo describe_pair(const std::string& call, const ProbeEvent& at_
 /// The second look at the text, which fills the trace.
 class Reading {
   public:
-    Reading(const Survey& survey, TraceBuilder& builder) : survey_(survey), builder_(builder) {
+    Reading(const Survey& survey, LineParser parse, TraceBuilder& builder)
+        : survey_(survey), parse_(std::move(parse)), builder_(builder) {
         for (const auto& [name, event] : survey.events) {
             if (event.returns || event.partner.empty()) continue;
             const ProbeEvent& back = survey.events.at(event.partner);
@@ -113,7 +119,7 @@ class Reading {
     }
 
     void line(std::string_view line) {
-        if (const auto event = any_line(line)) {
+        if (const auto event = parse_(line)) {
             take(*event);
             return;
         }
@@ -330,6 +336,7 @@ class Reading {
     }
 
     const Survey& survey_;
+    const LineParser parse_;
     TraceBuilder& builder_;
     std::map<std::string, Action, std::less<>> actions_;
     std::unordered_map<std::uint64_t, ThreadState> threads_;  // by tid; the idle ones by processor, too
@@ -340,11 +347,11 @@ class Reading {
 };
 
 /// Reads the file once more, into `builder`. Errors: those of the file.
-Result<Readings> read_probes(const std::string& path, const Survey& survey, TraceBuilder& builder,
-                             const Progress& progress) {
+Result<Readings> read_probes(const std::string& path, const Survey& survey, const Dialect& dialect,
+                             TraceBuilder& builder, const Progress& progress) {
     auto lines = LineReader::open(path);
     if (!lines) return tl::unexpected{lines.error()};
-    Reading reading{survey, builder};
+    Reading reading{survey, dialect.parser(), builder};
     constexpr std::uint64_t kBetween = 100'000;
     while (const auto line = lines->next()) {
         if (progress && lines->number() % kBetween == 0)
@@ -406,20 +413,23 @@ void add_remarks(const Survey& survey, const Readings& readings, Order order,
 }
 
 /// Nothing: the events are not in the order of time, and `order` demands it.
-Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string& path, const Survey& survey,
-                                                  const Progress& progress) {
-    auto builder = TraceBuilder::create(path, order);
+Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string& path,
+                                                  const std::string& name, const Dialect& dialect,
+                                                  const Survey& survey, const Progress& progress) {
+    auto builder = TraceBuilder::create(name, order);
     if (!builder) return tl::unexpected{builder.error()};
     std::uint64_t step = 1;  // nanoseconds
     constexpr unsigned kDecimals = 9, kTen = 10;
     for (unsigned decimals = survey.decimals; decimals < kDecimals; ++decimals)
         step *= kTen;
     builder->set_clock("probes", 1e9, step);
-    const auto readings = read_probes(path, survey, *builder, progress);
+    const auto readings = read_probes(path, survey, dialect, *builder, progress);
     if (!readings) return tl::unexpected{readings.error()};
     for (std::uint32_t thread = 0; thread < builder->threads(); ++thread)
         if (builder->thread(thread).disordered()) return std::nullopt;
     describe(survey, *readings, builder->info().process);
+    if (!dialect.recorder.empty()) builder->info().process.recorder = dialect.recorder;
+    builder->info().remarks = dialect.remarks;
     if (!readings->has_both_sides())
         builder->info().switches.reason = fmt::format(
             "the file does not say when {} of {} times off the processors ended; `perf record -a` records it",
@@ -456,14 +466,19 @@ bool recognizes(std::string_view beginning) {
 }
 
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
-    const auto found = survey(path, progress);
+    return read(path, path, {.parser = [] { return any_line; }, .recorder = {}, .no_pairs = {}}, progress);
+}
+
+Result<trace::TraceReader> read(const std::string& path, const std::string& name, const Dialect& dialect,
+                                const Progress& progress) {
+    const auto found = survey(path, name, dialect, progress);
     if (!found) return tl::unexpected{found.error()};
     for (const Order order : {Order::of_time, Order::any}) {
-        auto reader = read_in(order, path, *found, progress);
+        auto reader = read_in(order, path, name, dialect, *found, progress);
         if (!reader) return tl::unexpected{reader.error()};
         if (*reader) return std::move(**reader);
     }
-    return fail("{}: its events cannot be sorted", path);
+    return fail("{}: its events cannot be sorted", name);
 }
 
 }  // namespace rdam::inputs::probes

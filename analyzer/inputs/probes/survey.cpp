@@ -198,16 +198,18 @@ std::size_t Survey::pairs() const {
         events, [](const auto& each) { return each.second.returns && !each.second.partner.empty(); }));
 }
 
-Result<Survey> survey(const std::string& path, const Progress& progress) {
+Result<Survey> survey(const std::string& path, const std::string& name, const Dialect& dialect,
+                      const Progress& progress) {
     auto lines = LineReader::open(path);
     if (!lines) return tl::unexpected{lines.error()};
     Survey survey;
+    const LineParser parse = dialect.parser();
     constexpr std::uint64_t kBetween = 100'000;
     while (const auto line = lines->next()) {
         if (progress && lines->number() % kBetween == 0) progress(lines->consumed() / 2, lines->size());
         if (line->starts_with('#'))
             learn_header(*line, survey);
-        else if (const auto event = any_line(*line))
+        else if (const auto event = parse(*line))
             learn_event(*event, survey);
         else if (lacks_columns(*line))
             ++survey.without_columns;
@@ -216,8 +218,9 @@ Result<Survey> survey(const std::string& path, const Progress& progress) {
     }
     if (lines->error()) return tl::unexpected{*lines->error()};
     pair_events(survey);
-    if (survey.pairs() + survey.steps + survey.marks == 0) return no_pairs(path, survey);
-    return survey;
+    if (survey.pairs() + survey.steps + survey.marks > 0) return survey;
+    if (!dialect.no_pairs.empty()) return fail("{}: {}", name, dialect.no_pairs);
+    return no_pairs(name, survey);
 }
 
 }  // namespace rdam::inputs::probes

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/inputs/probes/probes.h"
 #include "tools/base/result.h"
 
 namespace rdam::inputs::probes {
@@ -54,7 +55,8 @@ struct Survey {
 };
 
 /// Errors: those of the file; nothing in it is a pair of probes, with what is there instead.
-Result<Survey> survey(const std::string& path, const Progress& progress);
+Result<Survey> survey(const std::string& path, const std::string& name, const Dialect& dialect,
+                      const Progress& progress);
 
 /// What remains of a return probe's name without what tools and people add to that of the function:
 /// `f__return`, `f__return_1`, `f_ret`, `f_return`, `f_exit`, …. The name itself if it has no such ending.

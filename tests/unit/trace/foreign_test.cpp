@@ -50,6 +50,8 @@ const std::map<std::string, std::vector<std::string>>& samples() {
          {"\x17\x08"
           "Dtracing6\0"s}},
         {"a perf.data file", {"PERFILE2h\0"s}},
+        {"a file of a CTF trace (LTTng)",
+         {"\xc1\x1f\xfc\xc1\x01", "\x57\x1d\xd1\x75\xfc", "/* CTF 1.8 */\n"}},
         {"a Paraver trace", {"#Paraver (01/01/2026 at 10:00):100_ns:1(4):1:4(1:1,1:1)\n1:1:1:1:1:0:5:1\n"}},
         {"a trace of Tracy", {"tlZ\x04\x10"}},
         {"spans of OpenTelemetry, Jaeger or Zipkin",
