@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 
 NUMBERS = {"open": 2, "poll": 7, "mremap": 25, "madvise": 28, "clone": 56, "vfork": 58, "setpriority": 141, "sched_setscheduler": 144,
-           "perf_event_open": 298,
+           "mbind": 237, "set_mempolicy": 238, "get_mempolicy": 239, "perf_event_open": 298,
            "process_vm_readv": 310, "sched_setattr": 314, "memfd_create": 319, "pidfd_open": 434, "clone3": 435}
 
 LOAD, JUMP, GIVE = 0x20, 0x15, 0x06  # BPF_LD | BPF_W | BPF_ABS, BPF_JMP | BPF_JEQ, BPF_RET

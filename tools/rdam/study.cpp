@@ -28,7 +28,8 @@ using Json = nlohmann::json;
 
 constexpr int kMaxRuns = 100'000;
 
-/// A factor or another option that may be given more than once; the module knows what its values mean.
+/// A factor or another option that may be given more than once; the module knows what its values mean, and knows
+/// it by its first name.
 struct Repeated {
     std::string_view option;
     std::string_view takes;
@@ -51,7 +52,11 @@ constexpr std::array kFactors{
              "Empty the environment except for this many bytes; 0..4095/63 is a range"},
     Repeated{"--randomize", "on,off", "Let the kernel randomize addresses, or not"},
     Repeated{"--pages", "small,large", "Size of the pages that malloc uses (glibc 2.35 or later)"},
-    Repeated{"--memory", "POLICY,...", "Memory policy: local, first-touch, interleave, bind:NODE"},
+    Repeated{
+        "--memory,--mem", "POLICY,...",
+        "Where memory lies: local, first-touch, interleave, bind:NODE; by a library that places large "
+        "allocations and static variables: bind_block, cyclic, skew_mapp, prime_mapp, random, or rules such "
+        "as 'u=cyclic,rhs=bind_block,64M..=interleave'"},
     Repeated{"--prefetcher", "on,off",
              "Switch the processors' hardware prefetchers on or off, by model-specific registers (root, no "
              "virtual machine)"},
@@ -80,7 +85,7 @@ struct StudyArguments {
 };
 
 std::string key_of(std::string_view option) {
-    return std::string{option.substr(2)};
+    return std::string{option.substr(2, option.find(',') - 2)};
 }
 
 /// What the module gets: the options that were given, by their names.

@@ -214,7 +214,7 @@ def page(study: Study, rows: Sequence[Row]) -> str:
              section("Over the runs", present.series_of(rows)), section("Where the spread between runs comes from", present.why(rows)),
              section("Recorded runs", recorded), table_of(*lost),
              "<h2>What runs print</h2>" if printed[1] else "", table_of(*printed), section(declared, of_metrics_judged),
-             section("Parallel regions", present.regions(study, rows)),
+             section("Parallel regions", present.regions(study, rows)), section("Memory", present.placed_memory(rows)),
              section("The machine", present.remarks(study)), '<h2>Every run</h2><div class="grid">',
              of_measure(rows, "wall_ns", "Dots are runs, the bar spans the quartiles, the ring is the median."), of_measure(rows, "cpu_ns"),
              *of_metrics(rows), in_order(study, rows), *against(rows), "</div>"]

@@ -142,6 +142,31 @@ def regions(study: Study, rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def placed_memory(rows: Sequence[Row]) -> list[str]:
+    """What became of the memory policies of areas. Whole sentences."""
+    lines = []
+    for row in rows:
+        label, runs = row.setting.label, [line for line in row.setting.lines if "memory" in line]
+        seen = [line for line in runs if line["memory"] is not None]
+        if seen:
+            areas, pages, placing = (float(numpy.median([line[name] for line in seen])) for name in ("placed_areas", "placed_pages", "placing_ns"))
+            nodes = max(line["memory"]["nodes"] for line in seen)
+            elsewhere, alone = (max(line[name] for line in seen) for name in ("pages_elsewhere", "areas_left_alone"))
+            looked = ("" if not pages else f"; of {pages:.10g} pages all are where they were planned" if not elsewhere else
+                      f"; of {pages:.10g} pages up to {elsewhere} are on other nodes than planned, which had no room or may not be used")
+            one = ", the only one, on which all policies are the same" if nodes == 1 else ""
+            lines.append(f"{label}: {areas:.10g} areas of memory were placed on {nodes} {'node' if nodes == 1 else 'nodes'}{one}, in "
+                         f"{scaled(placing)} (median of its runs){looked}.")
+            if reason := next((line["memory"]["reason"] for line in seen if line["memory"]["reason"]), None):
+                lines.append(f"{label}: {f'{alone} areas were left alone, the first: ' if alone else 'nothing was placed: '}{reason}.")
+            unused = [rule for rule in seen[0]["memory"]["fitting"] if not any(line["memory"]["fitting"].get(rule) for line in seen)]
+            lines += [f"{label}: nothing of the program fits the rule '{rule}'." for rule in unused if nodes]
+        if len(seen) < len(runs):
+            lines.append(f"{label}: no memory was placed in {len(runs) - len(seen)} of {len(runs)} runs: the program is static or setuid, or "
+                         "was started without LD_PRELOAD.")
+    return lines
+
+
 def beside_plain(rows: Sequence[Row]) -> list[tuple[Row, verdicts.Verdict]]:
     """Of the settings with enough recorded runs, these beside the plain ones: what recording cost, and whether the program still varies as it did
     (thesis, section 6.1: the same sort of variance means that behaviour is preserved)."""
@@ -189,8 +214,8 @@ def metrics(rows: Sequence[Row]) -> tuple[tuple[list[str], list[list[str]]], str
 def text(study: Study, rows: Sequence[Row]) -> str:
     lost, recorded = recordings(rows)
     printed, declared, judged = metrics(rows)
-    parts = [table(*times_table(rows)), compared(rows), table(*programs_table(rows)), series_of(rows), why(rows), regions(study, rows), table(*lost),
-             recorded, table(*printed), [f"{declared}:", *judged] if judged else [], remarks(study)]
+    parts = [table(*times_table(rows)), compared(rows), table(*programs_table(rows)), series_of(rows), why(rows), regions(study, rows),
+             placed_memory(rows), table(*lost), recorded, table(*printed), [f"{declared}:", *judged] if judged else [], remarks(study)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -263,7 +288,7 @@ def as_json(study: Study, rows: Sequence[Row]) -> str:
 BEFORE = ("round", "warm_up", "recorded")
 VALUES = ("at", *results.MEASURES, "user_ns", "system_ns", "others_s", "stolen_s")  # of every run, as JSON and as columns
 BEHIND = ("metric", "value")
-IN_JSON = ("round", *VALUES, *results.SOURCES, "half")  # a half of the processors: of duets
+IN_JSON = ("round", *VALUES, *results.SOURCES, "half", "memory")  # a half of the processors: of duets; memory: of policies of areas
 
 
 def is_column(name: str) -> bool:

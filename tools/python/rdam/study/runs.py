@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import IO
 
-from rdam.study import native, placements, readback, scratch
+from rdam.study import memory, native, placements, readback, scratch
 from rdam.study.journal import DUET, Journal
 from rdam.study.settings import Setting, bytewise, environment_of, program_of
 from rdam.study.topology import Topology
@@ -243,11 +243,13 @@ def but_for_placement(setting: Setting) -> Setting:
     """With what its memory policy comes to on this machine: all that one node allows is the same, and first touch is local."""
     levels = tuple(level for level in setting.levels if level[0] not in ("pin", "smt", "spare", "memory"))
     online = online_nodes()
-    policy, nodes = setting.memory, setting.nodes or tuple(online)
+    policy, nodes, rules = setting.memory, setting.nodes or tuple(online), setting.memory_rules
+    if rules is not None and len(online) == 1:
+        policy, rules = "local", None
     if policy is not None and (policy in ("local", "first-touch") or list(nodes) == online[:1] == online):
         policy, nodes = "local", ()
     return dataclasses.replace(setting, levels=levels, pinning="", pinning_file=None, siblings=True, spared_cores=0, memory=policy, nodes=nodes,
-                               label="")
+                               memory_rules=rules, label="")
 
 
 class Check:
@@ -334,7 +336,7 @@ class Runs:
         it then would disturb the other one. Returns its line of the journal, and what of it could not be found out."""
         setting = self._settings[planned.setting]
         placement = self._place.of(setting, planned.seed(self._seed), half)
-        output, errors, trace, counts = (folder / name for name in ("out", "errors", "trace.bin", "regions"))
+        output, errors, trace, counts, account = (folder / name for name in ("out", "errors", "trace.bin", "regions", "memory"))
         environment = environment_of(setting)
         command = list(setting.command)
         if planned.recorded:
@@ -358,6 +360,8 @@ class Runs:
             environment.update({"LD_PRELOAD": native.preloaded(REGIONS, environment.get("LD_PRELOAD", "")), "RDAM_REGIONS_FILE": str(counts)})
         if setting.randomized is not None:
             request["randomize"] = setting.randomized
+        if setting.memory_rules is not None:
+            environment.update(memory.variables(setting.memory_rules, planned.seed(self._seed), account, environment.get("LD_PRELOAD", "")))
         if setting.memory is not None:
             request["memory"] = {"policy": setting.memory, "nodes": list(setting.nodes) or online_nodes()}
         if self._time_limit is not None:
@@ -398,6 +402,8 @@ class Runs:
                 except Error as error:
                     problems.append(error)
         line.update({name: value for name, value in answer.items() if name not in ("too_long", "interrupted", "exit_code", "signal")})
+        if setting.memory_rules is not None:
+            line.update(memory.read(account, setting.memory_rules))
         if self._regions:
             # Of a program of which no region was seen, nothing is known: it may have begun some.
             found = struct.unpack("8x3Q", counts.read_bytes()) if counts.is_file() and counts.stat().st_size == len(COUNTED) + 3 * 8 else [0]

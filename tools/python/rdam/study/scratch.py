@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 
 NAME = re.compile(r"rdam-study-\d+-[a-z0-9_]{8}")
-CONTENT = re.compile(r"out|errors|regions|trace\.bin.*|[01]")  # the latter are folders for the two runs of a duet
+CONTENT = re.compile(r"out|errors|regions|memory|trace\.bin.*|[01]")  # the latter are folders for the two runs of a duet
 
 
 def locked(path: str | pathlib.Path) -> int | None:

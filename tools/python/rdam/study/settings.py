@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from rdam.study import memory as memory_policies
 from rdam.study import placements
 from rdam.trace import Error
 
@@ -59,8 +60,9 @@ class Setting:
     co_runners: CoRunners = CoRunners()
     environment_bytes: int | None = None  # nothing but so many bytes, if it is a number
     randomized: bool | None = None  # the addresses; None: as the system has it
-    memory: str | None = None
+    memory: str | None = None  # the process's policy
     nodes: tuple[int, ...] = ()
+    memory_rules: str | None = None  # policies of areas
     large_pages: bool | None = None
     prefetcher: bool | None = None  # that of the hardware; None: as it is
     label: str = ""  # those of its levels that not all settings have
@@ -181,7 +183,10 @@ def memory(text: str, option: str) -> Iterator[Level]:
     for part in split(text):
         found = re.fullmatch(r"(local|first-touch|interleave|bind:(\d+(?:\+\d+)*))", part)
         if not found:
-            raise Error(f"--memory {part}: is none of local, first-touch, interleave, bind:NODE; give one of them")
+            rules = unquoted(part)
+            memory_policies.check(rules)
+            yield Level(option, rules, {"memory_rules": rules})
+            continue
         policy = part.partition(":")[0]
         nodes = tuple(int(node) for node in found[2].split("+")) if found[2] else ()
         yield Level(option, part, {"memory": policy, "nodes": nodes})
@@ -263,6 +268,9 @@ def crossed(request: dict) -> list[Setting]:
             if left := re.search(r"\{([A-Za-z_]\w*)\}", word):
                 if left[1] in ("threads", *(text.partition("=")[0] for text in request.get("values", []))):
                     raise Error(f"{{{left[1]}}} in '{word}' could not be filled")
+        if setting.pinning == "none" and memory_policies.needs_pinning(setting.memory_rules or ""):
+            raise Error(f"--memory {setting.memory_rules}: bind_block gives each thread's block to the node that the thread is pinned to, and "
+                        "without --pin no thread is: give --pin compact or another strategy, in every setting that has it")
         settings.append(setting)
     return labelled(settings)
 

@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+"""study_memory_test.py where there are several nodes of memory: in emulated machines, on demand (RDAM_GUEST=1), because that takes many minutes."""
+
+import os
+import pathlib
+import shlex
+import sys
+import unittest
+
+import guest
+
+VARIABLES = ("RDAM", "LIBRDAM", "PROGRAMS", "SOURCE_ROOT", "LD_LIBRARY_PATH", "PATH")
+LIMIT = 3600.0  # seconds
+
+
+class InGuests(unittest.TestCase):
+    def setUp(self):
+        if os.environ.get("RDAM_GUEST") != "1":
+            self.skipTest("RDAM_GUEST=1 is not set: emulated machines take many minutes")
+
+    def run_tests(self, nodes: int, *tests: str) -> None:
+        exports = " ".join(f"{name}={shlex.quote(os.environ[name])}" for name in VARIABLES if name in os.environ)
+        folder = shlex.quote(str(pathlib.Path(__file__).resolve().parent))
+        script = (f"export {exports} RDAM_PYTHON={shlex.quote(sys.executable)}\ncd {folder}\n"
+                  "for node in /sys/devices/system/node/node[0-9]*; do echo \"nodes: ${node##*/node} processors $(cat $node/cpulist) distances "
+                  "$(cat $node/distance)\"; done\n"
+                  f"exec {shlex.quote(sys.executable)} study_memory_test.py -v {' '.join(tests)}\n")
+        try:
+            status, printed = guest.run(script, nodes, LIMIT)
+        except guest.Missing as why:
+            self.skipTest(str(why))
+        print(f"In a guest of {nodes} emulated nodes, where times mean nothing:\n{printed}", flush=True)
+        told = [line.split("distances ")[1] for line in printed.splitlines() if line.startswith("nodes: ")]
+        self.assertEqual(told, [" ".join(map(str, row)) for row in guest.ring(nodes)])
+        self.assertEqual(status, 0)
+        self.assertNotIn("skipped", printed)
+
+    def test_four_nodes(self):
+        self.run_tests(4)
+
+    def test_two_nodes(self):
+        self.run_tests(2, "Pages")
+
+
+if __name__ == "__main__":
+    unittest.main()
