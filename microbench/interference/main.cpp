@@ -11,6 +11,7 @@
 
 #include "microbench/interference/registry.h"
 #include "microbench/interference/sweep.h"
+#include "microbench/numa/numa.h"
 #include "tools/base/printable.h"
 
 namespace rdam::microbench {
@@ -100,9 +101,16 @@ int run(const Command& command) {
     return complain("cannot write to standard output: free space there or send it elsewhere", kBadInput);
 }
 
-int list() {
-    for (const Benchmark* benchmark : benchmarks())
-        fmt::print("{:<14} {}\n", benchmark->name, benchmark->summary);
+int run(const NumaOptions& options) {
+    if (const Result<void> done = run_numa(options); !done)
+        return complain("numa: " + done.error().message, kBadInput);
+    if (std::ferror(stdout) == 0) return kDone;
+    return complain("cannot write to standard output: free space there or send it elsewhere", kBadInput);
+}
+
+int list(const CLI::App& root) {
+    for (const CLI::App* command : root.get_subcommands({}))
+        fmt::print("{:<14} {}\n", command->get_name(), command->get_description());
     return kDone;
 }
 
@@ -122,13 +130,16 @@ int run(int argc, char** argv) {
     std::vector<Command> commands(benchmarks().size());
     for (std::size_t i = 0; i < commands.size(); ++i)
         add_command(root, *benchmarks()[i], commands[i]);
+    NumaOptions numa_options;
+    const CLI::App& numa = add_numa(root, numa_options);
     try {
         root.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return root.exit(error);
         return complain(one_line(error.what()) + "; see 'rdam-microbench --help'", kUsage);
     }
-    if (only_list) return list();
+    if (only_list) return list(root);
+    if (numa.parsed()) return run(numa_options);
     for (const Command& command : commands) {
         if (command.app->parsed()) return run(command);
     }

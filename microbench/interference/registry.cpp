@@ -6,7 +6,8 @@ namespace rdam::microbench {
 
 std::span<const Benchmark* const> benchmarks() {
     static constexpr std::array kAll{
-        &kLock, &kSpinlock, &kFalsesharing, &kIo, &kBarrier, &kCondvar, &kMembw, &kFalsepositive, &kNetwork,
+        &kLock,    &kSpinlock, &kFalsesharing,  &kIo,      &kBarrier,
+        &kCondvar, &kMembw,    &kFalsepositive, &kNetwork, &kPlacement,
     };
     return kAll;
 }

@@ -16,6 +16,7 @@ extern const Benchmark kCondvar;
 extern const Benchmark kMembw;
 extern const Benchmark kFalsepositive;
 extern const Benchmark kNetwork;
+extern const Benchmark kPlacement;
 
 /// In the order in which they are listed.
 std::span<const Benchmark* const> benchmarks();

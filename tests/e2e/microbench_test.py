@@ -37,6 +37,8 @@ RUNS = {
     "falsepositive": ("search_list", 2, 100, ["--length", "100"]),
     "falsepositive, loop": ("triangle_row", 1, 100, ["--kind", "triangle"]),
     "network": ("send_request", 2, 30, []),
+    "placement": ("read_shared", 2, 40, ["--megabytes", "1"]),
+    "placement, control": ("read_shared", 3, 40, ["--megabytes", "1", "--own", "--pin"]),
 }
 KEYS = ["benchmark", "delay_ns", "threads", "iterations", "operation", "calls", "seconds"]
 
@@ -58,6 +60,10 @@ REFUSED = [
     (["falsesharing", "--pause", "-1us"], 2, "--pause"),
     (["falsesharing", "--threads", "5"], 1, "--threads"),
     (["io", "--path", "nowhere"], 1, "--path"),
+    (["numa", "--only", "bandwith"], 2, "--only"),
+    (["numa", "--elements", "0"], 2, "--elements"),
+    (["numa", "--elements", str(1 << 40)], 1, "--elements"),
+    (["placement", "--megabytes", "0"], 2, "--megabytes"),
     (["falsepositive", "--kind", "square"], 2, "--kind"),
     (["network", "--role", "server"], 2, "--port"),
     (["network", "--port", "-1"], 2, "--port"),
@@ -86,11 +92,44 @@ class Microbench(Case):
 
     def test_every_benchmark_is_run_and_described(self):
         listed = [line.split()[0] for line in self.run_in_folder(MICROBENCH, "--list").stdout.decode().splitlines()]
-        self.assertEqual(listed, list(dict.fromkeys(name.split(",")[0] for name in RUNS)))
+        self.assertEqual(listed, [*dict.fromkeys(name.split(",")[0] for name in RUNS), "numa"])
         text = README.read_text()
-        for name in listed:
+        self.assertIn("\n## rdam-microbench numa\n", text)
+        for name in listed[:-1]:
             self.assertIn(f"\n| `{name}` |", text)
             self.assertIn("--delay", self.run_in_folder(MICROBENCH, name, "--help").stdout.decode())
+
+    def test_the_numa_suite_measures_every_pair_of_nodes_or_says_that_there_is_one(self):
+        done = self.succeeded(self.run_in_folder(MICROBENCH, "numa", "--elements", "8192", "--large", "16384", "--repetitions", "1"))
+        lines = list(map(json.loads, done.stdout.decode().splitlines()))
+        by_name = {name: [line for line in lines if line["measurement"] == name] for name in (
+            "bandwidth", "pairs", "threads", "sharing", "sizes", "latency", "access")}
+        self.assertEqual(sum(map(len, by_name.values())), len(lines))
+        nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*")) or [0])
+        self.assertEqual(len({(line["processor_of"], line["memory_of"]) for line in by_name["pairs"]}), nodes ** 2)
+        self.assertEqual(len(by_name["pairs"]), 2 * nodes ** 2)
+        for line in by_name["pairs"]:
+            if line["processor_of"] == line["memory_of"]:
+                self.assertEqual((line["distance"], line["triad_factor"], line["bandwidth_factor"], line["latency_factor"]), (10, 1, 1, 1))
+        self.assertEqual({line["policy"] for line in by_name["access"]},
+                         {"first-touch"} if nodes == 1 else {"first-touch", "bind_block", "cyclic", "skew_mapp", "prime_mapp", "random"})
+        combinations = {(line["vectors"], line["order"], line["schedule"]) for line in by_name["access"]}
+        self.assertEqual(len(combinations), 18)
+        for line in lines:
+            for key, value in line.items():
+                if key.endswith(("_s", "_ns", "_factor")):
+                    self.assertGreater(value, 0, line)
+        self.assertEqual(done.stderr.decode().count("this machine has one node of memory"), int(nodes == 1))
+
+    def test_some_of_the_numa_suite(self):
+        done = self.succeeded(self.run_in_folder(MICROBENCH, "numa", "--only", "latency,bandwidth", "--elements", "4096", "--large", "4096",
+                                                 "--repetitions", "1"))
+        self.assertEqual({json.loads(line)["measurement"] for line in done.stdout.splitlines()}, {"bandwidth", "latency"})
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([MICROBENCH, "numa", "--only", "bandwidth", "--elements", "4096", "--repetitions", "1"], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=240, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"cannot write to standard output", done.stderr)
 
     def test_commands_of_the_findings(self):
         section, = re.findall(r"^### Three findings.*?(?=^##)", README.read_text(), re.DOTALL | re.MULTILINE)

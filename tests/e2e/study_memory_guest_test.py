@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""study_memory_test.py where there are several nodes of memory: in emulated machines, on demand (RDAM_GUEST=1), because that takes many minutes."""
+"""Tests where there are several nodes of memory: in emulated machines, on demand (RDAM_GUEST=1), because that takes minutes."""
 
 import os
 import pathlib
@@ -9,22 +9,22 @@ import unittest
 
 import guest
 
-VARIABLES = ("RDAM", "LIBRDAM", "PROGRAMS", "SOURCE_ROOT", "LD_LIBRARY_PATH", "PATH")
+VARIABLES = ("RDAM", "MICROBENCH", "LIBRDAM", "PROGRAMS", "SOURCE_ROOT", "LD_LIBRARY_PATH", "PATH")
 LIMIT = 3600.0  # seconds
 
 
 class InGuests(unittest.TestCase):
     def setUp(self):
         if os.environ.get("RDAM_GUEST") != "1":
-            self.skipTest("RDAM_GUEST=1 is not set: emulated machines take many minutes")
+            self.skipTest("RDAM_GUEST=1 is not set: emulated machines take minutes")
 
-    def run_tests(self, nodes: int, *tests: str) -> None:
+    def run_tests(self, nodes: int, file: str, *tests: str) -> None:
         exports = " ".join(f"{name}={shlex.quote(os.environ[name])}" for name in VARIABLES if name in os.environ)
         folder = shlex.quote(str(pathlib.Path(__file__).resolve().parent))
         script = (f"export {exports} RDAM_PYTHON={shlex.quote(sys.executable)}\ncd {folder}\n"
                   "for node in /sys/devices/system/node/node[0-9]*; do echo \"nodes: ${node##*/node} processors $(cat $node/cpulist) distances "
                   "$(cat $node/distance)\"; done\n"
-                  f"exec {shlex.quote(sys.executable)} study_memory_test.py -v {' '.join(tests)}\n")
+                  f"exec {shlex.quote(sys.executable)} {file} -v {' '.join(tests)}\n")
         try:
             status, printed = guest.run(script, nodes, LIMIT)
         except guest.Missing as why:
@@ -36,10 +36,13 @@ class InGuests(unittest.TestCase):
         self.assertNotIn("skipped", printed)
 
     def test_four_nodes(self):
-        self.run_tests(4)
+        self.run_tests(4, "study_memory_test.py")
 
     def test_two_nodes(self):
-        self.run_tests(2, "Pages")
+        self.run_tests(2, "study_memory_test.py", "Pages")
+
+    def test_benchmarks_on_four_nodes(self):
+        self.run_tests(4, "microbench_test.py", "Microbench.test_the_numa_suite_measures_every_pair_of_nodes_or_says_that_there_is_one")
 
 
 if __name__ == "__main__":
