@@ -8,13 +8,15 @@ import sys
 import unittest
 
 import guest
+from harness import Case
 
 VARIABLES = ("RDAM", "MICROBENCH", "LIBRDAM", "PROGRAMS", "SOURCE_ROOT", "LD_LIBRARY_PATH", "PATH")
 LIMIT = 3600.0  # seconds
 
 
-class InGuests(unittest.TestCase):
+class InGuests(Case):
     def setUp(self):
+        super().setUp()
         if os.environ.get("RDAM_GUEST") != "1":
             self.skipTest("RDAM_GUEST=1 is not set: emulated machines take minutes")
 

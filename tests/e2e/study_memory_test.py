@@ -139,6 +139,17 @@ class Pages(Memory):
             self.assert_planned(found[area], policy, map(node_of, PROCESSORS))
         self.assertTrue(all(self.accounted()["fitting"][:6]), self.accounted())
 
+    def test_parts_of_a_common_block_have_policies_of_their_own(self):
+        found = self.placed("common[..400K]=cyclic,common[400K..]=skew_mapp,common[1G..]=random,u[2M..2100K]=prime_mapp,u=bind:0")
+        for area, begin, end, policy in (("common_", 0, 400, "cyclic"), ("common_", 400, 1200, "skew_mapp"), ("u", 2048, 2100, "prime_mapp")):
+            first, last = ((found[area]["begin"] + kib * 1024) // 4096 - found[area]["first_page"] for kib in (begin, end))
+            part = {"area": area, "nodes": found[area]["nodes"][first:last + 1], "first_page": 0}
+            self.assert_planned(part, policy)
+        self.assertEqual(set(found["u"]["nodes"][1:500]), {0})
+        account = self.accounted()
+        self.assertEqual((account["areas"], account["left_alone"], account["fitting"][:5]), (4, 1, (1, 1, 1, 1, 1)))
+        self.assertRegex(account["reason"], r"\Acommon_ \(\d+ KiB\): it has no such bytes")
+
     def test_small_areas_are_nobodys_affair(self):
         self.assertEqual(set(self.placed("cyclic")), LARGE | {"little"})
         little = self.placed("little=cyclic")["little"]

@@ -18,6 +18,7 @@ void check(const MemoryRule& rule) {
     require(std::memchr(rule.name, '\0', sizeof rule.name) != nullptr);
     const bool is_named = rule.subject == rule_variable || rule.subject == rule_function;
     require(is_named == (rule.name[0] != '\0'));
+    if (rule.is_of_part) require(rule.subject == rule_variable && rule.from < rule.to);
     if (rule.policy == page_bind) require(rule.node_count > 0);
     for (unsigned i = 0; i < rule.node_count; ++i)
         require(rule.nodes[i] <= highest_node);

@@ -99,7 +99,8 @@ static void print(const struct area* area) {
     for (size_t p = 0; p < pages; p++)
         where[p] = (void*)((first_page(area) + p) * page);
     expect(syscall(SYS_move_pages, 0, pages, where, NULL, nodes, 0) == 0, "move_pages() fails");
-    printf("{\"area\": \"%s\", \"first_page\": %ju, \"nodes\": [", area->name, (uintmax_t)first_page(area));
+    printf("{\"area\": \"%s\", \"begin\": %ju, \"first_page\": %ju, \"nodes\": [", area->name,
+           (uintmax_t)(uintptr_t)area->begin, (uintmax_t)first_page(area));
     for (size_t p = 0; p < pages; p++)
         printf("%s%d", p > 0 ? ", " : "", nodes[p]);
     printf("]}\n");

@@ -73,6 +73,24 @@ TEST_CASE("rules for variables look at no allocation", "[rules]") {
     CHECK(least_allocation(&rules) == UINT64_MAX);
 }
 
+TEST_CASE("a part of a variable has a rule of its own", "[rules]") {
+    const MemoryRules rules =
+        rules_of("cvar[0..1200K]=cyclic,cvar[1200K..]=bind_block,fields[..4096]=random,cvar=interleave");
+    REQUIRE(rules.count == 4);
+    for (unsigned i = 0; i < 3; ++i)
+        CHECK(rules.rules[i].is_of_part);
+    CHECK(std::string(rules.rules[0].name) == "cvar");
+    CHECK(rules.rules[0].from == 0);
+    CHECK(rules.rules[0].to == 1200 * 1024);
+    CHECK(rules.rules[1].from == 1200 * 1024);
+    CHECK(rules.rules[1].to == UINT64_MAX);
+    CHECK(rules.rules[2].from == 0);
+    CHECK(rules.rules[2].to == 4096);
+    CHECK_FALSE(rules.rules[3].is_of_part);
+    CHECK(fitting(rules, variable("cvar_", 4 * kMiB)) == 3);
+    CHECK(fitting(rules, variable("fields_", 4 * kMiB)) == -1);
+}
+
 TEST_CASE("every policy has its word", "[rules]") {
     const std::pair<const char*, PagePolicy> words[] = {{"first-touch", page_first_touch},
                                                         {"local", page_first_touch},
@@ -117,6 +135,15 @@ TEST_CASE("what is no rule is refused where it begins", "[rules]") {
                                     "1KK..=cyclic",
                                     "x..2M=cyclic",
                                     "99999999999999999999..=cyclic",
+                                    "u[]=cyclic",
+                                    "u[..]=cyclic",
+                                    "u[2M..1M]=cyclic",
+                                    "u[1M..1M]=cyclic",
+                                    "[0..1M]=cyclic",
+                                    "u[0..1M=cyclic",
+                                    "u0..1M]=cyclic",
+                                    "@u[0..1M]=cyclic",
+                                    "u[0..1M]x=cyclic",
                                     "@=cyclic",
                                     "a b=cyclic",
                                     "cyclic ",

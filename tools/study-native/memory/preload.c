@@ -60,9 +60,8 @@ static uint64_t now(void) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static void place(const struct MemoryArea* area, const void* begin, const char* doubt) {
-    const struct MemoryRule* const rule = rule_of_area(&rules, area);
-    if (rule == NULL) return;
+static void place_by(const struct MemoryRule* rule, const struct MemoryArea* area, const void* begin,
+                     const char* doubt) {
     const uint64_t start = now();
     struct PlacedPages placed = {0, 0};
     /* Areas of one size are not drawn alike. */
@@ -71,6 +70,11 @@ static void place(const struct MemoryArea* area, const void* begin, const char* 
         doubt != NULL ? doubt : place_area(&nodes, rule, begin, area->bytes, drawn, &placed);
     const char* const name = area->variable != NULL ? area->variable : area->is_static ? "a .bss" : "";
     note_area((unsigned)(rule - rules.rules), name, area->bytes, why, &placed, now() - start);
+}
+
+static void place(const struct MemoryArea* area, const void* begin, const char* doubt) {
+    const struct MemoryRule* const rule = rule_of_area(&rules, area);
+    if (rule != NULL) place_by(rule, area, begin, doubt);
 }
 
 /* Static variables. */
@@ -117,6 +121,18 @@ static void take_function(const struct object* object, const struct ObjectSymbol
     }
 }
 
+/* Those for which there are rules; what else was done to the whole. */
+static void place_parts(const struct MemoryArea* whole, uintptr_t begin) {
+    for (unsigned i = 0; i < rules.count; i++) {
+        const struct MemoryRule* const rule = &rules.rules[i];
+        if (!rule->is_of_part || !is_symbol_of(whole->variable, rule->name)) continue;
+        const bool is_there = rule->from < whole->bytes;
+        struct MemoryArea part = *whole;
+        if (is_there) part.bytes = (rule->to < whole->bytes ? rule->to : whole->bytes) - rule->from;
+        place_by(rule, &part, (const void*)(begin + rule->from), is_there ? NULL : "it has no such bytes");
+    }
+}
+
 static void take(void* data, const struct ObjectSymbol* symbol) {
     struct object* const object = data;
     if (symbol->is_function) {
@@ -128,6 +144,7 @@ static void take(void* data, const struct ObjectSymbol* symbol) {
     object->variables += symbol->bytes >= least_variable();
     const struct MemoryArea area = {.variable = symbol->name, .is_static = true, .bytes = symbol->bytes};
     place(&area, (const void*)begin, NULL);
+    place_parts(&area, begin);
 }
 
 /* Of a file that does not say which variables are in it. */

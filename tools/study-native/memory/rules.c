@@ -45,24 +45,39 @@ static bool parse_bytes(struct text text, uint64_t* bytes) {
     return true;
 }
 
-static bool parse_size(struct text text, struct MemoryRule* rule) {
+/* FROM..TO; an end that is left out stays as it is. */
+static bool parse_range(struct text text, uint64_t* first, uint64_t* last) {
     const char* dots = memmem(text.begin, size_of(text), "..", 2);
     if (dots == NULL) return false;
     const struct text from = {text.begin, dots};
     const struct text to = {dots + 2, text.end};
+    return (size_of(from) > 0 || size_of(to) > 0) && (size_of(from) == 0 || parse_bytes(from, first)) &&
+           (size_of(to) == 0 || parse_bytes(to, last));
+}
+
+static bool parse_size(struct text text, struct MemoryRule* rule) {
     rule->subject = rule_size;
     rule->least = whole_page;
     rule->most = UINT64_MAX;
-    if (size_of(from) == 0 && size_of(to) == 0) return false;
-    return (size_of(from) == 0 || parse_bytes(from, &rule->least)) &&
-           (size_of(to) == 0 || parse_bytes(to, &rule->most)) && rule->least >= whole_page &&
+    return parse_range(text, &rule->least, &rule->most) && rule->least >= whole_page &&
            rule->least <= rule->most;
+}
+
+/* Takes NAME[FROM..TO] apart. */
+static bool take_part(struct text* text, struct MemoryRule* rule) {
+    const char* const bracket = memchr(text->begin, '[', size_of(*text));
+    if (bracket == NULL || text->end[-1] != ']') return false;
+    rule->is_of_part = true;
+    rule->to = UINT64_MAX;
+    if (!parse_range((struct text){bracket + 1, text->end - 1}, &rule->from, &rule->to)) return false;
+    text->end = bracket;
+    return rule->from < rule->to;
 }
 
 static bool parse_name(struct text text, struct MemoryRule* rule) {
     if (size_of(text) == 0 || size_of(text) > most_rule_name) return false;
     for (const char* at = text.begin; at < text.end; at++)
-        if ((unsigned char)*at <= ' ' || *at == 0x7f) return false;
+        if ((unsigned char)*at <= ' ' || *at == 0x7f || *at == '[' || *at == ']') return false;
     memcpy(rule->name, text.begin, size_of(text));
     rule->name[size_of(text)] = '\0';
     return true;
@@ -70,11 +85,11 @@ static bool parse_name(struct text text, struct MemoryRule* rule) {
 
 static bool parse_what(struct text text, struct MemoryRule* rule) {
     if (parse_size(text, rule)) return true;
-    if (memmem(text.begin, size_of(text), "..", 2) != NULL) return false;
+    if (memmem(text.begin, size_of(text), "..", 2) != NULL && !take_part(&text, rule)) return false;
     rule->subject = takes_prefix(&text, "@") ? rule_function : rule_variable;
     rule->least = rule->subject == rule_variable ? 1 : large_area;
     rule->most = UINT64_MAX;
-    return parse_name(text, rule);
+    return parse_name(text, rule) && (rule->subject == rule_variable || !rule->is_of_part);
 }
 
 static bool parse_nodes(struct text text, struct MemoryRule* rule) {
@@ -193,7 +208,7 @@ static bool fits(const struct MemoryRule* rule, unsigned number, const struct Me
         case rule_size:
             return true;
         case rule_variable:
-            return area->variable != NULL && is_symbol_of(area->variable, rule->name);
+            return area->variable != NULL && !rule->is_of_part && is_symbol_of(area->variable, rule->name);
         case rule_function:
             return (area->functions >> number & 1) != 0;
     }

@@ -2,6 +2,7 @@
  *
  * A rule is [WHAT=]POLICY, and the first one that fits an area decides. WHAT is
  *   NAME          a static variable (.data, .bss, COMMON): as in the source, of C, Fortran and C++ (`grid::u`)
+ *   NAME[FROM..TO]   these bytes of it, such as an array of a COMMON block; either end may be left out, with K, M, G
  *   @NAME         what is allocated in this function, or in functions that it calls
  *   FROM..TO      areas of this size, in bytes or with K, M, G (of 1024), from a page on; either end may be left out
  * and nothing: any area of 1 MiB or more. POLICY is first-touch, local (the same), interleave, bind:NODE+NODE,
@@ -33,6 +34,8 @@ struct MemoryRule {
     enum RuleSubject subject;
     char name[most_rule_name + 1]; /* of a variable or function */
     uint64_t least, most;          /* bytes that an area may have */
+    bool is_of_part;               /* of a variable: */
+    uint64_t from, to;             /* bytes in it, the latter behind the part; UINT64_MAX: to its end */
     enum PagePolicy policy;
     uint16_t nodes[most_bound_nodes]; /* of bind, by the system's numbers */
     unsigned node_count;
@@ -59,7 +62,7 @@ struct MemoryArea {
     uint64_t functions; /* bit i: it was allocated below the function of rule i */
 };
 
-/* The first rule that fits, or NULL. */
+/* The first rule that fits, or NULL. Rules for parts of variables fit none. */
 const struct MemoryRule* rule_of_area(const struct MemoryRules* rules, const struct MemoryArea* area);
 
 /* Bytes of the smallest allocated area that a rule may fit; UINT64_MAX if none does. */
