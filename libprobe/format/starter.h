@@ -109,10 +109,13 @@ inline constexpr decltype(RLIMIT_AS) kRaisedLimits[] = {RLIMIT_AS, RLIMIT_DATA, 
                                                         RLIMIT_NOFILE};
 
 /// The variables of the program's environment that are for the agent, by how they begin: the settings, where
-/// its files go, and the rank in a job.
+/// its files go and debug symbols are, and the rank in a job.
 inline constexpr std::string_view kVariables[] = {
-    "RDAM_",      "HOME=",     "XDG_CACHE_HOME=", "TMPDIR=", "OMPI_COMM_WORLD_RANK=",
-    "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID=",
+    "RDAM_",           "HOME=",
+    "XDG_CACHE_HOME=", "DEBUGINFOD_CACHE_PATH=",
+    "TMPDIR=",         "OMPI_COMM_WORLD_RANK=",
+    "PMIX_RANK=",      "PMI_RANK=",
+    "SLURM_PROCID=",
 };
 
 /// The argument that says of which run an agent is begins like this, where it has one: then its environment

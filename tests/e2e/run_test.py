@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,8 +25,8 @@ cat > "$data" <<EOF
 # Event count (approx.): 216080375
 # Overhead  Command   Shared Object        Symbol
 # ........  ........  ...................  ..................
-    60.00%  {program:8}  {program:19}  [.] {function}
-EOF
+    {share:5.2f}%  {program:8}  {program:19}  [.] {function}
+{more}EOF
 {end}
 exit $status
 """
@@ -54,11 +55,12 @@ class Run(Case):
         self.assertEqual([*self.temporary.iterdir(), *self.folder.glob(".*")], [])
         return self.done
 
-    def perf(self, program="quiet", function="plain", end="", tried="exit 0") -> dict[str, str]:
+    def perf(self, program="quiet", function="plain", end="", tried="exit 0", share=60.0, more="") -> dict[str, str]:
         """A PATH with such a perf."""
         bin_ = self.folder / "bin"
         bin_.mkdir(exist_ok=True)
-        (bin_ / "perf").write_text(PERF.format(program=program, function=function, end=end, tried=tried))
+        (bin_ / "perf").write_text(PERF.format(program=program, function=function, end=end, tried=tried, share=share,
+                                                  more=more))
         (bin_ / "perf").chmod(0o755)
         return {"PATH": f"{bin_}:{os.environ['PATH']}"}
 
@@ -112,6 +114,23 @@ class Run(Case):
         self.assertEqual(len(commands), 3, lines[-1])
         for command in commands:
             self.succeeded(self.rdam(*command.replace(" -i", "").split()))
+
+    def test_little_of_the_program_is_recorded(self):
+        """The end says how little, and which package has the names of the rest."""
+        self.need("dpkg-query")
+        program = pathlib.Path(shutil.which("xz") or "/none").resolve()
+        owner = subprocess.run(["dpkg-query", "--search", program], capture_output=True, text=True, check=False).stdout
+        if ":" not in owner:
+            self.skipTest(f"{program} is of no package")
+        package = owner.split(":")[0]
+        nameless = "".join(f"    30.00%  xz        {program!s:19}  [.] 0x00000000000012{i}4\n" for i in range(3))
+        self.succeeded(self.go("--", *WORK, env=self.perf(share=4.0, more=nameless)))
+        said = [line for line in self.said.splitlines() if "of the samples: what the program does in the rest is not recorded" in line]
+        self.assertEqual(len(said), 2, self.said)
+        self.assertEqual(said[0].replace("rdam hot: ", "rdam: "), said[1])
+        self.assertEqual(self.said.splitlines()[-2], said[1])
+        self.assertRegex(said[1], r"^rdam: the listed functions have 4\.0 % .*; 90\.0 % are at addresses without a name in xz: ")
+        self.assertIn(f" {package}-dbgsym", said[1])
 
     def test_name_that_a_shell_would_split(self):
         self.succeeded(self.go("-o", "my trace.bin", *WORK, env=self.perf()))

@@ -21,6 +21,7 @@
 #include "tools/trace/open_for_writing.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/hot/code_shape.h"
+#include "wrappers/hot/coverage.h"
 #include "wrappers/hot/eztrace_plugin.h"
 #include "wrappers/hot/hot_report.h"
 #include "wrappers/hot/refused_functions.h"
@@ -79,19 +80,6 @@ std::string marked_line(const HotFunctions& hot) {
         marked, one ? " is" : "s are", one ? "its" : "their", one ? "its" : "their");
 }
 
-/// What a user may take for the whole program, and is a part of it; empty: it is most of it.
-std::string coverage_line(const HotFunctions& hot) {
-    constexpr double kMost = 50;
-    double percent = 0;
-    for (const auto& function : hot.functions)
-        percent += function.percent;
-    if (percent >= kMost) return {};
-    return fmt::format(
-        "the functions on the list have {:.1f} % of the samples: what the program does in the rest is not "
-        "recorded",
-        percent);
-}
-
 Result<HotReport> read_hot_report(HotRequest& request) {
     ProgressLine progress{"adding up perf's samples", 0};
     request.progress = [&](std::uint64_t samples) { progress.update(samples); };
@@ -130,6 +118,8 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))
         fmt::print(stderr, "rdam hot: {}\n", printable(line));
+    if (!arguments.eztrace && !(report->hot.functions.empty() && report->waits.empty()))
+        report->coverage = coverage_text(*report, request.options);
     const auto text = arguments.eztrace ? plugin_text(*report) : list_text(*report);
     if (text.empty() && arguments.eztrace && !report->hot.functions.empty())
         return fail("{}: there is no function that EZTrace could wrap; record with rdam record instead",
@@ -139,13 +129,14 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     if (text.empty() && refused)
         return fail("{}: rdam record would skip every function above {} %; name others with rdam record -f",
                     request.input, request.options.min_percent);
-    if (text.empty())
-        return fail("{}: no function above {} % is left; lower --min-percent", request.input,
-                    request.options.min_percent);
+    if (text.empty()) {
+        const std::string gap = largest_gap(*report, request.options);
+        return fail("{}: no function above {} % is left; {}", request.input, request.options.min_percent,
+                    gap.empty() ? "lower --min-percent" : "of the samples, " + gap);
+    }
     if (auto written = write_list(text, arguments.output, arguments.overwrite); !written)
         return tl::unexpected(written.error());
-    if (const std::string coverage = coverage_line(report->hot); !coverage.empty() && !arguments.eztrace)
-        fmt::print(stderr, "rdam hot: {}\n", coverage);
+    if (!report->coverage.empty()) fmt::print(stderr, "rdam hot: {}\n", printable(report->coverage));
     return kExitDone;
 }
 

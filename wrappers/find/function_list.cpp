@@ -145,20 +145,27 @@ bool is_list_file(const std::string& value) {
 
 Result<FunctionList> parse_function_list(std::string_view text, std::string_view origin) {
     ListMaker list;
+    std::string coverage;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         const auto line = without_byte_order_mark(text.substr(0, end));
         text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
         const auto comment = find_comment(line);
         const auto name = trim_blanks(line.substr(0, comment));
-        if (name.empty()) continue;
+        const auto remark =
+            comment == std::string_view::npos ? std::string_view{} : trim_blanks(line.substr(comment + 1));
+        if (name.empty()) {
+            if (remark.starts_with(kCoverageMark)) coverage = remark.substr(kCoverageMark.size());
+            continue;
+        }
         auto entry = parse_entry(name, fmt::format("{}:{}", origin, number));
         if (!entry) return tl::unexpected(entry.error());
-        entry->added_wait =
-            comment != std::string_view::npos && trim_blanks(line.substr(comment + 1)) == kWaitMark;
+        entry->added_wait = remark == kWaitMark;
         list.add(std::move(*entry));
     }
-    return unless_empty(list.take(), origin, "write one per line, as name or module:name");
+    auto made = unless_empty(list.take(), origin, "write one per line, as name or module:name");
+    if (made) made->coverage = std::move(coverage);
+    return made;
 }
 
 Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin) {

@@ -43,8 +43,12 @@ inline constexpr char kSampledMark = '~';
 /// The comment on lines that `rdam hot` added from the catalogue.
 inline constexpr std::string_view kWaitMark = "wait";
 
+/// In front of what `rdam hot` says of the whole list, on a line of its own.
+inline constexpr std::string_view kCoverageMark = "rdam hot: ";
+
 struct FunctionList {
     std::vector<ListEntry> entries;
+    std::string coverage = {};  ///< the text behind kCoverageMark; empty: there is none
 };
 
 /// Parses the text of a list file: one entry a line, `#` starts a comment (at the start of a line or after a

@@ -19,6 +19,7 @@
 #include "tools/base/printable.h"
 #include "tools/base/text_lines.h"
 #include "tools/base/units.h"
+#include "wrappers/find/function_list.h"
 #include "wrappers/hot/hot_functions.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/perf/perf_data.h"
@@ -306,6 +307,7 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
 
 std::string hot_list_text(const HotReport& report) {
     std::string text;
+    if (!report.coverage.empty()) text = fmt::format("# {}{}\n", kCoverageMark, printable(report.coverage));
     for (const auto& function : report.hot.functions) {
         text += fmt::format("{}{}  # {}", function.leaf.empty() ? "" : "~",
                             list_entry_text(function.module, function.name), percent_text(function.percent));

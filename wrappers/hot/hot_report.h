@@ -34,12 +34,14 @@ struct HotReport {
     std::vector<std::string> objects;
     std::map<std::string, std::string> changed;  ///< by path: why the file is not the one sampled
     SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
+    std::string coverage =
+        {};  ///< coverage_text(), for the list; empty: it is not asked for, or the list has most
 };
 
 /// Reads a perf.data by running `perf`. Any other input must be a text of perf's.
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue);
 
-/// The list, ready for parse_function_list: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
+/// The list, ready for parse_function_list, with HotReport::coverage in front: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
 /// (96 bytes)`, then the waiting functions, `name  # wait`. Behind the share of a mangled name stands the one
 /// that can be read: `module:_Z1fi  # 36.2 %, f(int)`.
 std::string hot_list_text(const HotReport& report);

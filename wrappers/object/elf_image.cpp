@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -262,6 +263,23 @@ fs::path place_by_build_id(const std::string& build_id, const std::string& debug
     return fs::path{debug_root} / ".build-id" / build_id.substr(0, 2) / (build_id.substr(2) + ".debug");
 }
 
+/// Where libdebuginfod keeps what it has fetched: debuginfod_find_debuginfo(3). Nobody is asked for anything here.
+fs::path place_in_cache(const std::string& build_id) {
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return value != nullptr ? std::string{value} : std::string{};
+    };
+    if (build_id.empty()) return {};
+    const fs::path own{variable("DEBUGINFOD_CACHE_PATH")}, caches{variable("XDG_CACHE_HOME")},
+        home{variable("HOME")};
+    constexpr const char* kClient = "debuginfod_client";
+    const fs::path cache = !own.empty()      ? own
+                           : !caches.empty() ? caches / kClient
+                           : !home.empty()   ? home / ".cache" / kClient
+                                             : fs::path{};
+    return cache.is_absolute() ? cache / build_id / "debuginfo" : fs::path{};
+}
+
 std::vector<fs::path> places_by_link(const ElfImage& object, const DebugLink& link,
                                      const std::string& debug_root) {
     std::error_code error;
@@ -274,9 +292,11 @@ std::vector<fs::path> places_by_link(const ElfImage& object, const DebugLink& li
 }
 
 std::optional<ElfImage> by_build_id(const std::string& build_id, const std::string& debug_root) {
-    auto image = open_if_exists(place_by_build_id(build_id, debug_root));
-    if (!image || read_build_id(*image) != build_id) return std::nullopt;
-    return image;
+    for (const fs::path& place : {place_by_build_id(build_id, debug_root), place_in_cache(build_id)}) {
+        auto image = open_if_exists(place);
+        if (image && read_build_id(*image) == build_id) return image;
+    }
+    return std::nullopt;
 }
 
 std::optional<ElfImage> by_link(const ElfImage& object, const std::string& build_id,
@@ -311,6 +331,7 @@ std::vector<std::string> debug_places(const std::string& path, const std::string
     if (!object) return places;
     const std::string build_id = read_build_id(*object);
     add(place_by_build_id(build_id, debug_root));
+    add(place_in_cache(build_id));
     if (const auto link = read_debug_link(*object))
         for (const fs::path& place : places_by_link(*object, *link, debug_root))
             add(place);
@@ -319,6 +340,7 @@ std::vector<std::string> debug_places(const std::string& path, const std::string
         const auto shared = image == nullptr ? std::nullopt : read_shared_link(*image);
         if (!shared) continue;
         add(place_by_build_id(shared->build_id, debug_root));
+        add(place_in_cache(shared->build_id));
         add(fs::path{image->name()}.parent_path() / shared->name);
     }
     return places;

@@ -81,8 +81,8 @@ std::string_view string_at(std::span<const std::uint8_t> table, std::uint64_t of
 /// Where distributions put debug files. Tests name another one.
 inline constexpr const char* kDebugRoot = "/usr/lib/debug";
 
-/// The separate debug file of `object`, looked for as gdb does: `<root>/.build-id/xx/yyyy.debug`, then the
-/// name of .gnu_debuglink beside the object, in `.debug/` beside it and in `<root>/<directory of the
+/// The separate debug file of `object`, looked for as gdb does: `<root>/.build-id/xx/yyyy.debug`, what debuginfod-find
+/// has fetched before (in $DEBUGINFOD_CACHE_PATH, else debuginfod_client in $XDG_CACHE_HOME or ~/.cache), then the name of .gnu_debuglink beside the object, in `.debug/` beside it and in `<root>/<directory of the
 /// object>/`. A file is taken only if it belongs: same build-id, or, where one of them has none, the CRC of
 /// .gnu_debuglink.
 std::optional<ElfImage> find_debug_file(const ElfImage& object, const std::string& debug_root);

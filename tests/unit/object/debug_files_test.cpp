@@ -76,6 +76,31 @@ TEST_CASE("the build-id leads to a file in the root of debug files") {
     }
 }
 
+TEST_CASE("what debuginfod has fetched before is found by the build-id") {
+    const std::string id = open(kFixtures / "libsymbols.bare.so").build_id();
+    const TemporaryDirectory cache;
+    REQUIRE(setenv("DEBUGINFOD_CACHE_PATH", cache.path().c_str(), 1) == 0);
+    fs::create_directories(cache.path() / id);
+    SECTION("the right one") {
+        fs::copy(kFixtures / "libsymbols.linked.debug", cache.path() / id / "debuginfo");
+        CHECK(knows_twins(open(kFixtures / "libsymbols.bare.so")));
+    }
+    SECTION("in the cache of the user") {
+        REQUIRE(unsetenv("DEBUGINFOD_CACHE_PATH") == 0);
+        REQUIRE(setenv("XDG_CACHE_HOME", cache.path().c_str(), 1) == 0);
+        fs::create_directories(cache.path() / "debuginfod_client" / id);
+        fs::copy(kFixtures / "libsymbols.linked.debug",
+                 cache.path() / "debuginfod_client" / id / "debuginfo");
+        CHECK(knows_twins(open(kFixtures / "libsymbols.bare.so")));
+        unsetenv("XDG_CACHE_HOME");
+    }
+    SECTION("an empty file says that the server has none") {
+        std::ofstream{cache.path() / id / "debuginfo"}.flush();
+        CHECK(open(kFixtures / "libsymbols.bare.so").symbol_source() == SymbolSource::exported_only);
+    }
+    unsetenv("DEBUGINFOD_CACHE_PATH");
+}
+
 TEST_CASE("without build-ids the checksum of .gnu_debuglink decides") {
     const TemporaryDirectory directory;
     fs::copy(kFixtures / "libnoid.linked.so", directory.path());

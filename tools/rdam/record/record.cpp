@@ -160,10 +160,12 @@ class TemporaryList : private Unmovable {
 };
 
 /// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
-/// gone.
-Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
+/// gone. `coverage`: what the list says of itself.
+Result<std::string> list_value(const std::string& functions, TemporaryList& temporary,
+                               std::string& coverage) {
     const auto list = load_function_list(functions, "-f");
     if (!list) return tl::unexpected(list.error());
+    coverage = list->coverage;
     if (functions == "-") return temporary.write(*list);
     if (!is_list_file(functions)) return functions;
     if (functions.find_first_of("/.") == std::string::npos)
@@ -185,12 +187,12 @@ std::string with_secret(const std::string& name) {
 }
 
 Result<Variables> make_variables(const RecordOptions& options, const std::string& preloaded,
-                                 const std::string& output, const std::string& run,
-                                 TemporaryList& temporary) {
+                                 const std::string& output, const std::string& run, TemporaryList& temporary,
+                                 std::string& coverage) {
     Variables variables;
     variables.emplace_back("LD_PRELOAD", preloaded);
     if (options.functions) {
-        const auto list = list_value(*options.functions, temporary);
+        const auto list = list_value(*options.functions, temporary, coverage);
         if (!list) return tl::unexpected(list.error());
         variables.emplace_back("RDAM_FUNCTIONS", *list);
     }
@@ -280,8 +282,9 @@ Result<Recorded> record_program(const std::vector<std::string>& command, const R
     const auto preloaded = link.path_of(*library);
     if (!preloaded) return tl::unexpected(preloaded.error());
     TemporaryList temporary;
+    std::string coverage;
     const auto variables = make_variables(options, preloads(*preloaded, program->sanitizer), output->path,
-                                          whole_name, temporary);
+                                          whole_name, temporary, coverage);
     if (!variables) return tl::unexpected(variables.error());
     program->starter = starter.token();
     const auto end = run_program(*program, *variables);
@@ -295,7 +298,8 @@ Result<Recorded> record_program(const std::vector<std::string>& command, const R
         outcome == Outcome::nothing_wrapped || (end->status == 0 && outcome != Outcome::whole);
     return Recorded{.status = failed ? kExitBadInput : end->status,
                     .of_program = end->status,
-                    .traces = std::move(output->written)};
+                    .traces = std::move(output->written),
+                    .coverage = std::move(coverage)};
 }
 
 Result<int> analyze_recorded(const Recorded& recorded) {
@@ -303,6 +307,8 @@ Result<int> analyze_recorded(const Recorded& recorded) {
     arguments.insert(arguments.end(), recorded.traces.begin(), recorded.traces.end());
     const auto end = run_rdam(std::move(arguments));
     if (!end) return tl::unexpected(end.error());
+    // Where little was recorded, what has lost nothing says little of the program.
+    if (!recorded.coverage.empty()) say(recorded.coverage);
     constexpr std::size_t kMost = 3;
     const std::span named{recorded.traces.data(), std::min(recorded.traces.size(), kMost)};
     const std::string first = command_text({recorded.traces.front()});

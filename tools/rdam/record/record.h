@@ -34,6 +34,7 @@ struct Recorded {
     int status = 0;                   ///< for exit()
     int of_program = 0;               ///< the program's own, even if not all has been recorded
     std::vector<std::string> traces;  ///< that there are
+    std::string coverage = {};        ///< FunctionList::coverage of -f
 };
 
 /// Runs `command`, a program and its arguments, under librdam.so, and says on stderr what has been recorded.
