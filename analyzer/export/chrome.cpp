@@ -18,7 +18,12 @@ namespace {
 /// a thread's calls has a row of its own, which needs a tid of its own: that of the thread, or the
 /// processor's number, from here on. Perfetto takes what is above 2^31 for no tid, and puts it into the row
 /// of the main thread; Linux has no tid above 2^22.
-enum class Row : std::uint32_t { off_cpu = 1U << 28, merged = 2U << 28, processor = 3U << 28 };
+enum class Row : std::uint32_t {
+    off_cpu = 1U << 28,
+    merged = 2U << 28,
+    processor = 3U << 28,
+    waits = 4U << 28
+};
 
 constexpr std::uint32_t tid_in(Row row, std::uint32_t number) {
     return static_cast<std::uint32_t>(row) + number;
@@ -110,14 +115,28 @@ class JsonThread final : public ThreadSlices {
         objects_.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})",
                        run_.names[slice.function], run_.pid, tid_, microseconds(slice.begin),
                        microseconds(slice.end - slice.begin), more);
-        for (const ArrowEnd& end : slice.arrows)
-            arrow(end);
     }
     void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
         beside(Row::off_cpu, "off the processor", off_);
         objects_.event(R"("ph":"X","name":"{}","cat":"off the processor","pid":{},"tid":{},"ts":{},"dur":{})",
                        preempted ? "preempted" : "waits", run_.pid, tid_in(Row::off_cpu, tid_),
                        microseconds(begin), microseconds(end - begin));
+    }
+    void waited(const Waited& wait) override {
+        beside(Row::waits, "who waits for whom", waits_);
+        // Viewers draw an arrow from and to the slice around it, which must have a length, and from its begin.
+        constexpr std::int64_t kMoment = 1;
+        if (wait.waits)
+            row_slice(wait.name, wait.begin, std::max(wait.end, wait.begin + kMoment),
+                      fmt::format(R"("waited_ns":{:.0f})", wait.waited_ns));
+        const std::int64_t at = wait.waits ? std::max(wait.end - kMoment, wait.begin) : wait.end;
+        row_slice(wait.waits ? "goes on" : wait.name, at, at + kMoment, "");
+        for (const std::uint64_t arrow : wait.arrows)
+            objects_.event(
+                R"("ph":"{}","name":"lets go on","cat":"who waits for whom","id":{},"pid":{},"tid":{},"ts":{}{})",
+                wait.waits ? "f" : "s", arrow, run_.pid, tid_in(Row::waits, tid_), microseconds(at),
+                // The slice around it, not the next one.
+                wait.waits ? R"(,"bp":"e")" : "");
     }
     void merged(const MergedCalls& calls) override {
         beside(Row::merged, "other calls", merged_);
@@ -137,12 +156,11 @@ class JsonThread final : public ThreadSlices {
         objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", run_.pid,
                        tid, json_text(name));
     }
-    void arrow(const ArrowEnd& end) {
-        // "bp":"e" is the slice around it, not the next one.
+    void row_slice(std::string_view name, std::int64_t begin, std::int64_t end, const std::string& args) {
         objects_.event(
-            R"("ph":"{}","name":"runs meanwhile","cat":"concurrent","id":{},"pid":{},"tid":{},"ts":{}{})",
-            end.is_begin ? "s" : "f", end.id, run_.pid, tid_, microseconds(end.at),
-            end.is_begin ? "" : R"(,"bp":"e")");
+            R"("ph":"X","name":{},"cat":"who waits for whom","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})",
+            json_text(name), run_.pid, tid_in(Row::waits, tid_), microseconds(begin),
+            microseconds(end - begin), args);
     }
     void beside(Row row, std::string_view what, bool& there) {
         if (!there) named(tid_in(row, tid_), fmt::format("{} {}: {}", tid_, name_, what));
@@ -153,7 +171,7 @@ class JsonThread final : public ThreadSlices {
     JsonObjects objects_;
     std::uint32_t tid_;
     std::string name_;
-    bool off_ = false, merged_ = false;  // these rows are there
+    bool off_ = false, merged_ = false, waits_ = false;  // these rows are there
 };
 
 /// Whose run it was; and from which tid on rows are none of a thread, for readers that take rows for threads

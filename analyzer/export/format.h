@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "analyzer/report/report.h"
-#include "analyzer/views/around.h"
 #include "analyzer/views/visit.h"
 #include "tools/base/result.h"
 
@@ -72,11 +71,23 @@ enum class PathWeight : std::uint8_t { lost, time, calls };
 
 class EarlyLosses;
 
+/// Of a wait that another thread ended: from that thread, when it did so, to the end of the wait.
+struct Arrow {
+    struct End {
+        std::uint32_t thread = 0;  ///< index into TraceInfo::threads
+        std::uint64_t at = 0;      ///< ticks
+        std::string name;          ///< for people: `gives back the mutex outer, in keep at a.c:9`
+    };
+    End from, to;
+    std::uint64_t begin = 0;  ///< ticks: of the wait
+    double waited_ns = 0;     ///< for that thread; before, it may have been for others
+};
+
 struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
     PathWeight weight = PathWeight::lost;
     unsigned jobs = 0;  ///< threads; 0: one per processor
-    std::span<const views::Arrow> arrows = {};
+    std::span<const Arrow> arrows = {};
     const EarlyLosses* early = nullptr;  ///< with a budget: what Visit::prepare() showed it; null: nothing
 };
 

@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kNanoseconds = 1, kCount = 2;
 namespace event {
 inline constexpr Tag kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kTrack = 11, kNameText = 23,
                      kDoubleCounterValue = 44, kFlow = 47;
-inline constexpr std::uint64_t kBegin = 1, kEnd = 2, kCounterType = 4;
+inline constexpr std::uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounterType = 4;
 }  // namespace event
 namespace annotation {
 inline constexpr Tag kName = 1, kSigned = 4, kText = 6;
@@ -73,10 +73,12 @@ enum Annotation : std::uint64_t {
     kHow,
     kCalls,
     kTime,
-    kThreadOf
+    kThreadOf,
+    kWaited
 };
 constexpr std::string_view kAnnotations[] = {
-    "lost_ns", "baseline_ns", "parameters", "result", "stands_for_calls", "end", "calls", "time_ns", "tid"};
+    "lost_ns", "baseline_ns", "parameters", "result", "stands_for_calls",
+    "end",     "calls",       "time_ns",    "tid",    "waited_ns"};
 
 /// Packets of one sequence, and what they are made of.
 class Packets {
@@ -196,8 +198,6 @@ class PerfettoThread final : public ThreadSlices {
             Packets::annotate(event, kResult, views::result_text(info_, slice.function, slice.result));
             if (slice.weight > 1) Packets::annotate(event, kStandsFor, static_cast<long long>(slice.weight));
             Packets::annotate(event, kHow, slice.odd_end());
-            for (const ArrowEnd& end : slice.arrows)
-                event.add_fixed64(perfetto::event::kFlow, end.id);
         });
         packets_.event(slice.end, uuid(kThread), perfetto::event::kEnd, [](pbf_writer&) {});
     }
@@ -206,6 +206,26 @@ class PerfettoThread final : public ThreadSlices {
         if (!off_) packets_.track(uuid(kOff), uuid(kThread), "off the processor", [](pbf_writer&) {});
         off_ = true;
         packets_.named(begin, end, uuid(kOff), preempted ? "preempted" : "waits", [](pbf_writer&) {});
+    }
+
+    void waited(const Waited& wait) override {
+        if (!waits_) packets_.track(uuid(kWaits), uuid(kThread), "who waits for whom", [](pbf_writer&) {});
+        waits_ = true;
+        // An arrow leads from moment to moment: to a slice, it would lead to its begin.
+        const auto moment = [&](const std::string& name) {
+            packets_.event(wait.end, uuid(kWaits), perfetto::event::kInstant, [&](pbf_writer& event) {
+                event.add_string(perfetto::event::kNameText, printable(name));
+                for (const std::uint64_t arrow : wait.arrows)
+                    event.add_fixed64(perfetto::event::kFlow, arrow);
+            });
+        };
+        if (!wait.waits) return moment(wait.name);
+        packets_.event(wait.begin, uuid(kWaits), perfetto::event::kBegin, [&](pbf_writer& event) {
+            event.add_string(perfetto::event::kNameText, printable(wait.name));
+            Packets::annotate(event, kWaited, wait.waited_ns);
+        });
+        moment("goes on");
+        packets_.event(wait.end, uuid(kWaits), perfetto::event::kEnd, [](pbf_writer&) {});
     }
 
     void merged(const MergedCalls& calls) override {
@@ -226,14 +246,14 @@ class PerfettoThread final : public ThreadSlices {
     }
 
   private:
-    enum Kind : std::uint64_t { kThread = 1, kOff, kMerged, kLostCounter };
+    enum Kind : std::uint64_t { kThread = 1, kOff, kMerged, kLostCounter, kWaits };
 
     std::uint64_t uuid(Kind kind) const { return (std::uint64_t{number_} + 1) * 16 + kind; }
 
     const trace::TraceInfo& info_;
     std::uint32_t number_;
     Packets packets_;
-    bool off_ = false, merged_ = false;  // these tracks are there
+    bool off_ = false, merged_ = false, waits_ = false;  // these tracks are there
 };
 
 class PerfettoSlices final : public SliceWriter {

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cmath>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/export/losses.h"
@@ -30,27 +32,42 @@ struct MergedBin {
     std::uint32_t function = 0;  ///< the one with most time
 };
 
-/// The ends of arrows, by thread, then by time.
+/// The waits that arrows lead to, and what they come from, by thread.
 class ArrowEnds {
   public:
-    ArrowEnds(std::span<const views::Arrow> arrows, const trace::TimeScale& clock) {
+    ArrowEnds(std::span<const Arrow> arrows, const views::Visit& visit) {
+        const std::set<std::uint32_t> shown{visit.threads().begin(), visit.threads().end()};
+        std::map<std::tuple<std::uint32_t, std::int64_t, std::string>, Waited> releases;
         std::uint64_t id = 0;
-        for (const views::Arrow& arrow : arrows) {
-            const std::int64_t at = clock.since_origin(arrow.at);
+        for (const Arrow& arrow : arrows) {
+            if (!shown.contains(arrow.from.thread) || !shown.contains(arrow.to.thread)) continue;
+            const trace::TimeScale& clock = visit.clock();
+            const std::int64_t end = clock.since_origin(arrow.to.at);
             ++id;
-            ends_[arrow.from.thread].push_back({id, true, arrow.from.function, arrow.at, at});
-            ends_[arrow.to.thread].push_back({id, false, arrow.to.function, arrow.at, at});
+            waits_[arrow.to.thread].push_back({.name = arrow.to.name,
+                                               .begin = std::min(clock.since_origin(arrow.begin), end),
+                                               .end = end,
+                                               .waits = true,
+                                               .waited_ns = arrow.waited_ns,
+                                               .arrows = {id}});
+            // Who wakes many does so once.
+            Waited& from = releases[{arrow.from.thread, clock.since_origin(arrow.from.at), arrow.from.name}];
+            from.name = arrow.from.name;
+            from.begin = from.end = clock.since_origin(arrow.from.at);
+            from.arrows.push_back(id);
         }
-        for (auto& [thread, ends] : ends_)
-            std::ranges::sort(ends, {}, [](const ArrowEnd& end) { return std::pair{end.tsc, end.id}; });
+        for (const auto& [place, from] : releases)
+            waits_[std::get<0>(place)].push_back(from);
+        for (auto& [thread, all] : waits_)
+            std::ranges::sort(all, {}, [](const Waited& each) { return std::pair{each.begin, -each.end}; });
     }
-    std::span<const ArrowEnd> of(std::uint32_t thread) const {
-        const auto found = ends_.find(thread);
-        return found == ends_.end() ? std::span<const ArrowEnd>{} : std::span{found->second};
+    std::span<const Waited> of(std::uint32_t thread) const {
+        const auto found = waits_.find(thread);
+        return found == waits_.end() ? std::span<const Waited>{} : std::span{found->second};
     }
 
   private:
-    std::map<std::uint32_t, std::vector<ArrowEnd>> ends_;
+    std::map<std::uint32_t, std::vector<Waited>> waits_;
 };
 
 /// What is the same for all threads.
@@ -72,7 +89,6 @@ class SliceCalls final : public views::CallVisitor {
           bins_(scene.bins),
           thread_(thread),
           off_(off),
-          arrows_(scene.arrows.of(thread)),
           slices_(slices),
           out_(out),
           draws_processors_(scene.most_on_processors > 0),
@@ -97,7 +113,7 @@ class SliceCalls final : public views::CallVisitor {
         const double lost = call.lost * visit_.clock().ns_per_tick * static_cast<double>(call.weight);
         lost_[bin] += lost;
         if (call.depth == 0) note_inside(call, bin);
-        if (kept_.keeps(call, open_.back().inner, begun_) || has_arrows(call))
+        if (kept_.keeps(call, open_.back().inner, begun_))
             write(call);
         else
             merge(call, bin, lost);
@@ -175,20 +191,8 @@ class SliceCalls final : public views::CallVisitor {
                        .weight = call.weight,
                        .how = call.end,
                        .words = std::span{words_}.subspan(first_word, open.words_end - first_word),
-                       .result = call.result,
-                       .arrows = arrows_in(call)});
+                       .result = call.result});
         ++written_.calls;
-    }
-
-    bool has_arrows(const views::Closed& call) const { return !arrows_.empty() && !arrows_in(call).empty(); }
-    std::vector<ArrowEnd> arrows_in(const views::Closed& call) const {
-        std::vector<ArrowEnd> inside;
-        if (arrows_.empty() || !call.outermost) return inside;
-        auto next = std::partition_point(arrows_.begin(), arrows_.end(),
-                                         [&](const ArrowEnd& end) { return end.tsc < call.begin; });
-        for (; next != arrows_.end() && next->tsc <= call.tsc; ++next)
-            if (next->function == call.function) inside.push_back(*next);
-        return inside;
     }
 
     /// `last`: the bin in which it ends.
@@ -239,7 +243,6 @@ class SliceCalls final : public views::CallVisitor {
     const Bins& bins_;
     std::uint32_t thread_;
     std::span<const trace::OffCpu> off_;
-    std::span<const ArrowEnd> arrows_;
     ThreadSlices& slices_;
     const Buffer& out_;
     bool draws_processors_;
@@ -315,6 +318,8 @@ class AllThreads {
             if (scene_.kept.keeps(each))
                 slices->off_cpu(visit.clock().since_origin(each.out), visit.clock().since_origin(each.in),
                                 each.preempted);
+        for (const Waited& each : scene_.arrows.of(thread))
+            slices->waited(each);
         calls.finish();
         slices->end();
         if (auto done = out.finish({}); !done) return tl::unexpected{done.error()};
@@ -361,7 +366,7 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
     const Scene scene{.visit = visit,
                       .kept = std::move(kept),
                       .bins = Bins{visit.span(), bins_for(visit, options)},
-                      .arrows = ArrowEnds{options.arrows, visit.clock()},
+                      .arrows = ArrowEnds{options.arrows, visit},
                       .most_on_processors = writer.draws_processors() ? budget / kPartOfProcessors : 0};
     Buffer out{sink};
     writer.begin(out);

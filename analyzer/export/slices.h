@@ -25,13 +25,14 @@
 
 namespace rdam::exports {
 
-/// An end of an arrow, in the slice that it is given with.
-struct ArrowEnd {
-    std::uint64_t id = 0;  ///< from 1 on; the other end has the same
-    bool is_begin = false;
-    std::uint32_t function = 0;
-    std::uint64_t tsc = 0;  ///< ticks
-    std::int64_t at = 0;    ///< nanoseconds since the run's start
+/// A wait that another thread ended, or what that one did to end waits. Nanoseconds since the run's start.
+struct Waited {
+    std::string name;                        ///< as Arrow::End
+    std::int64_t begin = 0;                  ///< of the wait; of what ended it the same as `end`
+    std::int64_t end = 0;                    ///< here arrows end or begin
+    bool waits = false;                      ///< arrows end here
+    double waited_ns = 0;                    ///< as Arrow
+    std::vector<std::uint64_t> arrows = {};  ///< from 1 on; the other end has the same
 };
 
 /// Nanoseconds since the run's start.
@@ -46,7 +47,6 @@ struct Slice {
     calls::End how = calls::End::returned;
     std::span<const std::uint64_t> words;   ///< parameters
     const std::uint64_t* result = nullptr;  ///< null: none
-    std::vector<ArrowEnd> arrows = {};
 
     /// How it ended, if that is worth a word; empty: as most calls do.
     std::string odd_end() const {
@@ -72,13 +72,15 @@ struct CounterPoint {
     double value = 0;
 };
 
-/// Writes what belongs to one thread: all slices before what is merged. A slice comes after those inside it.
+/// Writes what belongs to one thread: all slices, then waits, then what is merged. A slice comes after those inside it.
 class ThreadSlices {
   public:
     virtual ~ThreadSlices() = default;
     virtual void slice(const Slice& slice) = 0;
     virtual void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) = 0;
     virtual void merged(const MergedCalls& calls) = 0;
+    /// In the order of their begins, one around another one before it; only where Options::arrows has some.
+    virtual void waited(const Waited& /*wait*/) {}
     /// Nanoseconds lost in the thread, by bin; of equal ones after one another the first.
     virtual void lost(std::span<const CounterPoint> points) = 0;
     /// Nothing comes after it.

@@ -42,9 +42,6 @@ std::optional<std::size_t> OwnerTimes::owner() const {
     return nearly_only(ticks_of_owner_, known_);
 }
 
-namespace {
-
-/// Nothing: of several ones. 0: it has no address.
 std::string described_object(std::string_view kind, std::optional<std::uint64_t> address,
                              const VariableAt& variable_at) {
     if (!address) return fmt::format("a {}", kind);
@@ -53,6 +50,8 @@ std::string described_object(std::string_view kind, std::optional<std::uint64_t>
     const std::string name = variable_at ? variable_at(*address) : std::string{};
     return fmt::format("the {} {}", kind, name.empty() ? fmt::format("{:#x}", *address) : name);
 }
+
+namespace {
 
 /// What an owner does to end a wait, and where: the place follows.
 std::string ends_by(Held::By by, std::string_view kind) {

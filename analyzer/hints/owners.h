@@ -19,6 +19,11 @@ namespace rdam::hints {
 /// For people: `thread 7 (worker)`.
 std::string described_thread(const score::ThreadRow& row);
 
+/// For people: `the mutex cache_lock`, `the semaphore 0x5000`, `pipe:[7]`. `kind`: Held::kind. Nothing: of several ones. 0: it has no
+/// address.
+std::string described_object(std::string_view kind, std::optional<std::uint64_t> address,
+                             const VariableAt& variable_at);
+
 /// A sum of waits of one kind, and of what their owners did. Times are kept ones, in ticks.
 class OwnerTimes {
   public:

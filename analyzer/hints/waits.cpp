@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/hints/waits_for.h"
@@ -33,7 +34,7 @@ class Cutter {
         }
         if (!overlap) return;
         std::ranges::stable_sort(all_, {}, [](const Held* part) {
-            return std::pair{part->owner == Held::kNotKnown, part->of};
+            return std::pair{part->owner == Held::kNotKnown, part->wait.ticks()};
         });
         std::map<const Held*, std::vector<Held>> left;
         for (const Held* part : all_)
@@ -152,6 +153,49 @@ Waits Waits::within(const KeptTime& time) const {
     return some;
 }
 
+Releases Waits::releases(std::size_t most) const {
+    struct Known {
+        double ticks = 0;
+        std::map<std::size_t, double> of_owners = {};
+        const Held* last = nullptr;  ///< before it was woken
+    };
+    using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint64_t>;
+    Releases all;
+    for (const Held::By by : Held::kBys)
+        for (std::size_t thread = 0; thread < by_[static_cast<std::size_t>(by)].size(); ++thread) {
+            std::map<Key, Known> waits;
+            for (const Held& part : of_thread(thread, by)) {
+                Known& known = waits[{part.wait.begin, part.wait.end, part.function, part.object}];
+                known.ticks += part.time.ticks();
+                if (part.is_owned()) known.of_owners[part.owner] += part.time.ticks();
+                if (part.owner != Held::kWoken) known.last = &part;
+            }
+            for (const auto& [key, known] : waits) {
+                const double counted = by != Held::By::end ? known.ticks : 0;
+                all.waited += counted;
+                if (known.last == nullptr || !known.last->is_owned()) continue;
+                const Held& last = *known.last;
+                all.released += counted;
+                all.largest.push_back({.waiter = thread,
+                                       .releaser = last.owner,
+                                       .wait = last.wait,
+                                       .at = time_.ticks(last.time).end,
+                                       .waited = known.of_owners.at(last.owner),
+                                       .by = by,
+                                       .object = last.object,
+                                       .function = last.function,
+                                       .kind = last.kind,
+                                       .ended_from = last.ended_from});
+            }
+        }
+    std::ranges::stable_sort(all.largest, std::ranges::greater{}, &Release::waited);
+    if (all.largest.size() > most) {
+        all.left_out = all.largest.size() - most;
+        all.largest.resize(most);
+    }
+    return all;
+}
+
 std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report& report) {
     constexpr std::size_t kMostParts = std::size_t{1} << 20;
     const Interval run = span(report);
@@ -178,8 +222,8 @@ std::optional<Waits> Waits::of(const trace::TraceInfo& info, const score::Report
         return [&, by](const Wait& wait, const Interval& part, std::size_t owner, std::uint64_t ended_from) {
             if (const Interval kept = (*time)(part); kept.begin < kept.end)
                 of(by, wait.thread)
-                    .push_back({kept, wait.object.second, wait.function, owner, by,
-                                wait.time.end - wait.time.begin, wait.kind, ended_from});
+                    .push_back({kept, wait.object.second, wait.function, owner, by, wait.time, wait.kind,
+                                ended_from});
         };
     };
     owners.add_to([&](std::size_t thread) -> std::vector<Held>& { return of(Held::By::owner, thread); },

@@ -77,7 +77,7 @@ struct Held {
     std::uint32_t function = 0;     ///< that waits
     std::size_t owner = kNotKnown;  ///< index into Report::threads
     By by = By::owner;
-    std::uint64_t of = 0;             ///< ticks of the wait that it is a part of
+    Interval wait = {};               ///< that it is a part of, in ticks of the clock, kept or not
     std::string_view kind = "mutex";  ///< of object: or `read-write lock`, `condition variable`, …
     /// The return address of the call with which the owner ends it: gives the object back, comes to the barrier, notifies.
     /// 0: it is not known.
@@ -86,7 +86,28 @@ struct Held {
     bool is_owned() const { return owner < kWoken; }
 };
 
-/// All times are kept ones. Immutable, hence thread-safe.
+/// The end of a wait that is known to be another thread's doing.
+struct Release {
+    std::size_t waiter = 0, releaser = 0;  ///< indices into Report::threads
+    Interval wait;                         ///< ticks of the clock
+    std::uint64_t at = 0;                  ///< likewise: when the releaser gave back, came, notified or ended
+    double waited = 0;  ///< ticks of the wait, as far as they are kept, that were for the releaser
+    Held::By by = Held::By::owner;
+    std::uint64_t object = 0;      ///< as in Held
+    std::uint32_t function = 0;    ///< likewise
+    std::string_view kind = {};    ///< likewise
+    std::uint64_t ended_from = 0;  ///< likewise
+};
+
+struct Releases {
+    std::vector<Release> largest;  ///< the longest waits first
+    std::size_t left_out = 0;      ///< more of them
+    double waited =
+        0;  ///< ticks of all waits but joins, of which it is always known, as far as they are kept
+    double released = 0;  ///< … of those that have a Release, left out or not
+};
+
+/// All times are kept ones, but for those of Release and Held::wait. Immutable, hence thread-safe.
 class Waits {
   public:
     Waits() = default;
@@ -106,6 +127,8 @@ class Waits {
         const auto& threads = by_[static_cast<std::size_t>(by)];
         return thread < threads.size() ? std::span{threads[thread]} : std::span<const Held>{};
     }
+    /// Of each wait the one who ended it: the last of those it was for, if the wait is known up to its end. At most `most`.
+    Releases releases(std::size_t most) const;
     bool any(Held::By by) const {
         return std::ranges::any_of(by_[static_cast<std::size_t>(by)],
                                    [](const std::vector<Held>& waits) { return !waits.empty(); });

@@ -284,7 +284,7 @@ void add_owned(const Wait& wait, const OwningByObject& owning, const KeptTime& t
                                     wait.function,
                                     owner,
                                     Held::By::owner,
-                                    wait.time.end - wait.time.begin,
+                                    wait.time,
                                     wait.kind,
                                     ended_from});
                   from = until;

@@ -5,7 +5,6 @@ import collections
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -149,39 +148,6 @@ class Formats(Exports):
             self.assertTrue(any(begin <= each["begin"] and each["end"] <= end for begin, end in outermost[each["tid"], each["name"]]), each)
         in_json = [event for event in json.loads(self.export("json", "--budget", "all"))["traceEvents"] if event.get("cat") == "on a processor"]
         self.assertEqual(len(in_json), len(on))
-
-    def test_arrows(self):
-        """From a call that waits for a lock to the one of the thread that holds it."""
-        # Whether a call waits is up to the machine: these are written down.
-        events, begin = [], 0
-        for call in range(4000):
-            held = call % 20 == 7
-            if held:
-                events.append({"ph": "X", "name": "update", "cat": "locks", "pid": 1, "tid": 2, "ts": begin - 1, "dur": 102})
-            length = 100 if held else 5 + call % 3
-            events.append({"ph": "X", "name": "work", "cat": "locks", "pid": 1, "tid": 1, "ts": begin, "dur": length})
-            begin += length + 3
-        (self.folder / "trace.bin").write_text(json.dumps({"traceEvents": events}))
-        done = self.succeeded(self.rdam("export", "--format", "perfetto", "--arrows", "trace.bin"))
-        count = int(re.search(rb": ([\d,]+) arrows?\n", done.stderr)[1].replace(b",", b""))
-        self.assertLessEqual(count, 200)
-        ends = collections.defaultdict(list)
-        for each in self.perfetto("--arrows")["slices"]:
-            for number in each.get("flows", ()):
-                ends[number].append(each)
-        self.assertEqual(len(ends), count)
-        for one, other in ends.values():
-            self.assertEqual({one["name"], other["name"]}, {"work", "update"})
-            self.assertNotEqual(one["track"], other["track"])
-            self.assertLess(max(one["begin"], other["begin"]), min(one["end"], other["end"]))
-        events = json.loads(self.export("json", "--arrows"))["traceEvents"]
-        calls = {(event["tid"], event["name"], event["ts"], event["dur"]) for event in events if event["ph"] == "X"}
-        for kind, name in (("s", "work"), ("f", "update")):
-            arrows = [event for event in events if event["ph"] == kind]
-            self.assertEqual(sorted(event["id"] for event in arrows), list(range(1, count + 1)))
-            for event in arrows[:20]:
-                self.assertTrue(any(tid == event["tid"] and name == function and begin <= event["ts"] <= begin + length
-                                    for tid, function, begin, length in calls), event)
 
     def test_a_budget(self):
         self.record("orders", "20000")

@@ -35,6 +35,9 @@ def read(path: str) -> dict:
                           **({"flows": list(event.flow_ids)} if event.flow_ids else {})})
         elif event.type == TrackEvent.TYPE_SLICE_END:
             slices.append({**stack.pop(), "end": time})
+        elif event.type == TrackEvent.TYPE_INSTANT:
+            slices.append({"track": event.track_uuid, "begin": time, "depth": len(stack), "name": event.name, "end": time,
+                           **({"flows": list(event.flow_ids)} if event.flow_ids else {})})
         else:
             counters[event.track_uuid].append((time, event.double_counter_value))
     assert not any(stacks.values()), "not nested"

@@ -3,10 +3,12 @@
 
 import collections
 import json
+import re
 import unittest
 
 import browser
 from exports import Exports
+from harness import PROGRAMS
 from viewer_pages import SPEEDSCOPE, Viewer, perfetto
 
 QUERY = """
@@ -71,6 +73,24 @@ class ViewerPages(Exports):
         self.assertTrue(any("processor " in each for each in rows), rows)
         found = self.ask(viewer, "select name from thread where name is not null", "name")
         self.assertEqual(sorted(name for name, in found), sorted(rows))
+
+    def test_arrows_in_perfetto(self):
+        """From the moment at which a thread lets others go on to the end of each of their waits."""
+        self.succeeded(self.rdam("record", "--no-children", "-o", "trace.bin", "-f", "plan_round,pthread_cond_wait", "--", PROGRAMS / "owners",
+                                 "broadcast", "200"))
+        for name in ("perfetto", "json"):
+            with self.subTest(format=name):
+                exported = self.succeeded(self.rdam("export", "--format", name, "--arrows", "trace.bin"))
+                count = int(re.search(rb": ([\d,]+) arrows", exported.stderr)[1].replace(b",", b""))
+                viewer = self.in_perfetto(exported.stdout)
+                found = self.ask(viewer, "select a.name as does, a.ts as at, b.name as goes_on, b.ts as until, b.parent_id is not null as inside "
+                                 "from flow join slice a on flow.slice_out = a.id join slice b on flow.slice_in = b.id",
+                                 "does", "at", "goes_on", "until", "inside")
+                self.assertEqual(len(found), count)
+                self.assertEqual({does.split(",")[0] for does, *_ in found} - {"ends"}, {"signals the condition variable filled"})
+                for _, at, goes_on, until, inside in found:
+                    self.assertEqual((goes_on, inside), ("goes on", "1"))
+                    self.assertLessEqual(int(at), int(until))
 
     def test_what_is_no_trace_in_perfetto(self):
         self.record("orders", "3", "300")

@@ -150,6 +150,74 @@ using Parts = std::vector<MadeCalls::Part>;
 
 }  // namespace
 
+TEST_CASE("who ended a wait is the last one whom it was for") {
+    Locks made;
+    made.write(1, 10, 20);
+    made.unlock(1, 300, 305);
+    made.write(2, 200, 310);
+    made.unlock(2, 600, 605);
+    made.write(0, 100, 620);
+    made.unlock(0, 650, 655);
+    const auto waits = hints::Waits::of(made.info, made.report);
+    REQUIRE(waits);
+    const hints::Releases all = waits->releases(10);
+    REQUIRE(all.largest.size() == 2);
+    CHECK(all.left_out == 0);
+    // Who had it before the first one is not known.
+    CHECK(all.waited == 10 + 630);
+    CHECK(all.released == 630);
+    const hints::Release& first = all.largest[0];
+    CHECK(first.waiter == 0);
+    CHECK(first.releaser == 2);
+    CHECK(first.at == 600);
+    CHECK(first.wait == hints::Interval{100, 620});
+    CHECK(first.waited == 290);
+    CHECK(first.by == Held::By::owner);
+    CHECK(first.object == kWaitedFor);
+    CHECK(first.kind == "read-write lock");
+    const hints::Release& second = all.largest[1];
+    CHECK(second.waiter == 2);
+    CHECK(second.releaser == 1);
+    CHECK(second.at == 300);
+    CHECK(second.waited == 100);
+    const hints::Releases one = waits->releases(1);
+    CHECK(one.largest.size() == 1);
+    CHECK(one.left_out == 1);
+    CHECK(one.released == 630);
+}
+
+TEST_CASE("a join has a release, and counts for no share") {
+    MadeCalls made{{"pthread_join"}};
+    made.join(0, 100, 720, 102);
+    made.report.timeline[1].end = 700;
+    const auto waits = hints::Waits::of(made.info, made.report);
+    REQUIRE(waits);
+    const hints::Releases all = waits->releases(10);
+    REQUIRE(all.largest.size() == 1);
+    CHECK(all.largest[0].releaser == 1);
+    CHECK(all.largest[0].at == 700);
+    CHECK(all.largest[0].by == Held::By::end);
+    CHECK(all.waited == 0);
+    CHECK(all.released == 0);
+}
+
+TEST_CASE("a wait whose end nobody is known for has no release") {
+    Conditions made;
+    made.wait(0, 100, 700);
+    made.wait(1, 100, 300);
+    made.signal(2, 250);
+    const auto waits = hints::Waits::of(made.info, made.report);
+    REQUIRE(waits);
+    const hints::Releases all = waits->releases(10);
+    REQUIRE(all.largest.size() == 1);
+    CHECK(all.largest[0].waiter == 1);
+    CHECK(all.largest[0].releaser == 2);
+    CHECK(all.largest[0].at == 250);
+    CHECK(all.largest[0].by == Held::By::notifier);
+    CHECK(all.waited == 800);
+    CHECK(all.released == 200);
+}
+
 TEST_CASE("Who has taken a lock has it until giving it back, and what nobody has is not waited for") {
     Locks made;
     made.write(0, 100, 110);

@@ -183,8 +183,8 @@ Run add_export(CLI::App& app) {
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
     app.add_flag("--arrows", options->arrows,
-                 fmt::format("Draw arrows in {} from the calls that lost most to the concurrent calls of the "
-                             "function that a hint names; rdam analyzes the trace first",
+                 fmt::format("Draw in {} which waits ended by another thread's doing, and arrows from there "
+                             "to their ends; rdam analyzes the trace first",
                              formats_with(&exports::Format::draws_arrows)));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -8,8 +9,10 @@
 #include "analyzer/export/format.h"
 #include "analyzer/export/losses.h"
 #include "analyzer/hints/hints.h"
+#include "analyzer/hints/owners.h"
+#include "analyzer/hints/waits.h"
+#include "analyzer/output/symbols.h"
 #include "analyzer/report/score_trace.h"
-#include "analyzer/views/around.h"
 #include "analyzer/views/visit.h"
 #include "tools/base/interruption.h"
 #include "tools/base/units.h"
@@ -17,6 +20,7 @@
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/terminal.h"
 #include "tools/rdam/export/export.h"
+#include "tools/trace/clock.h"
 
 namespace rdam {
 namespace {
@@ -79,24 +83,98 @@ void say_written(const ExportArguments& options, const exports::Format& format,
     say_of_output(options, text);
 }
 
-/// What the hints say, which takes an analysis of its own.
-Result<std::vector<views::Arrow>> find_arrows(const trace::TraceReader& reader,
-                                              const ExportArguments& options) {
+/// What is at addresses, each looked up once.
+class Names {
+  public:
+    explicit Names(const trace::TraceInfo& info) : names_(output::address_names(info)) {}
+
+    const std::string& object_text(const hints::Release& release) {
+        const auto [place, is_new] = objects_.try_emplace({release.kind, release.object});
+        if (is_new) place->second = hints::described_object(release.kind, release.object, names_.variable_at);
+        return place->second;
+    }
+    /// `, in flush_cache at srv.c:12`: where the wait is ended; may be empty.
+    const std::string& place_text(const hints::Release& release) {
+        const auto [place, is_new] = places_.try_emplace(release.ended_from);
+        if (is_new && release.ended_from != 0 && names_.caller_at) {
+            const std::string caller = names_.caller_at(release.ended_from);
+            if (!caller.empty()) place->second = ", in " + caller;
+        }
+        return place->second;
+    }
+
+  private:
+    hints::AddressNames names_;
+    std::map<std::pair<std::string_view, std::uint64_t>, std::string> objects_;
+    std::map<std::uint64_t, std::string> places_;
+};
+
+exports::Arrow arrow_of(const hints::Release& release, const score::Report& report,
+                        const trace::TraceInfo& info, Names& names) {
+    const score::ThreadRow& releaser = report.threads[release.releaser];
+    const std::string who = hints::described_thread(releaser);
+    std::string does, waits;
+    switch (release.by) {
+        case hints::Held::By::owner:
+            does = "gives back " + names.object_text(release);
+            waits = fmt::format("waits for {}: {}", who, names.object_text(release));
+            break;
+        case hints::Held::By::notifier:
+            does =
+                fmt::format("{} {}", hints::words_of_ending(release.kind).does, names.object_text(release));
+            waits = fmt::format("waits for {}: {}", who, names.object_text(release));
+            break;
+        case hints::Held::By::arrival:
+            does = "comes last to " + info.functions[release.function].name;
+            waits = fmt::format("waits for {}, which comes last to {}", who,
+                                info.functions[release.function].name);
+            break;
+        case hints::Held::By::end:
+            does = "ends";
+            waits = fmt::format("waits until {} ends", who);
+            break;
+    }
+    return {.from = {releaser.number, release.at, does + names.place_text(release)},
+            .to = {report.threads[release.waiter].number, release.wait.end, waits},
+            .begin = release.wait.begin,
+            .waited_ns = release.waited * trace::nanoseconds_per_tick(info.clock)};
+}
+
+void say_arrows(const ExportArguments& options, const hints::Releases& releases) {
+    if (releases.largest.empty() && releases.waited <= 0)
+        return say_of_output(options, "no arrows: no wait of a thread for another one is recorded");
+    std::string text =
+        releases.largest.empty() ? "no arrows" : output::counted(releases.largest.size(), "arrow", "arrows");
+    if (releases.left_out > 0)
+        text += fmt::format("; {} shorter waits have none", output::grouped(releases.left_out));
+    if (releases.waited > 0)
+        text += fmt::format(
+            ": who ended waits for locks, at barriers and for signals is known for {} of their time",
+            output::percent(releases.released / releases.waited));
+    say_of_output(options, text);
+}
+
+/// Of who waits for whom, which takes an analysis of its own.
+Result<std::vector<exports::Arrow>> find_arrows(const trace::TraceReader& reader,
+                                                const ExportArguments& options) {
+    constexpr std::size_t kMost = 10'000;
     ProgressLine progress{"analyzing", reader.events()};
     try {
-        const auto analysis = hints::analyze(
-            reader, options.settings,
-            {.max_sequences = 0, .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
-        if (!analysis) return tl::unexpected{analysis.error()};
-        std::vector<views::Suspect> suspects;
-        for (const score::FunctionRow& row : analysis->report.functions) {
-            const hints::Hints& found = analysis->of(row).hints;
-            const auto hint = std::ranges::find_if(
-                found, [](const hints::Hint& each) { return !each.concurrent_function.empty(); });
-            if (hint != found.end())
-                suspects.push_back({row, hint->concurrent_function, hint->concurrent_thread});
-        }
-        return views::arrows(reader, analysis->report, suspects);
+        const auto report =
+            score::score_trace(reader, options.settings,
+                               {.max_sequences = 0, .samples = true, .progress = [&](std::uint64_t events) {
+                                    progress.update_or_stop(events);
+                                }});
+        if (!report) return tl::unexpected{report.error()};
+        const auto waits = hints::Waits::of(reader.info(), *report);
+        const hints::Releases releases = waits ? waits->releases(kMost) : hints::Releases{};
+        say_arrows(options, releases);
+        Names names{reader.info()};
+        std::vector<exports::Arrow> arrows;
+        arrows.reserve(releases.largest.size());
+        for (const hints::Release& release : releases.largest)
+            arrows.push_back(arrow_of(release, *report, reader.info(), names));
+        return arrows;
     } catch (const std::runtime_error& error) {
         return fail("{}: not exported: {}", options.trace, error.what());
     }
@@ -151,15 +229,11 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     }
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
-    std::vector<views::Arrow> arrows;
+    std::vector<exports::Arrow> arrows;
     if (options.arrows) {
         auto found = find_arrows(reader, options);
         if (!found) return tl::unexpected{found.error()};
         arrows = std::move(*found);
-        say_of_output(options, arrows.empty()
-                                   ? "no arrows: no hint names a function of another thread that was "
-                                     "running during a large loss"
-                                   : output::counted(arrows.size(), "arrow", "arrows"));
     }
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;
