@@ -400,6 +400,8 @@ void add_remarks(const Survey& survey, const Readings& readings, Order order,
                "calls began before the text does, and were passed over");
     add_remark(remarks, readings.left_out, "mark was passed over: there are 100,000 other names before it",
                "marks were passed over: there are 100,000 other names before them");
+    add_remark(remarks, survey.beyond_names, "event was passed over: there are 200,000 other names before it",
+               "events were passed over: there are 200,000 other names before them");
     add_remark(remarks, survey.without_columns, "line has no time or no process, and was passed over",
                "lines have no time or no process, and were passed over");
     if (survey.other_events > 0)

@@ -73,10 +73,14 @@ void learn_event(const EventLine& line, Survey& survey) {
         if (survey.other_names.size() < kMaxNames) survey.other_names.emplace(line.event);
         return;
     }
-    constexpr std::size_t kMaxEvents = 10'000;
+    constexpr std::size_t kMaxEvents =
+        200'000;  // a program compiled with -finstrument-functions has two a function
     auto event = survey.events.find(line.event);
     if (event == survey.events.end()) {
-        if (survey.events.size() == kMaxEvents) return;
+        if (survey.events.size() == kMaxEvents) {
+            ++survey.beyond_names;
+            return;
+        }
         event = survey.events.emplace(std::string{line.event}, ProbeEvent{}).first;
         event->second.returns = hit->is_return();
     }

@@ -48,6 +48,7 @@ struct Survey {
     std::uint64_t marks = 0;                         ///< of user markers
     std::uint64_t without_columns = 0;               ///< lines of function_graph without a time or a process
 
+    std::uint64_t beyond_names = 0;      ///< events of probes, because there were too many other names before
     std::uint64_t unreadable = 0;        ///< lines that are nothing that a tool writes
     std::uint64_t first_unreadable = 0;  ///< its number, from 1
 

@@ -108,6 +108,19 @@ TEST_CASE("functions, pairs of any name and locks of LTTng are calls") {
     CHECK(reader->info().process.pid == 7);
 }
 
+TEST_CASE("as many functions as a large program has are read") {
+    constexpr int kFunctions = 8000;
+    std::string text;
+    for (int number = 0; number < 2 * kFunctions; ++number)
+        text += fmt::format("[5.{:09}] vm lttng_ust_cyg_profile:func_{}: {}, {{ addr = {:#X} }}\n", number,
+                            number < kFunctions ? "entry" : "exit", kContext, number);
+    const test::TextFile file{text};
+    const auto reader = inputs::lttng::read(file.path(), {});
+    REQUIRE(reader);
+    CHECK(reader->info().functions.size() == kFunctions);
+    CHECK(reader->events() == 2 * kFunctions);
+}
+
 TEST_CASE("system calls of LTTng are calls of whoever runs on the processor, and switches times off it") {
     const std::string text =
         "[22:31:06.000000001] (+0.5) vm sched_switch: { cpu_id = 1 }, { prev_comm = \"swapper/1\", "
