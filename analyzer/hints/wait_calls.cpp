@@ -151,7 +151,8 @@ std::vector<Pairing> lock_pairings(const trace::TraceInfo& info, const score::Na
 std::vector<Pairing> wake_pairings(const trace::TraceInfo& info, const score::NamedRules& rules) {
     std::vector<Pairing> all = pairings(info, rules, kWokenBy);
     if (info.channels.empty()) return all;
-    Pairing channel{.channel = true};
+    Pairing channel;
+    channel.channel = true;
     for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
         const CatalogueFunction* const known = sequences::known_wait(info.functions[f]);
         if (known == nullptr || (!known->receives && !known->sends)) continue;
