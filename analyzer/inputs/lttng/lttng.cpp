@@ -134,11 +134,12 @@ bool recognizes(std::string_view beginning) {
 
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
     std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) return probes::read(path, path, dialect(), progress);
+    if (!std::filesystem::is_directory(path, error))
+        return probes::read_dialect(path, path, dialect(), progress);
     probes::Dialect own = dialect();
     const auto text = printed(path, own.remarks);
     if (!text) return tl::unexpected{text.error()};
-    return probes::read(fmt::format("/proc/self/fd/{}", text->get()), path, own, progress);
+    return probes::read_dialect(fmt::format("/proc/self/fd/{}", text->get()), path, own, progress);
 }
 
 }  // namespace rdam::inputs::lttng

@@ -468,11 +468,12 @@ bool recognizes(std::string_view beginning) {
 }
 
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
-    return read(path, path, {.parser = [] { return any_line; }, .recorder = {}, .no_pairs = {}}, progress);
+    return read_dialect(path, path, {.parser = [] { return any_line; }, .recorder = {}, .no_pairs = {}},
+                        progress);
 }
 
-Result<trace::TraceReader> read(const std::string& path, const std::string& name, const Dialect& dialect,
-                                const Progress& progress) {
+Result<trace::TraceReader> read_dialect(const std::string& path, const std::string& name,
+                                        const Dialect& dialect, const Progress& progress) {
     const auto found = survey(path, name, dialect, progress);
     if (!found) return tl::unexpected{found.error()};
     for (const Order order : {Order::of_time, Order::any}) {

@@ -35,7 +35,7 @@ struct Dialect {
     std::vector<std::string> remarks = {};
 };
 /// `name`: of the trace, for messages.
-Result<trace::TraceReader> read(const std::string& path, const std::string& name, const Dialect& dialect,
-                                const Progress& progress);
+Result<trace::TraceReader> read_dialect(const std::string& path, const std::string& name,
+                                        const Dialect& dialect, const Progress& progress);
 
 }  // namespace rdam::inputs::probes

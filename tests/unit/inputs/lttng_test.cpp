@@ -15,7 +15,6 @@ using namespace rdam;
 using rdam::inputs::lttng::each_field;
 using rdam::inputs::lttng::text_line;
 using rdam::test::contains;
-using rdam::test::has_remark;
 using rdam::test::read_back;
 
 namespace {
@@ -109,9 +108,9 @@ TEST_CASE("functions, pairs of any name and locks of LTTng are calls") {
 }
 
 TEST_CASE("as many functions as a large program has are read") {
-    constexpr int kFunctions = 8000;
+    constexpr std::size_t kFunctions = 8000;
     std::string text;
-    for (int number = 0; number < 2 * kFunctions; ++number)
+    for (std::size_t number = 0; number < 2 * kFunctions; ++number)
         text += fmt::format("[5.{:09}] vm lttng_ust_cyg_profile:func_{}: {}, {{ addr = {:#X} }}\n", number,
                             number < kFunctions ? "entry" : "exit", kContext, number);
     const test::TextFile file{text};
