@@ -56,13 +56,13 @@ std::string firefox(const std::string& threads, const std::string& more = "") {
 }  // namespace
 
 TEST_CASE("an evented profile of speedscope is the calls of a thread, in each unit of time") {
-    using Lines = std::vector<std::string>;
+    using Calls = std::vector<std::string>;
     CHECK(threads_of_profile(speedscope("nanoseconds", kTwo)) ==
-          Lines{"main: 1000 f(); 2500 g(); 4000 /g; 9000 /f"});
+          Calls{"main: 1000 f(); 2500 g(); 4000 /g; 9000 /f"});
     CHECK(threads_of_profile(speedscope("microseconds", kTwo)) ==
-          Lines{"main: 1000 f(); 2500 g(); 4000 /g; 9000 /f"});
+          Calls{"main: 1000 f(); 2500 g(); 4000 /g; 9000 /f"});
     CHECK(threads_of_profile(speedscope("seconds", kTwo)) ==
-          Lines{"main: 1000000000 f(); 2500000000 g(); 4000000000 /g; 9000000000 /f"});
+          Calls{"main: 1000000000 f(); 2500000000 g(); 4000000000 /g; 9000000000 /f"});
     const auto reader = read_profile(speedscope("milliseconds", kTwo));
     REQUIRE(reader);
     CHECK(reader->info().process.recorder == "me 1");

@@ -34,10 +34,15 @@ struct Ends {
 
 struct Look {
     Look() {
-        for (const char* const name : {"read", "send"})
-            functions.push_back({.name = name, .waits = true});
-        functions[0].parameters.push_back({.name = "fd"});
-        functions[1].parameters.push_back({.name = "sockfd"});
+        add("read", "fd");
+        add("send", "sockfd");
+    }
+
+    void add(const char* name, const char* parameter) {
+        trace::FunctionInfo& function = functions.emplace_back();
+        function.name = name;
+        function.waits = true;
+        function.parameters.emplace_back().name = parameter;
     }
 
     void look(bool at_once = true) { channels.look(rate, functions, at_once); }
@@ -130,7 +135,7 @@ TEST_CASE("Descriptors are looked at only where calls may send and receive, and 
     made.look();
     CHECK(made.found.empty());
     CHECK(made.channels.milliseconds(100) == 100);
-    made.functions.push_back({.name = "write", .waits = true, .parameters = {{.name = "fd"}}});
+    made.add("write", "fd");
     made.look();
     const auto until = made.of(pipe.first)->until;
     CHECK(made.channels.milliseconds(100) > 0);

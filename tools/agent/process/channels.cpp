@@ -87,7 +87,7 @@ Peers connected_unix_sockets() {
                  each = RTA_NEXT(each, rest)) {
                 std::uint32_t peer = 0;
                 if (each->rta_type != UNIX_DIAG_PEER || RTA_PAYLOAD(each) != sizeof peer) continue;
-                std::memcpy(&peer, RTA_DATA(each), sizeof peer);
+                std::memcpy(&peer, reinterpret_cast<const char*>(each) + RTA_LENGTH(0), sizeof peer);
                 if (peer != 0) peers[one->udiag_ino] = peer;
             }
         }
