@@ -27,26 +27,39 @@ bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-/// `"name":` stands in the text, perhaps with a blank before the colon. What else is called so is no key.
-bool has_key(std::string_view text, std::string_view name) {
-    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-        if (at == 0 || text[at - 1] != '"') continue;
-        std::string_view rest = text.substr(at + name.size());
-        if (!rest.starts_with('"')) continue;
-        rest.remove_prefix(1);
-        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
-        if (rest.starts_with(':')) return true;
+/// A key of JSON, in so many brackets; 0: in any number.
+struct Key {
+    std::string_view name;
+    std::size_t depth = 0;
+};
+
+/// `"name":` stands in the text, which may be cut.
+bool has_key(std::string_view text, Key key) {
+    std::size_t depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '{' || text[at] == '[') ++depth;
+        if ((text[at] == '}' || text[at] == ']') && depth > 0) --depth;
+        if (text[at] != '"') continue;
+        const std::size_t begin = at + 1;
+        for (++at; at < text.size() && text[at] != '"'; ++at)
+            if (text[at] == '\\') ++at;
+        const std::size_t behind = text.find_first_not_of(" \t\r\n", at + 1);
+        if (behind == std::string_view::npos) return false;
+        if (text[behind] == ':' && text.substr(begin, at - begin) == key.name &&
+            (key.depth == 0 || key.depth == depth))
+            return true;
     }
     return false;
 }
 
-/// A text in JSON that has all of these keys, and no list of trace events so far.
-template <class... Names>
-bool is_json_with(std::string_view text, Names... names) {
+/// A text in JSON that has all of these keys, and no trace event so far: those may have anything in their
+/// arguments.
+template <class... Keys>
+bool is_json_with(std::string_view text, Keys... keys) {
     text = without_byte_order_mark(text);
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    return (text.starts_with('{') || text.starts_with('[')) && (has_key(text, names) && ...) &&
-           !has_key(text, "traceEvents");
+    return (text.starts_with('{') || text.starts_with('[')) && (has_key(text, keys) && ...) &&
+           !has_key(text, {"traceEvents"}) && !(has_key(text, {"ph"}) && has_key(text, {"ts"}));
 }
 
 /// How many of the first lines there is a word to be said of are what `is` says, and how many are not.
@@ -340,8 +353,9 @@ constexpr std::array kForeign{
                     "(docs/inputs.md), or record its functions",
             .is =
                 [](std::string_view text) {
-                    return is_json_with(text, "resourceSpans") || is_json_with(text, "traceID", "spans") ||
-                           is_json_with(text, "traceId", "id", "timestamp");
+                    return is_json_with(text, Key{"resourceSpans", 1}) ||
+                           is_json_with(text, Key{"traceID", 3}, Key{"spans", 3}) ||
+                           is_json_with(text, Key{"traceId", 2}, Key{"id", 2}, Key{"timestamp", 2});
                 }},
     Foreign{.what = "what perf trace has printed", .help = kRecordWaits, .is = is_perf_trace},
     Foreign{.what = "what strace has printed", .help = kRecordWaits, .is = is_strace},
@@ -355,20 +369,26 @@ constexpr std::array kForeign{
             .help =
                 "it has samples, no calls; `node --trace-event-categories v8,node PROGRAM.js` writes trace "
                 "events, which can be analyzed",
-            .is = [](std::string_view text) { return is_json_with(text, "nodes", "callFrame"); }},
+            .is =
+                [](std::string_view text) {
+                    return is_json_with(text, Key{"nodes", 1}, Key{"callFrame", 3});
+                }},
     Foreign{.what = "a raw profile of Firefox",
             .help = "open it in profiler.firefox.com, which saves what rdam reads",
             .is =
                 [](std::string_view text) {
-                    return is_json_with(text, "meta", "stackwalk", "interval") &&
-                           !has_key(text, "preprocessedProfileVersion");
+                    return is_json_with(text, Key{"meta", 1}, Key{"stackwalk", 2}, Key{"interval", 2}) &&
+                           !has_key(text, {"preprocessedProfileVersion"});
                 }},
     Foreign{.what = "a profile of pprof", .help = kSamples, .is = is_pprof},
     Foreign{.what = "a recording of Java's Flight Recorder", .help = kSamples, .beginning = "FLR\0"sv},
     Foreign{.what = "a database of HPCToolkit", .help = kSamples, .beginning = "HPCTOOLKIT"},
     Foreign{.what = "perf's samples as JSON",
             .help = "give the perf.data to `rdam hot`; of uprobes, analyze the text of `perf script > FILE`",
-            .is = [](std::string_view text) { return is_json_with(text, "linux-perf-json-version"); }},
+            .is =
+                [](std::string_view text) {
+                    return is_json_with(text, Key{"linux-perf-json-version", 1});
+                }},
     Foreign{.what = "call paths for a flame graph", .help = kSamples, .is = is_folded},
     Foreign{.what = "a profile of gprof",
             .help =
@@ -411,9 +431,9 @@ constexpr std::array kForeign{
                     "-- PROGRAM`",
             .is =
                 [](std::string_view text) {
-                    return text.starts_with("desc: ") || is_json_with(text, "dhatFileVersion") ||
-                           is_json_with(text, "head", "callFrame") ||
-                           is_json_with(text, "snapshot", "node_fields");
+                    return text.starts_with("desc: ") || is_json_with(text, Key{"dhatFileVersion", 1}) ||
+                           is_json_with(text, Key{"head", 1}, Key{"callFrame", 2}) ||
+                           is_json_with(text, Key{"snapshot", 1}, Key{"node_fields", 3});
                 }},
     Foreign{
         .what = "what strace -c has counted",
