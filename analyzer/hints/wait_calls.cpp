@@ -174,6 +174,16 @@ Descriptors::Descriptors(const trace::TraceInfo& info) {
     }
     for (auto& [descriptor, all] : by_descriptor_)
         std::ranges::stable_sort(all, {}, &trace::ChannelInfo::since);
+    for (auto& [channel, times] : written_) {
+        std::ranges::sort(times, {}, &Interval::begin);
+        std::vector<Interval> disjoint;
+        for (const Interval& time : times)
+            if (!disjoint.empty() && time.begin <= disjoint.back().end)
+                disjoint.back().end = std::max(disjoint.back().end, time.end);
+            else
+                disjoint.push_back(time);
+        times = std::move(disjoint);
+    }
 }
 
 std::optional<Descriptors::Through> Descriptors::of(const score::TimedCall& call, bool receives) const {
@@ -186,10 +196,9 @@ std::optional<Descriptors::Through> Descriptors::of(const score::TimedCall& call
     // Who receives need not have the descriptor any more when the call ends.
     if (call.begin > then.until || number == 0) return std::nullopt;
     const auto written = written_.find({then.kind, number});
-    const auto meanwhile = [&](const Interval& time) {
-        return time.begin <= call.end && call.begin <= time.end;
-    };
-    if (written == written_.end() || std::ranges::none_of(written->second, meanwhile)) return std::nullopt;
+    if (written == written_.end()) return std::nullopt;
+    const auto first = std::ranges::lower_bound(written->second, call.begin, {}, &Interval::end);
+    if (first == written->second.end() || first->begin > call.end) return std::nullopt;
     return Through{static_cast<std::uint32_t>(then.kind), number};
 }
 

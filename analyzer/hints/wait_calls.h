@@ -64,8 +64,10 @@ struct Role {
 
     /// It is known that the call has not taken anything, or that nobody has ended its wait.
     bool failed(const score::TimedCall& call) const {
-        return (zero_fails && call.returned == samples::Returned::zero) ||
-               (other_fails && call.returned == samples::Returned::other);
+        using samples::Returned;
+        return (zero_fails && call.returned == Returned::zero) ||
+               (other_fails && call.returned == Returned::other) ||
+               ((zero_fails || other_fails) && call.returned == Returned::negative);
     }
     /// It is known that it has not failed.
     bool succeeded(const score::TimedCall& call) const {
@@ -89,6 +91,7 @@ class Descriptors {
 
   private:
     std::map<std::uint64_t, std::vector<trace::ChannelInfo>> by_descriptor_;  // each in the order of time
+    /// When the process has descriptors that send there: in the order of time, disjoint.
     std::map<std::pair<trace::ChannelInfo::Kind, std::uint64_t>, std::vector<Interval>> written_;
 };
 

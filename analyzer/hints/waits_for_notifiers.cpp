@@ -29,6 +29,7 @@ struct Notifying {
     std::vector<Wait> timed_out;  ///< for nobody that is known: none of the signals is theirs
     std::vector<Signal> signals;
     bool unclear = false;  ///< it is not known who ends them: Role::unclear
+    bool channel = false;  ///< Pairing::channel
 };
 
 /// A signal ends the wait of the thread that is the first to return after it, of those that waited then. One that
@@ -89,6 +90,28 @@ std::vector<Notified> notified(Notifying& all) {
     return result;
 }
 
+/// Through a channel one may send what is not enough to end the wait, or to a thread of another process. So the last send in a wait
+/// has ended it if all in it are of one thread, and the wait ends soon afterwards: within a fifth of its time, or in what it
+/// takes to come to run.
+std::vector<Notified> sent(Notifying& all, double ticks_per_second) {
+    constexpr double kSoon = 0.2, kToRun = 0.005;
+    std::ranges::sort(all.signals, {}, &Signal::time);
+    std::vector<Notified> result;
+    for (const Wait& wait : all.waits) {
+        Notified& each = result.emplace_back(Notified{&wait, {}});
+        const auto first = std::ranges::upper_bound(all.signals, wait.time.begin, {}, &Signal::time);
+        const auto end = std::ranges::lower_bound(all.signals, wait.time.end, {}, &Signal::time);
+        if (first >= end) continue;
+        const Signal& last = *std::prev(end);
+        const double rest = static_cast<double>(wait.time.end - last.time);
+        const bool of_one =
+            std::all_of(first, end, [&](const Signal& signal) { return signal.thread == last.thread; });
+        if (of_one && (rest <= kSoon * wait.time.ticks() || rest <= kToRun * ticks_per_second))
+            each.by = last;
+    }
+    return result;
+}
+
 std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const score::Report& report) {
     std::map<Object, Notifying> objects;
     const std::vector<Pairing> all = wake_pairings(info, report.comparison.rules);
@@ -102,6 +125,7 @@ std::map<Object, Notifying> notifications_in(const trace::TraceInfo& info, const
         const Object object{role.number, address.value_or(0)};
         if (role.waits && waits_are_complete[role.number]) {
             Notifying& of_object = objects[object];
+            of_object.channel = role.channel;
             (role.failed(call) ? of_object.timed_out : of_object.waits)
                 .push_back({{call.begin, call.end}, object, call.function, thread, all[role.number].kind});
         }
@@ -122,7 +146,7 @@ void add_notifiers(const trace::TraceInfo& info, const score::Report& report, co
     for (auto& [object, all] : notifications_in(info, report)) {
         for (const Wait& wait : all.timed_out)
             add(wait, wait.time, Held::kNotKnown, 0);
-        for (const Notified& each : notified(all)) {
+        for (const Notified& each : all.channel ? sent(all, info.clock.ticks_per_second) : notified(all)) {
             const Interval& wait = each.wait->time;
             // Another may have ended it in a time that is not kept.
             if (!each.by || all.unclear || !time.keeps({each.by->time, wait.end})) {

@@ -228,7 +228,9 @@ bool is_runtimes(const StackFrame& frame) {
     const auto begins = [](const std::string& text) {
         return [&](std::string_view begin) { return text.starts_with(begin); };
     };
+    constexpr std::string_view kNames[] = {"__gthread_", "std::", "__gnu_cxx::"};
     return std::ranges::any_of(kModules, begins(frame.module)) ||
+           std::ranges::any_of(kNames, begins(frame.function)) ||
            std::ranges::any_of(kSources, begins(frame.file)) ||
            frame.file.find(kHeaders) != std::string::npos || frame.file.find(kThreads) != std::string::npos;
 }

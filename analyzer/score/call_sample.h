@@ -176,7 +176,7 @@ struct Windows {
 };
 
 /// What a call returned, of a function whose result says whether it has done what it is for.
-enum class Returned : std::uint8_t { not_known, zero, other };
+enum class Returned : std::uint8_t { not_known, zero, other, negative };
 
 /// A call that reaches into such a window. Times in ticks.
 struct WindowCall {

@@ -29,7 +29,7 @@ void fields(Archive& archive, MatchCounts& counts) {
 namespace samples {
 
 constexpr Returned last_of(Returned /*any*/) {
-    return Returned::other;
+    return Returned::negative;
 }
 
 template <class Archive>

@@ -92,6 +92,8 @@ std::uint64_t ThreadAnalysis::given_back_from(const trace::Event& enter,
     const std::uint64_t caller = words.caller ? enter.words[*words.caller] : enter.caller;
     if (caller < settings_.recorder_begin || caller >= settings_.recorder_end || open_.empty()) return caller;
     const trace::FunctionInfo& function = info_.functions[open_.back().function];
+    // The function that gives it back is recorded itself.
+    if (function.object == info_.functions[enter.function].object) return open_.back().caller;
     return function.object < info_.objects.size() ? info_.objects[function.object].base + function.address + 1
                                                   : 0;
 }

@@ -85,7 +85,10 @@ struct ResolvedSettings {
             call.last->words.empty())
             return samples::Returned::not_known;
         const unsigned unused = 8 * (8U - result_bytes[call.function]);
-        return call.last->words.front() << unused == 0 ? samples::Returned::zero : samples::Returned::other;
+        const auto result = static_cast<std::int64_t>(call.last->words.front() << unused);
+        return result == 0  ? samples::Returned::zero
+               : result > 0 ? samples::Returned::other
+                            : samples::Returned::negative;
     }
 
     /// GroupList.

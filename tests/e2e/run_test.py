@@ -127,9 +127,10 @@ class Run(Case):
         self.succeeded(self.go("--", *WORK, env=self.perf(share=4.0, more=nameless)))
         said = [line for line in self.said.splitlines() if "of the samples: what the program does in the rest is not recorded" in line]
         self.assertEqual(len(said), 2, self.said)
-        self.assertEqual(said[0].replace("rdam hot: ", "rdam: "), said[1])
+        self.assertEqual(said[0].replace("rdam hot: ", "rdam: by the list's own first line, "), said[1])
         self.assertEqual(self.said.splitlines()[-2], said[1])
-        self.assertRegex(said[1], r"^rdam: the listed functions have 4\.0 % .*; 90\.0 % are at addresses without a name in xz: ")
+        begin = r"^rdam: by the list's own first line, the listed functions have 4\.0 % .*; "
+        self.assertRegex(said[1], begin + r"90\.0 % are at addresses without a name in xz: ")
         self.assertIn(f" {package}-dbgsym", said[1])
 
     def test_name_that_a_shell_would_split(self):

@@ -317,7 +317,7 @@ struct Window {
 
 /// All but the events.
 /// An end of a pipe, a socket or an event counter, as a file descriptor of the process. Numbers of channels are the kernel's
-/// (inodes, or those of the event counters) and are not used again while the process runs.
+/// (inodes, or those of the event counters).
 struct ChannelInfo {
     enum class Kind : std::uint8_t { pipe, socket, eventfd };
     std::uint32_t descriptor = 0;
@@ -326,7 +326,8 @@ struct ChannelInfo {
         0;  ///< the channel that calls on it receive from: of a socket its own number; 0: none
     std::uint64_t writes = 0;  ///< … send to: of a socket that of its peer; 0: none, or it is not known
     std::uint64_t since = 0,
-                  until = 0;  ///< ticks: it was seen at both times, so that it was the same between
+                  until =
+                      0;  ///< ticks: it was seen at both times, so that it was very probably the same between
 
     friend bool operator==(const ChannelInfo&, const ChannelInfo&) = default;
 };

@@ -699,6 +699,24 @@ TEST_CASE("Who receives through a channel waits for who sends through it") {
     call(1, "write", 2200, 2210, 4);
     CHECK(made.notifiers(0).size() == 3);
 
+    // Sends that fail or send nothing end no wait; of several threads it is not known whose did, nor where it goes on for long.
+    channel(8, Kind::pipe, 72, 72, 0, 1'000'000);
+    made.info.clock.ticks_per_second = 1000;
+    const auto last = [&] { return made.notifiers(0).back(); };
+    call(0, "read", 10'000, 10'500, 8);
+    call(1, "write", 10'100, 10'110, 8, Returned::zero);
+    call(1, "write", 10'200, 10'210, 8, Returned::negative);
+    CHECK(last() == MadeCalls::Part{10'000, 10'500, kUnknown});
+    call(1, "write", 10'450, 10'460, 8);
+    CHECK(last() == MadeCalls::Part{10'450, 10'500, kNobody});
+    call(2, "write", 10'300, 10'310, 8);
+    CHECK(last() == MadeCalls::Part{10'000, 10'500, kUnknown});
+    call(0, "read", 20'000, 20'500, 8);
+    call(1, "write", 20'100, 20'110, 8);
+    CHECK(last() == MadeCalls::Part{20'000, 20'500, kUnknown});
+    call(1, "write", 20'490, 20'495, 8);
+    CHECK(last() == MadeCalls::Part{20'490, 20'500, kNobody});
+
     // A socket receives from itself, and its peer sends to it; another process's socket is none of ours.
     channel(5, Kind::socket, 80, 81, 0, 9000);
     channel(6, Kind::socket, 81, 80, 0, 9000);

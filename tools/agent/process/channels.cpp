@@ -82,6 +82,8 @@ Peers connected_unix_sockets() {
              message = NLMSG_NEXT(message, left)) {
             if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY) return peers;
             const auto* const one = static_cast<const unix_diag_msg*>(NLMSG_DATA(message));
+            // Who sends datagrams may name another peer each time.
+            if (one->udiag_type == SOCK_DGRAM) continue;
             auto rest = static_cast<int>(message->nlmsg_len - NLMSG_LENGTH(sizeof *one));
             for (const auto* each = reinterpret_cast<const rtattr*>(one + 1); RTA_OK(each, rest);
                  each = RTA_NEXT(each, rest)) {
@@ -190,7 +192,7 @@ void Channels::look(const TickRate& rate, const std::vector<trace::FunctionInfo>
     }
     const std::uint64_t begin = now_ns(CLOCK_MONOTONIC);
     if (!needed_ || (!at_once && begin < next_ns_)) return;
-    // What is there now was there before as far as it was seen: numbers of channels are not used again.
+    // What is there now was there before as far as it was seen: numbers of channels are hardly used again.
     const std::uint64_t before = rate.now();
     const std::map<std::uint32_t, End> seen = ends();
     const std::uint64_t now = rate.now();

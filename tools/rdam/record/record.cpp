@@ -308,7 +308,7 @@ Result<int> analyze_recorded(const Recorded& recorded) {
     const auto end = run_rdam(std::move(arguments));
     if (!end) return tl::unexpected(end.error());
     // Where little was recorded, what has lost nothing says little of the program.
-    if (!recorded.coverage.empty()) say(recorded.coverage);
+    if (!recorded.coverage.empty()) say(fmt::format("by the list's own first line, {}", recorded.coverage));
     constexpr std::size_t kMost = 3;
     const std::span named{recorded.traces.data(), std::min(recorded.traces.size(), kMost)};
     const std::string first = command_text({recorded.traces.front()});
