@@ -132,7 +132,8 @@ class Metric:
 
 def children() -> list[int]:
     """Of this process."""
-    return [int(stat.parent.name) for stat in pathlib.Path("/proc").glob("[0-9]*/stat") if parent_in(stat) == os.getpid()]
+    processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    return [int(name) for name in processes if parent_in(pathlib.Path("/proc", name, "stat")) == os.getpid()]
 
 
 def adopt() -> bool:
