@@ -95,6 +95,28 @@ bool read_comment(std::string_view call, EventLine& event) {
     return true;
 }
 
+/// `f`, `f [module]`.
+void read_function(std::string_view text, GraphStep& step) {
+    step.function = text;
+    const std::size_t module = text.find(" [");
+    if (module == std::string_view::npos || !text.ends_with(']')) return;
+    step.module = text.substr(module + 2, text.size() - module - 3);
+    step.function = text.substr(0, module);
+}
+
+/// Whose end it is, where the option funcgraph-tail is on or the beginning is lost: `} /* f */`,
+/// `} /* f [module] ret=0x5 */`, `} /* f = 0x5 */`.
+void read_tail(std::string_view call, GraphStep& step) {
+    constexpr std::string_view kBegin = "/* ";
+    const std::size_t begin = call.find(kBegin);
+    if (begin == std::string_view::npos) return;
+    call.remove_prefix(begin + kBegin.size());
+    for (const std::string_view behind : {" */", " ret=", " = "})
+        call = call.substr(0, call.find(behind));
+    if (!call.starts_with("ret=") && !call.starts_with("= ") && !call.starts_with("<-"))
+        read_function(trim_blanks(call), step);
+}
+
 }  // namespace
 
 std::optional<EventLine> graph_line(std::string_view line) {
@@ -140,19 +162,14 @@ std::optional<GraphStep> graph_step(const EventLine& event) {
     GraphStep step{.function = {}, .module = {}, .duration = nanoseconds_of(*duration)};
     if (call.starts_with('}')) {
         step.kind = GraphStep::Kind::leave;
+        read_tail(call, step);
         return step;
     }
     call = trim_blanks(call.substr(0, call.find(" /*")));
     const std::size_t bracket = call.find('(');
     if (bracket == 0 || bracket == std::string_view::npos) return std::nullopt;
     step.kind = call.ends_with(';') ? GraphStep::Kind::leaf : GraphStep::Kind::enter;
-    step.function = trim_blanks(call.substr(0, bracket));
-    // `f [module]()`
-    const std::size_t module = step.function.find(" [");
-    if (module != std::string_view::npos && step.function.ends_with(']')) {
-        step.module = step.function.substr(module + 2, step.function.size() - module - 3);
-        step.function = step.function.substr(0, module);
-    }
+    read_function(trim_blanks(call.substr(0, bracket)), step);
     return step;
 }
 

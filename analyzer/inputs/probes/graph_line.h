@@ -27,11 +27,11 @@ inline std::optional<EventLine> any_line(std::string_view line) {
 /// Such a line, but without the time or the process, which ftrace leaves out if nobody asks for them.
 bool lacks_columns(std::string_view line);
 
-/// A step of function_graph: `0.512 us | f();`, `| f() {`, `12.000 us | }`.
+/// A step of function_graph: `0.512 us | f();`, `| f() {`, `12.000 us | }`, `12.000 us | } /* f */`.
 struct GraphStep {
     enum class Kind : std::uint8_t { enter, leaf, leave };
     Kind kind = Kind::enter;
-    std::string_view function;              ///< "" of a leave
+    std::string_view function;              ///< "": a leave that does not tell
     std::string_view module;                ///< of the kernel; "": its own
     std::optional<std::uint64_t> duration;  ///< nanoseconds, where it is printed
 };

@@ -184,19 +184,30 @@ class Reading {
     void take_step(const EventLine& event, const GraphStep& step) {
         ThreadState& thread = thread_of(event);
         drop_pending(thread);
+        const std::string_view module = step.module.empty() ? "kernel" : step.module;
         if (step.kind == GraphStep::Kind::leave) {
-            if (thread.steps.empty()) {
+            const auto function = functions_.find(name_of(step.function, module));
+            const auto is_its = [&](const OpenStep& open) {
+                return step.function.empty() ||
+                       (function != functions_.end() && open.function == function->second);
+            };
+            // The kernel follows some 100 calls inside each other at most.
+            constexpr std::size_t kDeepest = 256;
+            const auto outermost =
+                thread.steps.rbegin() + static_cast<std::ptrdiff_t>(std::min(thread.steps.size(), kDeepest));
+            const auto found = std::find_if(thread.steps.rbegin(), outermost, is_its);
+            if (found == outermost) {
                 ++readings_.begun_before;
                 return;
             }
-            const OpenStep open = thread.steps.back();
-            thread.steps.pop_back();
+            const OpenStep open = *found;
+            thread.steps.erase(found.base() - 1, thread.steps.end());
             thread.builder->leave_function(time_in(thread, end_of(open.begin, event.time, step.duration)),
                                            open.function, {}, event.cpu);
             return;
         }
         const std::uint64_t begin = time_in(thread, event.time);
-        const std::uint32_t function = named(step.function, step.module.empty() ? "kernel" : step.module);
+        const std::uint32_t function = named(step.function, module);
         thread.builder->enter(begin, function, {}, event.cpu);
         if (step.kind == GraphStep::Kind::leaf)
             thread.builder->leave(time_in(thread, begin + step.duration.value_or(0)), {}, event.cpu);

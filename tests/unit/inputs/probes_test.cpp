@@ -325,6 +325,30 @@ TEST_CASE("function_graph's lines are calls as long as it prints") {
                 "2260781830123 /vfs_read; 2260791818123 vfs_read(); 2260791838123 /vfs_read"});
 }
 
+TEST_CASE("an end of function_graph that tells its function ends that one, and none if it is not open") {
+    constexpr std::string_view kText = R"(# tracer: function_graph
+#
+  100.000000 |   0)  app-10  |               |  outer() {
+  100.000010 |   0)  app-10  |   0.500 us    |    leaf();
+  100.000012 |   0)  app-10  |   1.500 us    |    } /* lost */
+  100.000013 |   0)  app-10  |   1.500 us    |    } /* leaf */
+  100.000020 |   0)  app-10  |               |    f [mod]() {
+  100.000022 |   0)  app-10  |               |      its_end_is_lost() {
+  100.000023 |   0)  app-10  |   2.000 us    |      } /* f */
+  100.000025 |   0)  app-10  |   5.000 us    |    } /* f [mod] ret=0x0 */
+  100.000030 |   0)  app-10  |               |    g() {
+  100.000032 |   0)  app-10  |   2.000 us    |    } /* ret=0x1 */
+  100.000040 |   0)  app-10  | + 40.000 us   |  } /* outer = 0x5 */
+)";
+    CHECK(threads_of(kText) ==
+          Lines{"app: 100000000000 outer(); 100000010000 leaf(); 100000010500 /leaf; 100000020000 f(); "
+                "100000022000 its_end_is_lost(); 100000025000 /f; "
+                "100000030000 g(); 100000032000 /g; 100000040000 /outer"});
+    const auto reader = read_text(kText);
+    REQUIRE(reader);
+    CHECK(has_remark(*reader, "3 calls began before the text does"));
+}
+
 TEST_CASE("function_graph without times or processes is refused with what to switch on") {
     for (const std::string_view text : {"# tracer: function_graph\n#\n 0)               |  sys_open() {\n 0) "
                                         "  1.382 us    |    f();\n 0)   2.478 us   "
