@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "tools/base/name_text.h"
@@ -81,6 +82,16 @@ std::size_t end_of_brackets(std::string_view text) {
     return text.size();
 }
 
+/// Where the event's own values begin, which are the last brackets, behind those of the contexts.
+std::size_t payload_at(std::string_view fields) {
+    std::size_t last = 0;
+    for (std::size_t at = fields.find('{'); at != std::string_view::npos; at = fields.find('{', at)) {
+        last = at;
+        at += end_of_brackets(fields.substr(at));
+    }
+    return last;
+}
+
 bool is_word(char character) {
     return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
            (character >= 'A' && character <= 'Z') || character == '_';
@@ -96,8 +107,24 @@ std::string_view plain_value(std::string_view value) {
     return value.substr(0, value.find(' '));
 }
 
+/// Nothing: it is no address, or 0.
+std::optional<std::uint64_t> address_in(std::string_view value) {
+    constexpr int kHex = 16;
+    if (!value.starts_with("0x")) return std::nullopt;
+    std::uint64_t address = 0;
+    const auto end = value.data() + value.size();
+    const auto read = std::from_chars(value.data() + 2, end, address, kHex);
+    if (read.ec != std::errc{} || read.ptr != end || address == 0) return std::nullopt;
+    return address;
+}
+
 std::string_view unquoted(std::string_view value) {
     return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
+}
+
+/// Of programs that are compiled with -finstrument-functions.
+bool is_function(const TextLine& line) {
+    return line.provider.starts_with("lttng_ust_cyg_profile");
 }
 
 }  // namespace
@@ -153,8 +180,11 @@ void each_field(std::string_view fields,
     }
 }
 
-/// What an event says of where it was, and its values.
+/// What an event says of where it was, and of its own.
 struct Translator::Fields {
+    bool take_context(std::string_view field, std::string_view value);
+    bool take_switch(std::string_view field, std::string_view value);
+
     std::optional<std::uint16_t> cpu;
     std::optional<std::uint32_t> tid, pid;
     std::string_view name;              ///< of the thread or process
@@ -164,39 +194,63 @@ struct Translator::Fields {
     std::string_view in_name, state;
 };
 
+/// False: the field is none of a context that is known.
+bool Translator::Fields::take_context(std::string_view field, std::string_view value) {
+    if (field == "cpu_id")
+        cpu = number_in<std::uint16_t>(value);
+    else if (field == "vtid" || field == "tid")
+        tid = number_in<std::uint32_t>(value);
+    else if (field == "vpid" || field == "pid")
+        pid = number_in<std::uint32_t>(value);
+    else if (field == "procname")
+        name = unquoted(value);
+    else if (field == "func")
+        function = unquoted(value);
+    else if (field == "bin")
+        object = unquoted(value);
+    else
+        return field == "ip" || field == "src" || field == "pthread_id";
+    return true;
+}
+
+/// False: the field is none of a switch that is needed.
+bool Translator::Fields::take_switch(std::string_view field, std::string_view value) {
+    if (field == "prev_tid")
+        out = number_in<std::uint32_t>(value);
+    else if (field == "next_tid")
+        in = number_in<std::uint32_t>(value);
+    else if (field == "next_comm")
+        in_name = unquoted(value);
+    else if (field == "prev_state")
+        state = value;
+    else
+        return false;
+    return true;
+}
+
 std::optional<probes::EventLine> Translator::translate(std::string_view text) {
     const auto line = text_line(text);
     if (!line) return std::nullopt;
     Fields fields;
     values_.clear();
     result_.clear();
-    each_field(line->fields, [&](std::string_view name, std::string_view value) {
-        if (name == "cpu_id")
-            fields.cpu = number_in<std::uint16_t>(value);
-        else if (name == "vtid" || name == "tid")
-            fields.tid = number_in<std::uint32_t>(value);
-        else if (name == "vpid" || name == "pid")
-            fields.pid = number_in<std::uint32_t>(value);
-        else if (name == "procname")
-            fields.name = unquoted(value);
-        else if (name == "func")
-            fields.function = unquoted(value);
-        else if (name == "bin")
-            fields.object = unquoted(value);
-        else if (name == "addr")
-            fields.address = value;
-        else if (name == "prev_tid")
-            fields.out = number_in<std::uint32_t>(value);
-        else if (name == "next_tid")
-            fields.in = number_in<std::uint32_t>(value);
-        else if (name == "next_comm")
-            fields.in_name = unquoted(value);
-        else if (name == "prev_state")
-            fields.state = value;
-        else if (name == "ret" || name == "status")
+    const auto take_value = [&](std::string_view name, std::string_view value) {
+        if (name == "ret" || name == "status")
             result_ = fmt::format(" ret={}", value);
-        else if (name != "ip" && name != "src" && name != "pthread_id" && !value.empty())
+        else if (!value.empty())
             fmt::format_to(std::back_inserter(values_), " {}={}", name, value);
+    };
+    const std::size_t payload = payload_at(line->fields);
+    each_field(line->fields.substr(0, payload), [&](std::string_view name, std::string_view value) {
+        if (!fields.take_context(name, value)) take_value(name, value);
+    });
+    const bool is_switch = line->provider.empty() && line->event == "sched_switch";
+    // What the program calls its own values says nothing of the thread.
+    each_field(line->fields.substr(payload), [&](std::string_view name, std::string_view value) {
+        if (is_function(*line) && name == "addr")
+            fields.address = value;
+        else if (!is_switch || !fields.take_switch(name, value))
+            take_value(name, value);
     });
     event_ = {};
     event_.decimals = 9;
@@ -204,10 +258,9 @@ std::optional<probes::EventLine> Translator::translate(std::string_view text) {
     event_.pid = fields.pid.value_or(0);
     complete_time(*line);
     find_thread(fields);
-    const bool is_switch = line->event == "sched_switch" && fields.out && fields.in;
-    if (is_switch)
+    if (fields.out && fields.in)
         take_switch(fields);
-    else if (!take_function(*line, fields) && !take_pair(*line, fields)) {
+    else if (is_function(*line) ? !take_function(*line, fields) : !take_pair(*line, fields)) {
         name_.assign(line->event);
         rest_.clear();
     }
@@ -249,23 +302,38 @@ void Translator::take_switch(const Fields& fields) {
     now.name = fields.in_name;
 }
 
-/// Of programs that are compiled with -finstrument-functions.
+/// False: an end of a function that is not open.
 bool Translator::take_function(const TextLine& line, const Fields& fields) {
-    if (!line.provider.starts_with("lttng_ust_cyg_profile")) return false;
     values_.clear();  // the place of the call, which is none of the function's
-    std::vector<std::uint32_t>& open = functions_[event_.tid];
+    OpenFunctions& open = functions_[event_.tid];
+    const auto address = address_in(fields.address);
     if (line.event == "func_entry") {
         // `outer+0`, `app+0x11d5`
         const std::string_view function = fields.function.substr(0, fields.function.rfind('+'));
         const std::string_view object = fields.object.substr(0, fields.object.rfind('+'));
         begin_call(fmt::format("probe_{}:{}", object, function.empty() ? fields.address : function));
-        open.push_back(numbers_.find(name_)->second);
+        open.push(numbers_.find(name_)->second, address.value_or(0));
         return true;
     }
-    if (line.event != "func_exit" || open.empty()) return false;
-    end_call(std::string{*names_[open.back()]});
-    open.pop_back();
+    if (line.event != "func_exit" || open.calls.empty() || (address && !open.at.contains(*address)))
+        return false;
+    // The ends of those inside it are missing.
+    while (address && open.calls.back().address != *address)
+        open.pop();
+    end_call(std::string{*names_[open.calls.back().number]});
+    open.pop();
     return true;
+}
+
+void Translator::OpenFunctions::push(std::uint32_t number, std::uint64_t address) {
+    calls.push_back({.number = number, .address = address});
+    ++at[address];
+}
+
+void Translator::OpenFunctions::pop() {
+    const auto innermost = at.find(calls.back().address);
+    if (--innermost->second == 0) at.erase(innermost);
+    calls.pop_back();
 }
 
 bool Translator::take_pair(const TextLine& line, const Fields& fields) {

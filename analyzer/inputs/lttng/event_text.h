@@ -46,6 +46,17 @@ class Translator {
     void begin_call(std::string_view name);
     void end_call(std::string_view name);
 
+    struct OpenFunction {
+        std::uint32_t number = 0;   ///< of its name
+        std::uint64_t address = 0;  ///< 0: not known
+    };
+    struct OpenFunctions {
+        void push(std::uint32_t number, std::uint64_t address);
+        void pop();
+
+        std::vector<OpenFunction> calls;                      ///< the outermost first
+        std::unordered_map<std::uint64_t, std::uint32_t> at;  ///< how many there are at each address
+    };
     struct Running {
         std::uint32_t tid = 0;
         std::string name;
@@ -57,7 +68,7 @@ class Translator {
     std::map<std::uint16_t, Running> running_;                // by processor
     std::unordered_map<std::string, std::uint32_t> numbers_;  // of names of calls
     std::vector<const std::string*> names_;
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> functions_;  // that are open, by tid
+    std::unordered_map<std::uint32_t, OpenFunctions> functions_;  // by tid
 };
 
 }  // namespace rdam::inputs::lttng

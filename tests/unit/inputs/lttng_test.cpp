@@ -107,6 +107,49 @@ TEST_CASE("functions, pairs of any name and locks of LTTng are calls") {
     CHECK(reader->info().process.pid == 7);
 }
 
+TEST_CASE("what a program calls its values does not change whose the event is") {
+    const std::string text =
+        R"([1.000000001] h app:job_begin: { cpu_id = 0 }, { vpid = 10, vtid = 11, procname = "app" }, { tid = 5, pid = 6, procname = "x", addr = 7, next_tid = 8 }
+[1.000000002] h app:job_end: { cpu_id = 0 }, { vpid = 10, vtid = 11, procname = "app" }, { ret = 1 }
+[1.000000003] h syscall_entry_kill: { cpu_id = 0 }, { pid = 10, tid = 11, procname = "app" }, { pid = 999, sig = 9 }
+[1.000000004] h syscall_exit_kill: { cpu_id = 0 }, { pid = 10, tid = 11, procname = "app" }, { ret = 0 }
+)";
+    const test::TextFile file{text};
+    const auto reader = inputs::lttng::read(file.path(), {});
+    REQUIRE(reader);
+    REQUIRE(reader->info().threads.size() == 1);
+    CHECK(reader->info().threads[0].name == "app");
+    CHECK(reader->info().threads[0].tid == 11);
+    CHECK(reader->info().process.pid == 10);
+    // A text is a number of it.
+    CHECK(read_back(*reader, 0) == LttngLines{"1000000001 job(5,6,1,7,8)", "1000000002 /job 1",
+                                              "1000000003 kill(999,9)", "1000000004 /kill 0"});
+}
+
+TEST_CASE("an end of LTTng's functions is that of its address, and none if that is not open") {
+    std::string text;
+    int at = 0;
+    for (const auto& [event, address] : std::vector<std::pair<std::string, std::string>>{{"entry", "0x10"},
+                                                                                         {"exit", "0x40"},
+                                                                                         {"entry", "0x20"},
+                                                                                         {"entry", "0x30"},
+                                                                                         {"exit", "0x20"},
+                                                                                         {"exit", "0x30"},
+                                                                                         {"entry", "0x30"},
+                                                                                         {"exit", "0x30"},
+                                                                                         {"exit", "0x10"}})
+        text +=
+            fmt::format("[5.{:09}] vm lttng_ust_cyg_profile:func_{}: {}, {{ addr = {}, call_site = 0x1 }}\n",
+                        ++at, event, kContext, address);
+    CHECK(threads_of_lttng(text) ==
+          LttngLines{"a: {b 8: 5000000001 0x10(); 5000000003 0x20(); 5000000004 0x30(); "
+                     "5000000005 /0x20; 5000000007 0x30(); 5000000008 /0x30; 5000000009 /0x10"});
+    const test::TextFile file{text};
+    const auto reader = inputs::lttng::read(file.path(), {});
+    REQUIRE(reader);
+    CHECK(test::has_remark(*reader, "Events that belong to no probe were passed over: 2"));
+}
+
 TEST_CASE("as many functions as a large program has are read") {
     constexpr std::size_t kFunctions = 8000;
     std::string text;
