@@ -150,7 +150,7 @@ class Walker final {
     }
 
     const std::string& problem() const { return problem_; }
-    bool too_many() const { return too_many_; }
+    std::string_view too_many() const { return too_many_; }  ///< of which things; "": of none
     chrome::ReadEvents& read() { return read_; }
 
   private:
@@ -192,6 +192,7 @@ class Walker final {
             case Where::frames:
                 if (!is_object) return Where::other;
                 if (sink_ == nullptr) found_.frames.emplace_back();
+                if (found_.frames.size() > kMostNames) too_many_ = "1,000,000 frames";
                 return Where::frame;
             case Where::profiles:
                 if (!is_object) return Where::other;
@@ -215,7 +216,7 @@ class Walker final {
             return true;
         }
         open_.push_back(inside_of(is_object));
-        return !too_many_;
+        return too_many_.empty();
     }
     bool leave() {
         if (deeper_ > 0) {
@@ -245,15 +246,17 @@ class Walker final {
         } else if (sink_ == nullptr) {
             take_fact(where, value, is_text);
         }
-        return true;
+        return too_many_.empty();
     }
 
     // The first time.
 
     void take_fact(Where where, std::string_view value, bool is_text) {
         if (where == Where::column) take_cell(value);
-        if (where == Where::strings)
+        if (where == Where::strings) {
             (open_.size() == kOfThread ? thread().strings : found_.strings).emplace_back(value);
+            if (++strings_ > kMostNames) too_many_ = "1,000,000 strings";
+        }
         if (!is_text && where == Where::thread && (key_ == "pid" || key_ == "tid"))
             (key_ == "pid" ? thread().pid : thread().tid) = value;
         if (!is_text) return;
@@ -295,8 +298,8 @@ class Walker final {
         if (column_ == "endTime") thread().ends.push_back(time_in(value, kMilli));
     }
     void begin_thread() {
-        // A thread takes far more memory than the two characters that may tell of it.
-        too_many_ = found_.threads.size() >= kMostThreads && sink_ == nullptr;
+        // A thread takes far more memory than the two characters that may tell of it; so do frames and strings.
+        if (found_.threads.size() >= kMostThreads && sink_ == nullptr) too_many_ = "65,536 threads";
         if (sink_ == nullptr) found_.threads.emplace_back();
         ++threads_;
         row_ = 0;
@@ -400,7 +403,8 @@ class Walker final {
             progress_((source_.source().size() + source_.source().consumed()) / 2, source_.source().size());
     }
 
-    static constexpr std::size_t kDeepest = 16, kOfThread = 4, kMostArguments = 64, kMostThreads = 65'536;
+    static constexpr std::size_t kDeepest = 16, kOfThread = 4, kMostArguments = 64, kMostThreads = 65'536,
+                                 kMostNames = 1'000'000;
     static constexpr std::string_view kOff = "OffProcessor", kMerged = "OtherCalls";
 
   public:
@@ -422,7 +426,7 @@ class Walker final {
     std::vector<Where> open_;
     std::size_t deeper_ = 0;  // of what is open, beyond that
     std::string key_, column_, kind_, problem_;
-    std::size_t threads_ = 0;  // so far
+    std::size_t threads_ = 0, strings_ = 0;  // so far
     std::size_t row_ = 0;
     ValueType type_ = ValueType::integer;
     std::uint64_t bits_ = 0;
@@ -430,7 +434,8 @@ class Walker final {
     std::size_t count_ = 0;
     Mark mark_;
     Event event_;
-    bool has_off_ = false, has_merged_ = false, too_many_ = false;
+    bool has_off_ = false, has_merged_ = false;
+    std::string_view too_many_;
 };
 // NOLINTEND(readability-identifier-naming)
 
@@ -444,7 +449,8 @@ Result<chrome::ReadEvents> walk(const std::string& path, Found& found, EventSink
     Walker walker{source, found, sink, progress};
     const bool complete = nlohmann::json::sax_parse(stream, &walker);
     if (auto bad = source.problem_of(path)) return tl::unexpected{*bad};
-    if (walker.too_many()) return fail("{} has more than 65,536 threads: no tool writes so many", path);
+    if (!walker.too_many().empty())
+        return fail("{} has more than {}: no tool writes so many", path, walker.too_many());
     if (!complete)
         return fail("{}: not sound as JSON, or cut: {}", path, chrome::plain_problem(walker.problem()));
     return walker.read();

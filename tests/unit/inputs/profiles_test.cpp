@@ -117,6 +117,30 @@ TEST_CASE("what is no profile is not taken for one") {
     CHECK(!inputs::profiles::recognizes(R"({"meta":{"version":5}})"));
 }
 
+TEST_CASE(
+    "threads, frames and strings of a profile have a bound, as each takes more memory than in the file") {
+    const auto list = [](std::size_t count, std::string_view each) {
+        std::string all;
+        for (std::size_t number = 0; number < count; ++number) {
+            if (number > 0) all += ',';
+            all += each;
+        }
+        return all;
+    };
+    const auto with_frames = [&](std::size_t count) {
+        return fmt::format(R"({{{},"shared":{{"frames":[{}]}}}})", kSchema, list(count, "{}"));
+    };
+    const auto with_strings = [&](std::size_t count) {
+        const std::string half = list(count / 2, "1");
+        return firefox(fmt::format(R"({{"stringArray":[{0}]}},{{"stringArray":[{0}]}})", half));
+    };
+    CHECK(contains(error_of_profile(with_frames(1'000'001)), "more than 1,000,000 frames: no tool"));
+    CHECK(contains(error_of_profile(with_strings(1'000'002)), "more than 1,000,000 strings: no tool"));
+    CHECK(contains(error_of_profile(firefox(list(65'537, "{}"))), "more than 65,536 threads: no tool"));
+    CHECK(contains(error_of_profile(with_frames(1'000'000)), "samples, no calls"));
+    CHECK(contains(error_of_profile(with_strings(1'000'000)), "samples, no calls"));
+}
+
 TEST_CASE("a profile that means no good is read, or refused in one line") {
     for (
         const std::string& text :
