@@ -195,6 +195,41 @@ class Doubts(Memory):
         self.placed(f"u=bind:{NODES[-1] + 1}")
         self.assertIn("a node that the program does not have", self.accounted()["reason"])
 
+    def limits(self, rules: str, what: str) -> dict:
+        """Under libraries that pin threads, so that no policy is refused."""
+        done = self.succeeded(self.run_placed(rules, what, program="placed_limits", **self.pinned(PROCESSORS[:1])))
+        self.assertEqual(done.stderr, b"")
+        return self.accounted()
+
+    def test_threads_with_the_smallest_stacks_run_on(self):
+        for policy in (*BY_PAGE, "first-touch", "interleave", "bind_block", f"bind:{NODES[0]}", f"bind:{NODES[-1] + 1}"):
+            account = self.limits(f"table=first-touch,@make_large={policy}", "stacks")
+            self.assertEqual(account["fitting"][:2], (1, 4), policy)
+            self.assertEqual(account["left_alone"], 4 * (policy == f"bind:{NODES[-1] + 1}"), account["reason"])
+
+    def test_threads_that_allocate_at_once_leave_large_pages_as_they_were(self):
+        account = self.limits("table=first-touch,bind_block", "at-once")
+        self.assertEqual((account["areas"], account["left_alone"]), (4101, 0), account["reason"])
+
+    def test_what_was_freed_does_not_count(self):
+        for policy in ("bind_block", "interleave"):
+            account = self.limits(f"table=first-touch,{policy}", "often")
+            self.assertEqual((account["areas"], account["left_alone"]), (20_001, 0), account["reason"])
+
+    def test_the_program_keeps_half_of_the_ranges_of_memory(self):
+        account = self.limits("4K..8K=interleave", "ranges")
+        self.assertIn("32,768 ranges of memory", account["reason"])
+        self.assertTrue(15_000 < account["areas"] < 20_000, account)
+        freed = self.limits("4K..8K=interleave,@make_large=interleave", "ranges")
+        self.assertGreater(freed["fitting"][1], 0)
+        self.assertGreater(freed["areas"], account["areas"] + 500)
+
+    def test_read_only_tables_are_called_so(self):
+        for policy in ("cyclic", "bind_block"):
+            account = self.limits(f"table={policy}", "stacks")
+            self.assertEqual((account["areas"], account["left_alone"]), (0, 1))
+            self.assertRegex(account["reason"], r"\Atable \(3125 KiB\): it is read-only")
+
     def test_without_a_file_the_first_doubt_is_a_line_of_its_own(self):
         for rules, pattern in (("bind_block", r"librdam-memory: left alone: \w+ \(\d+ KiB\): bind_block needs threads .*"),
                                ("u=cyclic,rhs=cylic", r"librdam-memory: left alone: rhs=cylic: is no rule: .*")):

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,10 @@ enum {
     page_bytes = whole_page,
     word_bits = 64,
     mask_bits = most_nodes + 1, /* the kernel takes one off */
-    most_ranges = 16384,        /* of the 65,530 that a process may have by default */
-    batch_pages = 512,
+    most_ranges = 32768,        /* of the 65,530 that a process may have by default */
+    refusals_between_counts = 1024,
+    batch_pages = 64,   /* threads that allocate may have stacks of 16 KiB */
+    read_at_once = 512, /* bytes, for the same reason */
 };
 
 /* Of Linux 5.14 and 5.15; older headers do not have them. */
@@ -26,10 +29,6 @@ enum { populate_write = 23, preferred_many = 5 };
 struct node_mask {
     unsigned long words[most_nodes / word_bits];
 };
-
-static atomic_uint ranges_made;
-
-#define TOO_OLD "this kernel cannot make pages without touching them (before 5.14)"
 
 static struct node_mask mask_of(const struct MemoryNodes* nodes, const uint16_t* places, unsigned count) {
     struct node_mask mask = {{0}};
@@ -70,6 +69,55 @@ static void find_thread_places(struct MemoryNodes* nodes, const char* processors
     if (at[-1] == '\0') nodes->thread_count = count;
 }
 
+/* Above it, /sys/fs/cgroup is what the process sees as the highest one, whatever the path of its own says. */
+static void find_control_group(struct MemoryNodes* nodes) {
+    static const char root[] = "/sys/fs/cgroup";
+    char text[most_group_path];
+    nodes->group[0] = '\0';
+    nodes->group_depth = 0;
+    const int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    text[size > 0 ? size : 0] = '\0';
+    const char* const line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+    const char* const path = line != NULL ? strchr(line, '/') : NULL;
+    if (path == NULL) return;
+    const int length = (int)strcspn(path, "\n");
+    snprintf(nodes->group, sizeof nodes->group, "%s%.*s", root, path[1] == '\n' ? 0 : length, path);
+    while (access(nodes->group, F_OK) != 0 && strlen(nodes->group) > strlen(root))
+        *strrchr(nodes->group, '/') = '\0';
+    for (const char* at = nodes->group + strlen(root); *at != '\0'; at++)
+        nodes->group_depth += *at == '/';
+}
+
+/* What EINVAL means for other memory, which it does where memory is read-only, too. */
+static const char* why_no_page_is_made(void) {
+    void* const page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return "there is no memory for a page (mmap)";
+    const int failed = madvise(page, page_bytes, populate_write);
+    const int error = errno;
+    munmap(page, page_bytes);
+    if (failed == 0) return NULL;
+    return error == EINVAL ? "this kernel cannot make pages without touching them (before 5.14)"
+                           : "a sandbox forbids madvise(2): run the program outside of it";
+}
+
+/* Large pages are held off for the whole process, so one thread at a time does that; and no thread forks meanwhile,
+ * as its child would never have them. */
+static pthread_mutex_t large_pages = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold_large_pages(void) {
+    pthread_mutex_lock(&large_pages);
+}
+
+static void release_large_pages(void) {
+    pthread_mutex_unlock(&large_pages);
+}
+
+static void guard_forks(void) {
+    pthread_atfork(hold_large_pages, release_large_pages, release_large_pages);
+}
+
 const char* find_memory_nodes(struct MemoryNodes* nodes, const char* processors) {
     struct node_mask mask = {{0}};
     nodes->count = 0;
@@ -80,15 +128,19 @@ const char* find_memory_nodes(struct MemoryNodes* nodes, const char* processors)
         if ((mask.words[number / word_bits] >> number % word_bits & 1) != 0)
             nodes->numbers[nodes->count++] = (uint16_t)number;
     if (nodes->count == 0) return "the process may use no node of memory";
+    static pthread_once_t is_guarded = PTHREAD_ONCE_INIT;
+    pthread_once(&is_guarded, guard_forks);
+    find_control_group(nodes);
+    nodes->why_unmade = why_no_page_is_made();
     nodes->thread_count = 0;
     if (processors != NULL) find_thread_places(nodes, processors);
     return NULL;
 }
 
-/* The first number behind `name` in a small file, or `otherwise`. */
-static uint64_t number_in(const char* path, const char* name, uint64_t otherwise) {
-    char text[4096];
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+/* The first number behind `name` in the beginning of a small file, or `otherwise`. */
+static uint64_t number_in(int folder, const char* path, const char* name, uint64_t otherwise) {
+    char text[read_at_once];
+    const int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return otherwise;
     const ssize_t size = read(file, text, sizeof text - 1);
     close(file);
@@ -101,63 +153,85 @@ static uint64_t number_in(const char* path, const char* name, uint64_t otherwise
 }
 
 /* What is left of the limits of the control group and of those above it (version 2). */
-static uint64_t left_by_control_groups(void) {
-    char text[4096];
+static uint64_t left_by_control_groups(const struct MemoryNodes* nodes) {
     uint64_t least = UINT64_MAX;
-    const int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0) close(file);
-    text[size > 0 ? size : 0] = '\0';
-    char* const group = strncmp(text, "0::", 3) == 0 ? text + 3 : strstr(text, "\n0::");
-    if (group == NULL) return least;
-    char* path = strchr(group, '/');
-    if (path == NULL) return least;
-    path[strcspn(path, "\n")] = '\0';
-    for (;;) {
-        char name[4200];
-        snprintf(name, sizeof name, "/sys/fs/cgroup%s/memory.max", path);
-        const uint64_t most = number_in(name, "", UINT64_MAX);
-        snprintf(name, sizeof name, "/sys/fs/cgroup%s/memory.current", path);
-        const uint64_t used = number_in(name, "", 0);
-        if (most != UINT64_MAX) {
-            const uint64_t left = most > used ? most - used : 0;
-            if (left < least) least = left;
-        }
-        char* const last = strrchr(path, '/');
-        if (last == NULL || path[0] == '\0') return least;
-        *last = '\0';
+    int folder = nodes->group[0] != '\0' ? open(nodes->group, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (unsigned above = nodes->group_depth; folder >= 0; above--) {
+        const uint64_t most = number_in(folder, "memory.max", "", UINT64_MAX);
+        const uint64_t used = number_in(folder, "memory.current", "", 0);
+        const uint64_t left = most == UINT64_MAX ? most : most > used ? most - used : 0;
+        if (left < least) least = left;
+        const int next = above > 0 ? openat(folder, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+        close(folder);
+        folder = next;
     }
+    return least;
 }
 
 /* Pages that are made at once may be more than the program would ever use. */
-static bool is_room_for(uint64_t bytes) {
-    const uint64_t groups = left_by_control_groups();
-    const uint64_t machine = number_in("/proc/meminfo", "MemAvailable:", 0);
+static bool is_room_for(const struct MemoryNodes* nodes, uint64_t bytes) {
+    const uint64_t groups = left_by_control_groups(nodes);
+    const uint64_t machine = number_in(AT_FDCWD, "/proc/meminfo", "MemAvailable:", 0);
     const uint64_t left = machine << 10 < groups ? machine << 10 : groups;
     return bytes <= left / 2;
 }
 
+static unsigned ranges_of_process(void) {
+    char text[read_at_once];
+    unsigned lines = 0;
+    const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    for (ssize_t size = 0; (size = read(file, text, sizeof text)) > 0;)
+        for (ssize_t i = 0; i < size; i++)
+            lines += text[i] == '\n';
+    close(file);
+    return lines;
+}
+
+/* The program needs ranges of its own. An area makes two at most, and gives them back when it is freed, of which
+ * nobody tells: so they are counted when there may be too many, and then not soon again. */
+static bool may_get_ranges(void) {
+    static atomic_int calls_to_count = most_ranges / 4;
+    static atomic_bool is_full;
+    if (atomic_fetch_sub(&calls_to_count, 1) > 0) return !atomic_load(&is_full);
+    const unsigned count = ranges_of_process();
+    const bool is_now = count >= most_ranges;
+    atomic_store(&is_full, is_now);
+    atomic_store(&calls_to_count, refusals_between_counts + (is_now ? 0 : (int)(most_ranges - count) / 2));
+    return !is_now;
+}
+
 static const char* give_to_kernel(const char* begin, uint64_t bytes, int mode, const struct node_mask* mask) {
-    if (atomic_fetch_add(&ranges_made, 1) >= most_ranges)
-        return "it would get more ranges of memory than a process should have: give the policy to larger "
-               "areas only";
+    if (!may_get_ranges())
+        return "the process has 32,768 ranges of memory, half of what it may by default: give the policy to "
+               "larger areas only";
     if (set_range(begin, bytes, mode, mask) == 0) return NULL;
     if (errno == EPERM) return "a sandbox forbids mbind(2): run the program outside of it";
+    if (errno == ENOMEM) return "the process has all ranges of memory that it may have (vm.max_map_count)";
     if (errno == EINVAL && mode == preferred_many) return "this kernel binds to one node only (before 5.15)";
     return "the kernel refuses it (mbind)";
+}
+
+static const char* make(const char* begin, uint64_t bytes) {
+    while (madvise((void*)begin, bytes, populate_write) != 0)
+        if (errno != EINTR && errno != EAGAIN)
+            return errno == EINVAL ? "it is read-only" : "its pages cannot be made (madvise)";
+    return NULL;
 }
 
 /* Ranges of several policies that were one when their first page was made can become one again, which mremap() needs
  * before Linux 6.17. No large page: it would lie in several ranges. */
 static const char* make_first_page(const char* begin) {
+    hold_large_pages();
     const int was_disabled = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
-    if (was_disabled < 0 || prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
-        return "large pages cannot be held off while its first page is made (prctl)";
-    const int failed = madvise((void*)begin, page_bytes, populate_write);
-    const int error = errno;
-    prctl(PR_SET_THP_DISABLE, was_disabled, 0, 0, 0);
-    if (failed == 0) return NULL;
-    return error == EINVAL ? TOO_OLD : "its pages cannot be made (madvise)";
+    const bool is_held = was_disabled >= 0 && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0;
+    const char* why = "large pages cannot be held off while its first page is made (prctl)";
+    if (is_held) {
+        why = make(begin, page_bytes);
+        prctl(PR_SET_THP_DISABLE, was_disabled, 0, 0, 0);
+    }
+    release_large_pages();
+    return why;
 }
 
 static const char* place_blocks(const struct MemoryNodes* nodes, const struct PagePlan* plan,
@@ -165,7 +239,7 @@ static const char* place_blocks(const struct MemoryNodes* nodes, const struct Pa
     if (plan->place_count == 0)
         return "bind_block needs threads that are pinned to processors whose nodes the program may use: give "
                "--pin";
-    const char* const unmade = make_first_page(begin);
+    const char* const unmade = nodes->why_unmade != NULL ? nodes->why_unmade : make_first_page(begin);
     if (unmade != NULL) return unmade;
     for (unsigned thread = 0; thread < plan->place_count;) {
         unsigned behind = thread + 1; /* neighbours on a node are one range */
@@ -203,12 +277,7 @@ static const char* make_pages(const struct MemoryNodes* nodes, const struct Page
             const uint64_t first = page;
             while (page + 1 < plan->pages && node_of_page(plan, page + 1) == (int)place)
                 page++;
-            while (madvise(begin + first * page_bytes, (page + 1 - first) * page_bytes, populate_write) !=
-                   0) {
-                if (errno == EINTR || errno == EAGAIN) continue;
-                why = errno == EINVAL ? TOO_OLD : "its pages cannot be made (madvise)";
-                break;
-            }
+            why = make(begin + first * page_bytes, (page + 1 - first) * page_bytes);
         }
     }
     const bool has_nodes = old_mode != MPOL_DEFAULT && old_mode != MPOL_LOCAL;
@@ -229,8 +298,12 @@ static const char* move_pages_of(const struct MemoryNodes* nodes, const struct P
             wanted[count] = nodes->numbers[node_of_page(plan, first + count)];
             found[count] = -1;
         }
-        /* Where it moves but some of them it says how many it has left, and the status of each is known. */
-        if (syscall(SYS_move_pages, 0, (unsigned long)count, pages, wanted, found, MPOL_MF_MOVE) < 0)
+        /* Asking first is cheap: for a call that moves, the kernel empties lists of pages of all processors. Where it
+         * moves but some of them it says how many it has left, and the status of each is known. */
+        long result = syscall(SYS_move_pages, 0, (unsigned long)count, pages, NULL, found, 0);
+        if (result == 0 && memcmp(found, wanted, count * sizeof *found) != 0)
+            result = syscall(SYS_move_pages, 0, (unsigned long)count, pages, wanted, found, MPOL_MF_MOVE);
+        if (result < 0)
             return errno == EPERM ? "a sandbox forbids move_pages(2): run the program outside of it"
                                   : "its pages cannot be moved (move_pages)";
         placed->pages += count;
@@ -252,7 +325,8 @@ static const char* keep_pages(const struct MemoryNodes* nodes, const struct Page
 static const char* place_pages(const struct MemoryNodes* nodes, const struct PagePlan* plan, char* begin,
                                struct PlacedPages* placed) {
     const uint64_t bytes = plan->pages * page_bytes;
-    if (!is_room_for(bytes))
+    if (nodes->why_unmade != NULL) return nodes->why_unmade;
+    if (!is_room_for(nodes, bytes))
         return "its pages would be made at once, and are more than half of the memory that is left";
     madvise(begin, bytes, MADV_NOHUGEPAGE); /* EINVAL: the kernel has no large pages */
     const char* refused =

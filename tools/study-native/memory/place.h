@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-enum { most_nodes = highest_node + 1, most_threads = 8192 };
+enum { most_nodes = highest_node + 1, most_threads = 8192, most_group_path = 4096 };
 
 /* What the process may use. */
 struct MemoryNodes {
@@ -28,6 +28,9 @@ struct MemoryNodes {
     unsigned count;
     uint16_t thread_places[most_threads]; /* in `numbers`, of the threads, in their order */
     unsigned thread_count;                /* 0: threads are not pinned */
+    char group[most_group_path];          /* the folder of the control group, or empty */
+    unsigned group_depth;                 /* groups above it */
+    const char* why_unmade;               /* why no pages can be made before they are used, or NULL */
 };
 
 /* Why nothing can be placed, or NULL. `processors` is where the threads are pinned to, as in 0,4,1; or NULL. */
@@ -42,7 +45,7 @@ struct PlacedPages {
 void forget_area(const void* area, uint64_t bytes);
 
 /* Places the pages that hold any byte of the area. Why it was left alone, or NULL; errno is undefined. May be called
- * by several threads at once, and calls nothing that allocates. */
+ * by several threads at once, calls nothing that allocates, and needs less than 3 KiB of stack. */
 const char* place_area(const struct MemoryNodes* nodes, const struct MemoryRule* rule, const void* area,
                        uint64_t bytes, uint64_t seed, struct PlacedPages* placed);
 
