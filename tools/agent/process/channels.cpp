@@ -81,7 +81,7 @@ Peers connected_unix_sockets() {
         for (auto* message = reinterpret_cast<nlmsghdr*>(answer.data()); NLMSG_OK(message, left);
              message = NLMSG_NEXT(message, left)) {
             if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY) return peers;
-            const auto* const one = static_cast<const unix_diag_msg*>(NLMSG_DATA(message));
+            const auto* const one = reinterpret_cast<const unix_diag_msg*>(message + 1);
             // Who sends datagrams may name another peer each time.
             if (one->udiag_type == SOCK_DGRAM) continue;
             auto rest = static_cast<int>(message->nlmsg_len - NLMSG_LENGTH(sizeof *one));
