@@ -138,16 +138,14 @@ void Channels::find_peers() {
     if (parse_filters(contents("/proc/self/status")) == 0U) peers_.merge(connected_unix_sockets());
 }
 
-std::optional<Channels::End> Channels::end_of(std::uint32_t descriptor, std::string_view link, bool reads,
-                                              bool writes) const {
-    const auto named = named_channel(link);
-    if (!named) return std::nullopt;
-    End end{.kind = named->kind, .reads = named->number, .writes = named->number};
+Channels::End Channels::end_of(std::uint32_t descriptor, const NamedChannel& named, bool reads,
+                               bool writes) const {
+    End end{.kind = named.kind, .reads = named.number, .writes = named.number};
     if (end.kind == Kind::pipe) {
         if (!reads) end.reads = 0;
         if (!writes) end.writes = 0;
     } else if (end.kind == Kind::socket) {
-        const auto peer = peers_.find(named->number);
+        const auto peer = peers_.find(named.number);
         end.writes = peer != peers_.end() ? peer->second : 0;
     } else {
         end.reads = end.writes =
@@ -180,7 +178,7 @@ std::map<std::uint32_t, Channels::End> Channels::ends() {
         struct stat rights {};
         const bool known = fstatat(dirfd(folder.get()), entry->d_name, &rights, AT_SYMLINK_NOFOLLOW) == 0;
         const auto has = [&](mode_t right) { return known && (rights.st_mode & right) != 0; };
-        if (const auto end = end_of(*descriptor, link, has(S_IRUSR), has(S_IWUSR))) all[*descriptor] = *end;
+        all[*descriptor] = end_of(*descriptor, *named, has(S_IRUSR), has(S_IWUSR));
     }
     return all;
 }

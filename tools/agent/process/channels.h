@@ -47,7 +47,7 @@ class Channels {
         std::uint64_t reads = 0, writes = 0;
     };
     std::map<std::uint32_t, End> ends();
-    std::optional<End> end_of(std::uint32_t descriptor, std::string_view link, bool reads, bool writes) const;
+    End end_of(std::uint32_t descriptor, const NamedChannel& named, bool reads, bool writes) const;
     void find_peers();
 
     std::uint32_t pid_;
