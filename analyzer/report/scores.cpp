@@ -161,8 +161,8 @@ double stretch(const OffCpuTimes& off, double life) {
 ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_cpu_known, double ns_per_probe,
                        double ns_per_tick) {
     constexpr double kMaxOfProbes = 0.5;
-    // What microbench/switches finds here; more than half of it is for having a perf event at all.
-    constexpr double kRecordedSwitchNs = 1000;
+    // What microbench/switches finds where another program gets the processor meanwhile, or nobody.
+    constexpr double kRecordedSwitchNs = 2400;
     const calls::MatchCounts& counts = thread.counts;
     const auto nanoseconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick; };
     const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
@@ -456,13 +456,15 @@ namespace {
 /// probe beside the work around it where that leaves it room, and waits for more where caches are full. A
 /// closed gate is a few instructions, of which most programs feel a quarter to six tenths (docs/field.md: how
 /// much longer they took, beside the ranges); in a loop that calls a function of a nanosecond, all is felt.
+/// A switch from one of the program's threads to another takes half as long.
 struct Factors {
     double probes = 1;
     double gates = 1;
+    double switches = 1;
     double rest = 1;
 };
-constexpr Factors kLeast{.probes = 0.6, .gates = 0.25, .rest = 0.7};
-constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .rest = 1.3};
+constexpr Factors kLeast{.probes = 0.6, .gates = 0.25, .switches = 0.5, .rest = 0.7};
+constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .switches = 1.3, .rest = 1.3};
 constexpr double kAllGates = 1.2;
 /// … from where gates would take this part of the run on, and where they would take that, all of them are.
 constexpr double kSomeGates = 0.4, kManyGates = 0.8;
@@ -491,7 +493,7 @@ double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, doub
     double work = 0;
     for (const ThreadCost& thread : threads) {
         const double calls = factors.probes * thread.probes_ns + factors.gates * thread.gates_ns;
-        const double rest = factors.rest * (thread.pauses_ns + thread.switches_ns);
+        const double rest = factors.rest * thread.pauses_ns + factors.switches * thread.switches_ns;
         const double held = (calls + rest) * thread.stretch + thread.agent_ns;
         work += held;
         most = std::max(most, held + thread.waits_ns);

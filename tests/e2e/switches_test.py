@@ -167,7 +167,7 @@ class Switches(Case):
         switches = report["trace"]["switches"]
         per_second = sum(thread.get("off_cpu", {}).get("switches", 0) for thread in report["threads"]) * 1e9 / report["trace"]["duration_ns"]
         if switches["state"] == "stopped":
-            self.assertIn("context switches a second", switches["reason"])
+            self.assertRegex(switches["reason"], r"^recording them took some \d+ % of a processor$")
             # On a busy machine the agent may stop when the last event is just over.
             self.assertLess(switches["until_ns"], report["trace"]["duration_ns"] + 1e9)
             for thread in self.threads():

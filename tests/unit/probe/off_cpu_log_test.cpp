@@ -180,12 +180,12 @@ TEST_CASE("looks at the clocks agree with the time-stamp counter") {
 
 TEST_CASE("Records that were lost count for the time in which they were, however late that is told") {
     constexpr std::uint64_t kMs = 1'000'000, kNone = UINT64_MAX;
-    SwitchRate rate(1000 * kMs);
-    CHECK(!rate.add(500, 0, kNone, 1050 * kMs));
-    CHECK(rate.add(500, 0, kNone, 1100 * kMs) == Approx(10'000));
-    CHECK(rate.add(1000, 0, kNone, 1200 * kMs) == Approx(10'000));
+    SwitchCost cost(1000 * kMs);
+    CHECK(!cost.add(kMs, 0, kNone, 1050 * kMs));
+    CHECK(cost.add(kMs, 0, kNone, 1100 * kMs) == Approx(0.02));
+    CHECK(cost.add(2 * kMs, 0, kNone, 1200 * kMs) == Approx(0.02));
     // Nobody has emptied the ring for 0.9 s, and the kernel tells of it with the next record.
-    CHECK(rate.add(3000, 0, kNone, 2000 * kMs) == Approx(3750));
-    CHECK(rate.add(1000, 9000, 1200 * kMs, 2100 * kMs) == Approx(11'111).epsilon(0.001));
-    CHECK(rate.add(1000, 0, kNone, 2200 * kMs) == Approx(10'000));
+    CHECK(cost.add(6 * kMs, 0, kNone, 2000 * kMs) == Approx(0.0075));
+    CHECK(cost.add(2 * kMs, 18 * kMs, 1200 * kMs, 2100 * kMs) == Approx(0.0222).epsilon(0.01));
+    CHECK(cost.add(2 * kMs, 0, kNone, 2200 * kMs) == Approx(0.02));
 }

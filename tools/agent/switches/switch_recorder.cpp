@@ -22,8 +22,8 @@ namespace {
 
 /// Records of another processor that are as old have arrived: they are timed just before they are stored.
 constexpr std::uint64_t kSettledNs = 2'000'000;
-/// A record costs the program about half a microsecond: this many on one processor, a twentieth of its time.
-constexpr double kMaxPerSecond = 100'000;
+/// Of one processor's time, for the records.
+constexpr double kMaxShare = 0.08;
 /// A burst that is shorter does not stop the recording.
 constexpr std::uint64_t kWindowNs = 100'000'000;
 /// The clocks are compared at least as often; what a killed agent had not read is lost.
@@ -33,7 +33,7 @@ constexpr int kTakeMilliseconds = 1000;
 
 SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Switches wanted,
                                trace::SwitchInfo& info)
-    : wanted_(wanted), info_(info), clock_(clock), rate_(clock_.now_ns()) {
+    : wanted_(wanted), info_(info), clock_(clock), cost_(clock_.now_ns()) {
     info_.state = trace::SwitchInfo::State::off;
     if (wanted == settings::Switches::off) return;
     auto rings = SwitchRings::open(pid, clock_.source());
@@ -111,7 +111,7 @@ void SwitchRecorder::run() {
 /// `all`: nothing will come any more.
 void SwitchRecorder::take(bool all) {
     const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
-    const std::size_t most = rings_->take(records_);
+    const std::uint64_t most_ns = rings_->take(records_);
     clock_.look();
     const auto middle = std::stable_partition(records_.begin(), records_.end(),
                                               [&](const SwitchRecord& each) { return each.ns < settled; });
@@ -120,26 +120,25 @@ void SwitchRecorder::take(bool all) {
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle);
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
-    if (!all) watch_rate(most, lost);
+    if (!all) watch_cost(most_ns, lost * SwitchRings::kLeastRecordNs);
 }
 
-std::optional<double> SwitchRate::add(std::uint64_t taken, std::uint64_t lost, std::uint64_t lost_since_ns,
-                                      std::uint64_t now_ns) {
-    records_ += taken + lost;
+std::optional<double> SwitchCost::add(std::uint64_t taken_ns, std::uint64_t lost_ns,
+                                      std::uint64_t lost_since_ns, std::uint64_t now_ns) {
+    cost_ns_ += taken_ns + lost_ns;
     since_ns_ = std::min(since_ns_, lost_since_ns);
     const std::uint64_t elapsed = now_ns - since_ns_;
     if (elapsed < kWindowNs) return std::nullopt;
     since_ns_ = now_ns;
-    return static_cast<double>(std::exchange(records_, 0)) * 1e9 / static_cast<double>(elapsed);
+    return static_cast<double>(std::exchange(cost_ns_, 0)) / static_cast<double>(elapsed);
 }
 
-void SwitchRecorder::watch_rate(std::uint64_t taken, std::uint64_t lost) {
-    const double per_second = rate_.add(taken, lost, rings_->take_lost_since(), clock_.now_ns()).value_or(0);
-    if (wanted_ == settings::Switches::on || per_second <= kMaxPerSecond) return;
+void SwitchRecorder::watch_cost(std::uint64_t taken_ns, std::uint64_t lost_ns) {
+    const double share = cost_.add(taken_ns, lost_ns, rings_->take_lost_since(), clock_.now_ns()).value_or(0);
+    if (wanted_ == settings::Switches::on || share <= kMaxShare) return;
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
-    why_stopped_ = fmt::format("{} context switches a second on one processor",
-                               fmt::group_digits(static_cast<std::uint64_t>(per_second / 2)));
+    why_stopped_ = fmt::format("recording them took some {:.0f} % of a processor", 100 * share);
     log_.stop();
     rings_.reset();
     // A poll that goes on would keep the events alive.

@@ -51,19 +51,19 @@ class SwitchClock {
     Moment to_;
 };
 
-/// How many records of one processor a second there are. Times are nanoseconds of one clock.
-class SwitchRate {
+/// Which share of one processor's time it takes to write the records. Times are nanoseconds of one clock.
+class SwitchCost {
   public:
-    explicit SwitchRate(std::uint64_t now_ns) : since_ns_(now_ns) {}
+    explicit SwitchCost(std::uint64_t now_ns) : since_ns_(now_ns) {}
 
-    /// Records that have been taken just now, and such as were lost from `lost_since_ns` on (UINT64_MAX: none), of which
-    /// the kernel tells late. Returns the rate when a window ends.
-    std::optional<double> add(std::uint64_t taken, std::uint64_t lost, std::uint64_t lost_since_ns,
+    /// Of the records that have been taken just now, and of such as were lost from `lost_since_ns` on (UINT64_MAX: none),
+    /// of which the kernel tells late. Returns the share when a window ends.
+    std::optional<double> add(std::uint64_t taken_ns, std::uint64_t lost_ns, std::uint64_t lost_since_ns,
                               std::uint64_t now_ns);
 
   private:
     std::uint64_t since_ns_;
-    std::uint64_t records_ = 0;
+    std::uint64_t cost_ns_ = 0;
 };
 
 /// A thread of its own empties the kernel's rings when a quarter of one is full, and once a second. The methods
@@ -88,7 +88,7 @@ class SwitchRecorder : private Unmovable {
     std::vector<pollfd> waits() const;
     bool await(std::vector<pollfd>& waits, int milliseconds) const;
     void take(bool all);
-    void watch_rate(std::uint64_t taken, std::uint64_t lost);
+    void watch_cost(std::uint64_t taken_ns, std::uint64_t lost_ns);
     void stop_thread();
 
     const settings::Switches wanted_;
@@ -101,7 +101,7 @@ class SwitchRecorder : private Unmovable {
     std::optional<SwitchRings> rings_;   // guarded, as all below
     std::vector<SwitchRecord> records_;  ///< not in order yet
     OffCpuLog log_;
-    SwitchRate rate_;
+    SwitchCost cost_;
     std::uint64_t stopped_ = 0;  ///< ticks
     std::string why_stopped_;
     std::uint64_t lost_ = 0;

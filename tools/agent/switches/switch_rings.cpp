@@ -36,6 +36,13 @@ constexpr std::size_t kMinRing = 8U << 10U;
 /// Where there are more processors, their rings are smaller than the largest, but not than the usual one.
 constexpr std::size_t kAllRings = 8U << 20U;
 
+/// Where a thread leaves a processor, or gets it, the kernel takes away or puts in place the event that writes
+/// the record, too. Not so where one of the program's threads gets it from another: their events are the
+/// same (microbench/switches).
+constexpr std::uint64_t kRecordNs = 1200;
+/// The switch itself takes no longer.
+constexpr std::uint64_t kHandedOverNs = 5000;
+
 /// What follows a record's own fields, as sample_type and sample_id_all make it.
 struct SampleId {
     std::uint32_t pid = 0;
@@ -237,18 +244,18 @@ std::vector<int> SwitchRings::descriptors() const {
     return all;
 }
 
-std::size_t SwitchRings::take(std::vector<SwitchRecord>& to) {
-    std::size_t most = 0;
+std::uint64_t SwitchRings::take(std::vector<SwitchRecord>& to) {
+    std::uint64_t most = 0;
     for (Ring& ring : rings_) {
-        const std::size_t before = to.size();
-        take(ring.carrier, ring.cpu, to);
-        if (ring.larger.fd >= 0) take(ring.larger, ring.cpu, to);
-        most = std::max(most, to.size() - before);
+        ring.cost_ns = 0;
+        take(ring, ring.carrier, to);
+        if (ring.larger.fd >= 0) take(ring, ring.larger, to);
+        most = std::max(most, ring.cost_ns);
     }
     return most;
 }
 
-void SwitchRings::take(Carrier& carrier, std::uint16_t cpu, std::vector<SwitchRecord>& to) {
+void SwitchRings::take(Ring& ring, Carrier& carrier, std::vector<SwitchRecord>& to) {
     auto& page = *static_cast<perf_event_mmap_page*>(carrier.memory);
     const auto* data = static_cast<const std::uint8_t*>(carrier.memory) + page_size();
     const std::uint64_t head = std::atomic_ref<__u64>{page.data_head}.load(std::memory_order_acquire);
@@ -269,17 +276,17 @@ void SwitchRings::take(Carrier& carrier, std::uint16_t cpu, std::vector<SwitchRe
         if (header.size < sizeof header || header.size > head - tail) break;
         if (header.size <= kLargest) {
             copy(header.size);
-            add(carrier, cpu, record, header.size, to);
+            add(ring, carrier, record, header.size, to);
         }
         tail += header.size;
     }
     std::atomic_ref<__u64>{page.data_tail}.store(head, std::memory_order_release);
     if (!full) return;
-    to.push_back({.ns = carrier.last_ns, .cpu = cpu, .out = true, .lost = true});
+    to.push_back({.ns = carrier.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
     carrier.was_full = true;
 }
 
-void SwitchRings::add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* record, std::size_t size,
+void SwitchRings::add(Ring& ring, Carrier& carrier, const std::uint8_t* record, std::size_t size,
                       std::vector<SwitchRecord>& to) {
     perf_event_header header;
     std::memcpy(&header, record, sizeof header);
@@ -292,18 +299,25 @@ void SwitchRings::add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* r
         lost_ += lost;
         if (carrier.last_ns != 0) lost_since_ns_ = std::min(lost_since_ns_, carrier.last_ns);
         // The ring may have filled up while it was being emptied.
-        to.push_back({.ns = carrier.last_ns, .cpu = cpu, .out = true, .lost = true});
+        to.push_back({.ns = carrier.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
         carrier.was_full = true;
     }
     // The kernel reports a loss before it writes anything else.
-    if (std::exchange(carrier.was_full, false)) to.push_back({.ns = id.time, .cpu = cpu, .lost = true});
+    if (std::exchange(carrier.was_full, false)) to.push_back({.ns = id.time, .cpu = ring.cpu, .lost = true});
+    const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+    // A thread that leaves and comes back was not followed by one of the program's.
+    const bool handed_over = !out && carrier.left_pid == id.pid && carrier.left_tid != id.tid &&
+                             id.time - carrier.last_ns <= kHandedOverNs;
     carrier.last_ns = id.time;
+    carrier.left_pid = out ? id.pid : 0;
+    carrier.left_tid = id.tid;
     if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_ && id.pid != other_pid_))
         return;
+    if (!handed_over) ring.cost_ns += kRecordNs;
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),
-                  .out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
+                  .out = out,
                   .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
                   .agent = id.pid != pid_});
 }

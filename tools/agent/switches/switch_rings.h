@@ -41,9 +41,9 @@ class SwitchRings {
 
     /// Appends what is in the rings; each ring's records are in the order of time. If a ring had no room, a
     /// `lost` record with the time of its last record is added as soon as the ring is found full: the kernel
-    /// reports the loss only when it has room and something to write again. Returns the largest number that
-    /// came from one ring.
-    std::size_t take(std::vector<SwitchRecord>& to);
+    /// reports the loss only when it has room and something to write again. Returns what it took one processor
+    /// to write them, at most, in nanoseconds.
+    std::uint64_t take(std::vector<SwitchRecord>& to);
 
     /// Processors whose ring has more in it than it should after a quarter of it has woken us are given a larger
     /// one. It takes the kernel some milliseconds for each event: with each call one of them moves on. True:
@@ -52,6 +52,8 @@ class SwitchRings {
 
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
+    /// What a processor took for one of them, at least, in nanoseconds.
+    static constexpr std::uint64_t kLeastRecordNs = 600;
 
     /// The earliest time from which records were lost that lost() has counted since the last call of this; UINT64_MAX:
     /// none were.
@@ -68,16 +70,19 @@ class SwitchRings {
         void* memory = nullptr;
         std::size_t size = 0;       ///< of the data behind the first page
         std::uint64_t last_ns = 0;  ///< of its last record
-        bool was_full = false;      ///< when it was emptied: what came then is missing
+        /// By it, this thread of this process left the processor; 0: none did.
+        std::uint32_t left_pid = 0, left_tid = 0;
+        bool was_full = false;  ///< when it was emptied: what came then is missing
     };
 
     struct Ring {
         std::uint16_t cpu = 0;
         Carrier carrier;
-        Carrier larger;           ///< what takes its place, if it has a descriptor
-        std::vector<int> events;  ///< of threads, the agent's among them
-        std::size_t moved = 0;    ///< so many of them write to the larger one
-        bool stays = false;       ///< there is no room for a larger one
+        Carrier larger;             ///< what takes its place, if it has a descriptor
+        std::vector<int> events;    ///< of threads, the agent's among them
+        std::size_t moved = 0;      ///< so many of them write to the larger one
+        bool stays = false;         ///< there is no room for a larger one
+        std::uint64_t cost_ns = 0;  ///< of the records that are being taken
     };
 
     SwitchRings(std::uint32_t pid, clockid_t clock);
@@ -87,8 +92,8 @@ class SwitchRings {
     void open_others(Ring& ring, std::uint32_t pid, std::uint32_t but);
     void begin_larger(Ring& ring);
     static void move_event(Ring& ring);
-    void take(Carrier& carrier, std::uint16_t cpu, std::vector<SwitchRecord>& to);
-    void add(Carrier& carrier, std::uint16_t cpu, const std::uint8_t* record, std::size_t size,
+    void take(Ring& ring, Carrier& carrier, std::vector<SwitchRecord>& to);
+    void add(Ring& ring, Carrier& carrier, const std::uint8_t* record, std::size_t size,
              std::vector<SwitchRecord>& to);
 
     std::uint32_t pid_;
