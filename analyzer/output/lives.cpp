@@ -120,8 +120,8 @@ std::string waits_text(const hints::WaitGraph& graph) {
     const std::string unknown =
         not_known >= kMinShareOfWaits ? fmt::format(", for {} it is not", percent(not_known)) : std::string{};
     return fmt::format(
-        "recorded waits for locks, at barriers and for signals are {} of all threads' lives: for "
-        "{} of that it is known for whom{}{}{}",
+        "recorded waits for locks, at barriers, for signals and for data are {} of all threads' "
+        "lives: for {} of that it is known for whom{}{}{}",
         percent(graph.of_lives), percent(graph.known), unknown, woken, blocked);
 }
 

@@ -192,8 +192,8 @@ class Arrows(Exports):
     def test_the_share_of_what_is_known_is_said(self):
         self.trace("owners", "keeper", owners_test.PLANTED["keeper"][0], 500)
         count = len(self.in_json())
-        found = re.search(r"^rdam: trace\.bin: ([\d,]+) arrows: who ended waits for locks, at barriers and for signals is known for ([\d.]+) % of "
-                          r"their time$", self.said, re.MULTILINE)
+        found = re.search(r"^rdam: trace\.bin: ([\d,]+) arrows: who ended waits for locks, at barriers, for signals and for data is known "
+                          r"for ([\d.]+) % of their time$", self.said, re.MULTILINE)
         self.assertIsNotNone(found, self.said)
         self.assertEqual(int(found[1].replace(",", "")), count)
         self.assertGreater(float(found[2]), 50)

@@ -149,7 +149,8 @@ void say_arrows(const ExportArguments& options, const hints::Releases& releases)
         text += fmt::format("; {} shorter waits have none", output::grouped(releases.left_out));
     if (releases.waited > 0)
         text += fmt::format(
-            ": who ended waits for locks, at barriers and for signals is known for {} of their time",
+            ": who ended waits for locks, at barriers, for signals and for data is known for {} of their "
+            "time",
             output::percent(releases.released / releases.waited));
     say_of_output(options, text);
 }
