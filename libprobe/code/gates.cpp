@@ -77,6 +77,14 @@ void write_open_gate(std::uint64_t at, std::uint64_t recorded) {
     copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
 }
 
+void write_waiters(std::uint64_t at, const plan::Waiters& waiters) {
+    std::uint8_t code[kWaitersCode] = {0xf7, 0x47,     waiters.offset, 0, 0,
+                                       0,    0,           // testl $mask, offset(%rdi)
+                                       0x74, kGateCode};  // jz behind the gate
+    put32(code + 3, waiters.mask);
+    copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
+}
+
 void write_count(std::uint64_t at, std::uint32_t displacement) {
     std::uint8_t code[kCountCode] = {0x64, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};  // incq %fs:displacement
     put32(code + 5, displacement);

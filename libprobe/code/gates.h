@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "libprobe/format/plan.h"
+
 namespace rdam::probe {
 
 // What runs before every call of a gated function, recorded or not, is `incq %fs:counter` (if the function
@@ -14,9 +16,13 @@ namespace rdam::probe {
 // `mov %fs:counters, %r11`, `incq counter(%r11)`, `pop %r11`. Below the stack pointer there is nothing of
 // anybody's at a function's entry.
 
+// Between the two, of a function that wakes threads (plan::Waiters): `testl $mask, offset(%rdi)` and a short `jz` behind the gate.
+// The function itself reads the same word before all else.
+
 /// Bytes of the code that stands right before a gated function's moved code, and of that which counts, right
 /// before it.
 inline constexpr std::uint32_t kGateCode = 13;
+inline constexpr std::uint32_t kWaitersCode = 9;
 inline constexpr std::uint32_t kCountCode = 9;
 inline constexpr std::uint32_t kFarCountCode = 20;
 /// Of kFarCountCode, the bytes before and behind which the stack is as the caller left it.
@@ -36,6 +42,9 @@ void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded);
 
 /// Writes a gate where there is no copy of the gates: it always leads to `recorded`.
 void write_open_gate(std::uint64_t at, std::uint64_t recorded);
+
+/// Writes to `at`, right before a gate, what passes by it if nobody waits.
+void write_waiters(std::uint64_t at, const plan::Waiters& waiters);
 
 /// Writes to `at` what counts a call: `displacement` is the counter's from the thread pointer.
 void write_count(std::uint64_t at, std::uint32_t displacement);

@@ -67,6 +67,16 @@ struct Recording {
     friend bool operator==(const Recording&, const Recording&) = default;
 };
 
+/// Of a function that wakes the threads that wait for an object: where the object, whose address is the function's first
+/// argument, says whether there are any, and the function returns at once if there are none.
+struct Waiters {
+    std::uint32_t mask =
+        0;  ///< of the 32 bits there, those that are not all 0 if there are; 0: the object does not say it
+    std::uint8_t offset = 0;  ///< of these bits, below 128
+
+    friend bool operator==(const Waiters&, const Waiters&) = default;
+};
+
 enum class FixupKind : std::uint32_t {
     rel32,  ///< 4 bytes at code+offset := base + target − (address of the 4 bytes + 4); must fit in ±2 GiB
     abs64,  ///< 8 bytes at code+offset := base + target

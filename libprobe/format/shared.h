@@ -152,7 +152,7 @@ struct Births {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
 /// To be raised with every change of what is shared; that of the number of settings is seen without it (kLayout).
-inline constexpr std::uint32_t kVersion = 21;
+inline constexpr std::uint32_t kVersion = 22;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 2 << 20;
@@ -567,9 +567,11 @@ struct PlannedFunction {
     std::uint8_t anew = 0;         ///< its number has stood for another function
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
-    Text code;                      ///< the moved instructions, and what describes their frames
-    Text fixups;                    ///< plan::Fixup[]
-    std::uint32_t description = 0;  ///< where in the code the frame description (FDE) is; 0: there is none
+    Text code;                       ///< the moved instructions, and what describes their frames
+    Text fixups;                     ///< plan::Fixup[]
+    std::uint32_t description = 0;   ///< where in the code the frame description (FDE) is; 0: there is none
+    std::uint32_t waiters_mask = 0;  ///< plan::Waiters
+    std::uint32_t waiters_offset = 0;
     std::uint32_t reserved = 0;
 };
 

@@ -32,6 +32,8 @@ PLANTED = {
     "tried": ("flush_cache,pthread_rwlock_rdlock", [("reader", "writer", "table", "flush_cache")]),
     "timed": ("flush_cache,pthread_rwlock_timedrdlock,pthread_rwlock_wrlock,pthread_cond_timedwait",
               [("reader", "writer", "table", "flush_cache"), ("hearer", "teller", "news", None)]),
+    # Of signals that nobody waits for, none is recorded.
+    "crier": ("cry_out,pthread_cond_wait", [("hearer", "crier", "not_empty", "cry_out")]),
     "giving_up": (f"flush_cache,pthread_mutex_timedlock,{MUTEX}",
                   [("reader", "keeper", "outer", "flush_cache")]),
     "futex": ("flush_cache,syscall", [("reader", "keeper", "own_lock", "flush_cache")]),

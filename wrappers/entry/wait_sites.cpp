@@ -226,6 +226,57 @@ bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t of
     return false;
 }
 
+std::optional<plan::Waiters> waiters_seen(const ObjectFile& file, std::uint64_t address) {
+    const auto body = body_of(file, address);
+    relocation::WithOperands each;
+    std::optional<std::int64_t> offset;
+    std::vector<ZydisRegister> loaded;  // what has the word
+    std::uint32_t mask = 0;             // … of the last instruction, which has set the flags by it
+    for (std::size_t at = 0; at < body.size() && each.decode(body.subspan(at));
+         at += each.instruction.length) {
+        const ZydisDecodedOperand& to = each.operands[0];
+        const ZydisDecodedOperand& from = each.operands[1];
+        const auto has_word = [&](const ZydisDecodedOperand& operand) {
+            return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                   std::ranges::find(loaded, operand.reg.value) != loaded.end();
+        };
+        switch (each.instruction.mnemonic) {
+            case ZYDIS_MNEMONIC_ENDBR64:
+            case ZYDIS_MNEMONIC_PUSH:
+                break;
+            case ZYDIS_MNEMONIC_SUB:
+                if (mask != 0 || to.type != ZYDIS_OPERAND_TYPE_REGISTER || to.reg.value != ZYDIS_REGISTER_RSP)
+                    return std::nullopt;
+                break;
+            case ZYDIS_MNEMONIC_MOV:
+                if (to.type != ZYDIS_OPERAND_TYPE_REGISTER || to.size != 32) return std::nullopt;
+                if (has_word(from)) {
+                    loaded.push_back(to.reg.value);
+                } else if (!offset && from.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                           from.mem.base == ZYDIS_REGISTER_RDI && from.mem.index == ZYDIS_REGISTER_NONE &&
+                           from.mem.disp.value >= 0 && from.mem.disp.value < 128) {
+                    offset = from.mem.disp.value;
+                    loaded = {to.reg.value};
+                } else {
+                    return std::nullopt;
+                }
+                break;
+            case ZYDIS_MNEMONIC_SHR:
+                if (!has_word(to) || from.type != ZYDIS_OPERAND_TYPE_IMMEDIATE || from.imm.value.u >= 32)
+                    return std::nullopt;
+                std::erase(loaded, to.reg.value);
+                mask = ~std::uint32_t{0} << from.imm.value.u;
+                break;
+            case ZYDIS_MNEMONIC_JZ:
+                if (mask == 0) return std::nullopt;
+                return plan::Waiters{.mask = mask, .offset = static_cast<std::uint8_t>(*offset)};
+            default:
+                return std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
 bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site) {
     Reach behind{file.code(function.begin, function.size())};
     const auto offset = static_cast<std::uint32_t>(site.address - function.begin);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "libprobe/format/plan.h"
 #include "wrappers/object/object_file.h"
 
 namespace rdam {
@@ -31,6 +32,11 @@ bool reads_first_argument(const ObjectFile& file, std::uint64_t address);
 /// Whether the function at `address` reads a word `offset` bytes behind where its first argument points to, before it branches or
 /// puts anything else into that register: its first argument is the address of an object with a member there.
 bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t offset);
+
+/// Where the function at `address` looks before all else whether anybody waits for the object that is its first argument, as
+/// glibc's pthread_cond_signal and pthread_cond_broadcast do (nptl/pthread_cond_signal.c: __wrefs >> 3). Nothing: it does not, or
+/// has changed something before.
+std::optional<plan::Waiters> waiters_seen(const ObjectFile& file, std::uint64_t address);
 
 /// Whether `function`, which the site is in, may come back to it: what it waits for may not have happened yet.
 bool is_in_loop(const ObjectFile& file, const CodeRange& function, const WaitSite& site);

@@ -91,6 +91,11 @@ void fields(Archive& archive, Recording& recording) {
 }
 
 template <class Archive>
+void fields(Archive& archive, Waiters& waiters) {
+    archive(waiters.mask, waiters.offset);
+}
+
+template <class Archive>
 void fields(Archive& archive, Fixup& fixup) {
     archive(fixup.code_offset, fixup.kind, fixup.target);
 }
@@ -131,8 +136,8 @@ void fields(Archive& archive, FunctionPlan& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.wait_of, function.wakes, function.partner, function.sampled,
-            function.takes_flags, function.aliases, function.unproven);
+            function.busy_waits, function.wait_of, function.wakes, function.partner, function.waiters,
+            function.sampled, function.takes_flags, function.aliases, function.unproven);
 }
 
 template <class Archive>
@@ -169,7 +174,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x384e414c504d4144;  // "DAMPLAN8"
+constexpr std::uint64_t kMagic = 0x394e414c504d4144;  // "DAMPLAN9"
 
 struct Head {
     std::uint64_t magic = kMagic;
@@ -198,7 +203,7 @@ bool is_sound(const FunctionPlan& function, std::size_t objects) {
     const plan::Recording& recording = function.recording;
     const std::uint32_t words = recording.enter_words();
     const bool has_result = recording.return_value != plan::ReturnValue::none;
-    return function.object < objects && is_sound(function.prologue) &&
+    return function.object < objects && is_sound(function.prologue) && function.waiters.offset < 128 &&
            function.stack_bytes <= plan::kMaxStackBytes && function.stack_bytes % 8 == 0 &&
            recording.integer_registers <= plan::kMaxIntegerRegisters &&
            recording.vector_registers <= plan::kMaxVectorRegisters &&

@@ -120,7 +120,13 @@ class Planner {
         const std::size_t listed = plan_.functions.size();
         for (const Candidate& partner : partners) {
             const auto& outcome = outcome_of(partner);
-            if (outcome && *outcome >= listed) plan_.functions[*outcome].partner = true;
+            if (!outcome || *outcome < listed || plan_.functions[*outcome].partner) continue;
+            FunctionPlan& function = plan_.functions[*outcome];
+            function.partner = true;
+            const auto waiters = waiters_seen(*objects_.file(function.object), function.address);
+            if (!waiters) continue;
+            function.waiters = *waiters;
+            function.name += " (waking)";
         }
     }
 

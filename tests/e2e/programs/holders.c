@@ -17,6 +17,7 @@
 //   orders     two threads take two locks in two orders, the second one only if it is free; a third one takes one of them
 //   tried      a thread that has only tried has the read-write lock; one waits, and another one tries again and again
 //   timed      two wait for a certain time only, for a read-write lock and for a condition
+//   crier      a thread tells another one that waits, after it has told nobody a hundred thousand times
 //   giving_up  one waits for a lock for a certain time only, another one for as long as it takes
 //   futex      as robust, but for a lock that the program has built itself, of a futex
 //   gate       two wait at a gate, a futex as well, until a third one opens it for all; a fourth one does so for itself
@@ -607,6 +608,38 @@ static bool hear(void) {
     return !over;
 }
 
+// crier
+
+NOINLINE void cry_out(void) {
+    static pthread_cond_t unheard = PTHREAD_COND_INITIALIZER;
+    for (int i = 0; i < 100000; ++i)
+        pthread_cond_broadcast(&unheard);
+    __asm__ volatile("" ::: "memory");
+}
+
+static bool cry(void) {
+    cry_out();
+    pthread_mutex_lock(&items_lock);
+    last = self;
+    are_news = true;
+    pthread_cond_signal(&not_empty);
+    pthread_mutex_unlock(&items_lock);
+    return !over;
+}
+
+static bool listen_to_crier(void) {
+    pthread_mutex_lock(&items_lock);
+    const uint64_t begin = now();
+    if (!are_news && !over) {
+        while (!are_news && !over)
+            pthread_cond_wait(&not_empty, &items_lock);
+        note_wait_for(last, begin);
+    }
+    are_news = false;
+    pthread_mutex_unlock(&items_lock);
+    return !over;
+}
+
 // futex
 
 enum { kFree, kTaken, kWaitedFor };
@@ -881,6 +914,7 @@ int main(int count, char** arguments) {
           {.step = read_in_time, .name = "reader"},
           {.step = tell, .name = "teller"},
           {.step = hear, .name = "hearer"}}},
+        {"crier", {{.step = cry, .name = "crier"}, {.step = listen_to_crier, .name = "hearer"}}},
         {"giving_up",
          {{.step = keep, .name = "keeper"},
           {.step = give_up, .name = "patient"},

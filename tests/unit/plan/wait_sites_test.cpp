@@ -97,6 +97,20 @@ TEST_CASE("a lock's way for objects of other kinds is the one jump to what sleep
     }
 }
 
+TEST_CASE("what looks for waiters before all else says where they are seen") {
+    const auto file = ObjectFile::open(WAITS_FIXTURE);
+    REQUIRE(file);
+    const auto seen = rdam::waiters_seen(*file, range_of(*file, "sees_waiters").begin);
+    REQUIRE(seen);
+    CHECK(seen->offset == 36);
+    CHECK(seen->mask == 0xfffffff8);
+    for (const char* name : {"sees_waiters_later", "sees_waiters_of_another", "sees_something_else",
+                             "sees_and_goes_on", "reads_member", "sleeps"}) {
+        INFO(name);
+        CHECK(!rdam::waiters_seen(*file, range_of(*file, name).begin));
+    }
+}
+
 TEST_CASE("what reads a member of its first argument's object gets that object") {
     const auto file = ObjectFile::open(WAITS_FIXTURE);
     REQUIRE(file);
@@ -233,8 +247,9 @@ TEST_CASE("who ends waits is planned with who waits, unless it is listed or spin
         return names;
     };
     using Names = std::vector<std::string>;
-    CHECK(partners("pthread_cond_wait") == Names{"pthread_cond_broadcast", "pthread_cond_signal"});
-    CHECK(partners("pthread_cond_wait,pthread_cond_signal") == Names{"pthread_cond_broadcast"});
+    CHECK(partners("pthread_cond_wait") ==
+          Names{"pthread_cond_broadcast (waking)", "pthread_cond_signal (waking)"});
+    CHECK(partners("pthread_cond_wait,pthread_cond_signal") == Names{"pthread_cond_broadcast (waking)"});
     CHECK(partners("sem_wait") == Names{"sem_post"});
     CHECK(partners("pthread_rwlock_wrlock,pthread_rwlock_rdlock") ==
           Names{"pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock"});

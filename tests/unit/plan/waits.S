@@ -131,6 +131,55 @@
 3:      {disp32} jmp sleeps
         finish leaves_twice
 
+# --- whether anybody waits
+        begin sees_waiters
+        endbr64
+        push    %rbx
+        sub     $8, %rsp
+        mov     36(%rdi), %ebx
+        mov     %ebx, %eax
+        shr     $3, %eax
+        je      1f
+        shl     $7, %ebx
+1:      add     $8, %rsp
+        pop     %rbx
+        ret
+        finish sees_waiters
+
+        begin sees_waiters_later
+        movl    $0, (%rdi)
+        mov     36(%rdi), %eax
+        shr     $3, %eax
+        je      1f
+        nop
+1:      ret
+        finish sees_waiters_later
+
+        begin sees_waiters_of_another
+        mov     36(%rsi), %eax
+        shr     $3, %eax
+        je      1f
+        nop
+1:      ret
+        finish sees_waiters_of_another
+
+        begin sees_something_else
+        mov     36(%rdi), %eax
+        mov     40(%rdi), %ecx
+        shr     $3, %eax
+        je      1f
+        nop
+1:      ret
+        finish sees_something_else
+
+        begin sees_and_goes_on
+        mov     36(%rdi), %eax
+        shr     $3, %eax
+        jne     1f
+        nop
+1:      ret
+        finish sees_and_goes_on
+
 # --- what is read of an object
         begin reads_member
         push    %rbx

@@ -103,6 +103,34 @@ TEST_CASE("an open gate leads to the recorder, a closed one on to the function",
     munmap(memory, 2 * kPage);
 }
 
+TEST_CASE("a call that finds nobody waiting passes by the gate", "[gates]") {
+    constexpr std::uint8_t kFunction[] = {0xb8, 1, 0, 0, 0, 0xc3};  // mov $1, %eax; ret
+    constexpr std::uint8_t kRecorder[] = {0xb8, 2, 0, 0, 0, 0xc3};
+    constexpr std::size_t kPage = 4096;
+    auto* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
+    std::uint8_t* gate = memory + kPage + 77;
+    std::uint8_t* code = memory + 256;
+    std::memcpy(memory, kRecorder, sizeof kRecorder);
+    write_waiters(word(code), {.mask = 0xfffffff8, .offset = 36});
+    write_gate(word(code + kWaitersCode), word(gate), word(memory));
+    std::memcpy(code + kWaitersCode + kGateCode, kFunction, sizeof kFunction);
+    REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
+    const auto call = reinterpret_cast<int (*)(const std::uint32_t*)>(word(code));
+    std::uint32_t object[12] = {};
+    *gate = 1;
+    CHECK(call(object) == 1);
+    object[9] = 7;  // which clock, and whom the object is for
+    object[8] = object[10] = 8;
+    CHECK(call(object) == 1);
+    object[9] = 8;
+    CHECK(call(object) == 2);
+    object[9] = 0x80000000;
+    CHECK(call(object) == 2);
+    *gate = 0;
+    CHECK(call(object) == 1);
+    munmap(memory, 2 * kPage);
+}
+
 TEST_CASE("calls are counted whether the gate is open or closed", "[gates]") {
     constexpr std::uint8_t kFunction[] = {0x89, 0xf8, 0xc3};  // mov %edi, %eax; ret
     constexpr std::uint8_t kRecorder[] = {0xf7, 0xdf, 0x89, 0xf8, 0xc3};

@@ -49,6 +49,8 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.frame = function.frame;
     out.sampled = function.sampled ? 1 : 0;
     out.takes_flags = function.takes_flags ? 1 : 0;
+    out.waiters_mask = function.waiters.mask;
+    out.waiters_offset = function.waiters.offset;
     out.waits = function.waits || function.busy_waits || function.wait_of != 0 ? 1 : 0;
     out.anew = numbered.anew ? 1 : 0;
     const auto& prologue = function.prologue;
