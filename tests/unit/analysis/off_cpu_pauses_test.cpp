@@ -151,9 +151,9 @@ TEST_CASE("constant work that only the recorder preempted loses nothing", "[paus
     CHECK(report.threads[0].off_cpu->preempted_ns == 0);
     CHECK(report.threads[0].off_cpu->recorder_ns == 100 * 500);
     CHECK(report.threads[0].off_cpu->switches == 100);
-    CHECK(report.cost.switches_ns == 100 * 1000);
+    CHECK(report.cost.switches_ns == 100 * 2400);
     CHECK(output::recording_cost(report).ends_with(
-        ", context switches 100 µs, agent 50.0 µs on busy processors"));
+        ", context switches 240 µs, agent 50.0 µs on busy processors"));
 }
 
 TEST_CASE("the same preempted by others is lost time", "[pauses]") {
@@ -162,14 +162,17 @@ TEST_CASE("the same preempted by others is lost time", "[pauses]") {
     CHECK(row(report, "a").rdam == Approx(100 * 500 / report.threads_ns));
     CHECK(report.agent_ns == 0);
     CHECK(report.threads[0].off_cpu->preempted_ns == 100 * 500);
-    // Of 150 µs on the processor 100 are recording: without it, others would have taken less, too.
-    CHECK(report.cost.slowdown == Approx(1 / (1 - 100.0 / 150)));
+    // 240 µs of records do not fit into the 150 µs on the processor.
+    CHECK(report.cost.slowdown == Approx(10));
 }
 
 TEST_CASE("recording makes a run as much longer as it has of the processors' time that the run gets") {
     const score::ThreadCost half{.probes_ns = 500};
     CHECK(score::recording_cost({half}, 1000, 1).slowdown == Approx(2));
     CHECK(score::recording_cost({half, half}, 1000, 2).slowdown == Approx(2));
+    // Of 150 on the processor 100 are recording: without it, others would have taken less, too.
+    const score::ThreadCost displaced{.switches_ns = 100, .stretch = 200.0 / 150};
+    CHECK(score::recording_cost({displaced}, 200, 1).slowdown == Approx(3));
     score::ThreadCost shared{.probes_ns = 100, .stretch = 5};
     CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(2));
     CHECK(score::recording_cost({shared, shared}, 1000, 2).slowdown == Approx(2));
