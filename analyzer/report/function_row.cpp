@@ -412,42 +412,6 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     return row;
 }
 
-bool any_says_for_whom(const trace::TraceInfo& info) {
-    return std::ranges::any_of(info.functions, [&](const trace::FunctionInfo& function) {
-        const CatalogueFunction* const known = sequences::known_wait(function);
-        return known != nullptr &&
-               (known->barrier || !known->partners().empty() || (known->receives && !info.channels.empty()));
-    });
-}
-
-std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules) {
-    auto about = std::make_shared<std::vector<bool>>(info.functions.size());
-    std::set<std::string> partners;
-    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
-        // Those that only try do not wait, and yet they take what others wait for.
-        const CatalogueFunction* const known = sequences::known_function(info.functions[f]);
-        if (known == nullptr) continue;
-        const bool through_channel = !info.channels.empty() && (known->receives || known->sends);
-        if (!known->barrier && known->partners().empty() && !through_channel) continue;
-        (*about)[f] = true;
-        for (const std::string& name : known->partners())
-            partners.insert(name);
-    }
-    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
-        if (partners.contains(info.functions[f].linkage_name) || partners.contains(info.functions[f].name))
-            (*about)[f] = true;
-    for (const auto* const list : {&rules.given_back_by, &rules.woken_by})
-        for (const std::string& text : *list)
-            if (const auto named = find_partners(info, text))
-                for (const auto* const functions : {&named->waiters, &named->partners})
-                    for (const std::uint32_t function : *functions)
-                        (*about)[function] = true;
-    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
-        if (info.functions[f].windowed_since != 0 || info.functions[f].sampled) (*about)[f] = false;
-    if (std::ranges::find(*about, true) == about->end()) return nullptr;
-    return about;
-}
-
 namespace {
 
 /// Where the recorder found that it is about this function.

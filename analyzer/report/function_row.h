@@ -101,8 +101,10 @@ double lower_bound(double estimate, double variance, double errors);
 
 // What functions wait for whose purpose is to wait.
 
+/// ResolvedSettings::channel_descriptors: of channels at both of whose ends the process has been.
+std::vector<std::uint64_t> channel_descriptors(const trace::TraceInfo& info);
 /// Whether calls of one of the functions, with those of others, say for whom they wait: of a barrier, a function with partners, or
-/// one that receives through a channel of the trace.
+/// one that receives through such a channel.
 bool any_says_for_whom(const trace::TraceInfo& info);
 /// By function: it does, or is paired with one that does, and every call of it is recorded. Null: there are none.
 std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules);

@@ -1,8 +1,15 @@
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/report/function_row.h"
 #include "analyzer/report/windowed_part.h"
+#include "analyzer/sequences/known_functions.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::score {
 namespace {
@@ -120,6 +127,58 @@ void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) 
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> channel_descriptors(const trace::TraceInfo& info) {
+    using Channel = std::pair<trace::ChannelInfo::Kind, std::uint64_t>;
+    std::set<Channel> read, written;
+    for (const trace::ChannelInfo& each : info.channels) {
+        if (each.reads != 0) read.emplace(each.kind, each.reads);
+        if (each.writes != 0) written.emplace(each.kind, each.writes);
+    }
+    std::set<std::uint64_t> descriptors;
+    for (const trace::ChannelInfo& each : info.channels)
+        if (written.contains({each.kind, each.reads}) || read.contains({each.kind, each.writes}))
+            descriptors.insert(each.descriptor);
+    return {descriptors.begin(), descriptors.end()};
+}
+
+bool any_says_for_whom(const trace::TraceInfo& info) {
+    const bool any_channel = !channel_descriptors(info).empty();
+    return std::ranges::any_of(info.functions, [&](const trace::FunctionInfo& function) {
+        const CatalogueFunction* const known = sequences::known_wait(function);
+        return known != nullptr &&
+               (known->barrier || !known->partners().empty() || (known->receives && any_channel));
+    });
+}
+
+std::shared_ptr<const std::vector<bool>> about_waits(const trace::TraceInfo& info, const NamedRules& rules) {
+    auto about = std::make_shared<std::vector<bool>>(info.functions.size());
+    std::set<std::string> partners;
+    const bool any_channel = !channel_descriptors(info).empty();
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        // Those that only try do not wait, and yet they take what others wait for.
+        const CatalogueFunction* const known = sequences::known_function(info.functions[f]);
+        if (known == nullptr) continue;
+        const bool through_channel = any_channel && (known->receives || known->sends);
+        if (!known->barrier && known->partners().empty() && !through_channel) continue;
+        (*about)[f] = true;
+        for (const std::string& name : known->partners())
+            partners.insert(name);
+    }
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
+        if (partners.contains(info.functions[f].linkage_name) || partners.contains(info.functions[f].name))
+            (*about)[f] = true;
+    for (const auto* const list : {&rules.given_back_by, &rules.woken_by})
+        for (const std::string& text : *list)
+            if (const auto named = find_partners(info, text))
+                for (const auto* const functions : {&named->waiters, &named->partners})
+                    for (const std::uint32_t function : *functions)
+                        (*about)[function] = true;
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f)
+        if (info.functions[f].windowed_since != 0 || info.functions[f].sampled) (*about)[f] = false;
+    if (std::ranges::find(*about, true) == about->end()) return nullptr;
+    return about;
+}
 
 void add_timelines(const RowContext& context, Report& report) {
     const bool asked =

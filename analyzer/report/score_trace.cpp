@@ -309,6 +309,7 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
                                    return trace::owner_words(function).has_value();
                                });
     settings.about_waits = about_waits(info, settings.comparison.rules);
+    settings.channel_descriptors = channel_descriptors(info);
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
         settings.max_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);

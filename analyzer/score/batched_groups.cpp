@@ -26,7 +26,7 @@ bool BatchedGroups::add_at_once(const calls::Call& call, std::uint32_t caller, s
                                 std::uint32_t path, sequences::ShapeId shape) {
     const sequences::GroupId group = out_.sequences.shape(shape).plain_group;
     if (group >= first_) return false;
-    ask(call, caller, sampled, group);
+    ask(call, caller, sampled, group, {});
     if (!call.timed) return true;
     out_.groups.add(group, call, caller);
     if (places_wanted()) add_place(group, call, {call.begin, call.last->tsc, path, call.function});
@@ -48,7 +48,7 @@ void BatchedGroups::defer(const calls::Call& call, std::uint32_t caller, std::ui
     std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
                           (call.timed ? BatchedCall::kTimed : 0) |
                           (call.self_timed ? BatchedCall::kSelfTimed : 0);
-    if (ask(call, caller, sampled, kInSample | static_cast<std::uint32_t>(answers_.size()))) {
+    if (ask(call, caller, sampled, kInSample | static_cast<std::uint32_t>(answers_.size()), closed.keys)) {
         answers_.push_back(0);
         marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kInSampleShift;
     }
@@ -64,7 +64,7 @@ void BatchedGroups::defer(const calls::Call& call, std::uint32_t caller, std::ui
 
 /// Whether a sample has the call now, with this for a group.
 bool BatchedGroups::ask(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                        sequences::GroupId group) {
+                        sequences::GroupId group, std::span<const std::uint64_t> keys) {
     if (sampled > 0) out_.samples[call.function].set_group(sampled - 1, group);
     const bool in_window = call.timed && out_.windows.offer({.begin = call.begin,
                                                              .end = call.last->tsc,
@@ -73,7 +73,8 @@ bool BatchedGroups::ask(const calls::Call& call, std::uint32_t caller, std::uint
                                                              .group = group,
                                                              .caller = caller,
                                                              .outermost = call.outermost,
-                                                             .returned = settings_.returned(call)});
+                                                             .returned = settings_.returned(call)},
+                                                            settings_.says_for_whom(call.function, keys));
     return sampled > 0 || in_window;
 }
 

@@ -183,7 +183,8 @@ class BatchedGroups {
     void add_place(sequences::GroupId group, const calls::Call& call, const Place& place);
     void defer(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, std::uint32_t path,
                const sequences::SequenceBuilder::Closed& closed);
-    bool ask(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, sequences::GroupId group);
+    bool ask(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled, sequences::GroupId group,
+             std::span<const std::uint64_t> keys);
     void flush();
     void flush(std::span<BatchedCall> calls);
     void prefetch_place(const BatchedCall& call) const;

@@ -304,9 +304,10 @@ class CallWindows {
     bool reaches(std::uint64_t begin, std::uint64_t end, bool waits) const {
         return all_.reaches(begin, end) || (waits && of_waits_.reaches(begin, end));
     }
-    bool offer(const WindowCall& call) {
+    /// `says_for_whom`: the call may say it, and its function is one of those.
+    bool offer(const WindowCall& call, bool says_for_whom) {
         const bool kept = all_.offer(call);
-        return (is_about_waits(call.function) && of_waits_.offer(call)) || kept;
+        return (says_for_whom && of_waits_.offer(call)) || kept;
     }
     template <class Number>
     void set_groups(const Number& number) {

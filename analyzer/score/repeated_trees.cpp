@@ -400,13 +400,18 @@ void ThreadAnalysis::add_to_windows(const KnownTree& tree, std::size_t from, std
     for (std::size_t i = 0; i < count; ++i, tsc += tree.ops.size()) {
         for (std::size_t place = 0; place < tree.calls.size(); ++place) {
             const KnownTree::Call& call = tree.calls[place];
+            const sequences::GroupId group = call.keyed ? groups_[place * count + i] : call.group;
+            const bool says_for_whom =
+                out_->windows.is_about_waits(call.function) &&
+                settings_.says_for_whom(call.function, out_->sequences.keys(out_->sequences.group(group)));
             out_->windows.offer({.begin = tsc[call.enter],
                                  .end = tsc[call.leave],
                                  .duration = durations_[place * count + i],
                                  .function = call.function,
-                                 .group = call.keyed ? groups_[place * count + i] : call.group,
+                                 .group = group,
                                  .caller = call.caller,
-                                 .outermost = is_outermost(call)});
+                                 .outermost = is_outermost(call)},
+                                says_for_whom);
         }
     }
 }

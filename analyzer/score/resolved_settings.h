@@ -58,6 +58,9 @@ struct ResolvedSettings {
     unsigned window_shift = 0;         ///< samples::Windows
     /// By function: its calls say who waits for whom, and all of them are recorded; null: there are none.
     std::shared_ptr<const std::vector<bool>> about_waits = {};
+    /// The file descriptors through which threads of the process send and receive what others of them receive and send, at any
+    /// time; sorted.
+    std::vector<std::uint64_t> channel_descriptors = {};
     bool off_in_timeline = false;     ///< it is to be known what those do who are waited for
     std::size_t max_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
     bool path_callers = false;        ///< … by where their first calls return to, too
@@ -75,6 +78,17 @@ struct ResolvedSettings {
     /// Whether every wait of the function's calls is known by itself.
     bool has_waits(std::uint32_t function) const {
         return std::ranges::find(wait_of, function) != wait_of.end();
+    }
+
+    /// Whether a call may say who waits for whom, whose group has these keys: if it receives or sends, that is through a channel.
+    /// Servers do so a thousand times as often through others as they signal.
+    bool says_for_whom(std::uint32_t function, std::span<const std::uint64_t> of_group) const {
+        if (!about_waits || !(*about_waits)[function]) return false;
+        const std::vector<sequences::KeyWord>& all = (candidates.empty() ? keys : candidates)[function];
+        const auto key = std::ranges::find(all, true, &sequences::KeyWord::of_descriptor);
+        const auto place = static_cast<std::size_t>(key - all.begin());
+        return place >= std::min(all.size(), of_group.size()) ||
+               std::ranges::binary_search(channel_descriptors, of_group[place]);
     }
 
     bool tells_success(std::uint32_t function) const {

@@ -321,6 +321,7 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
     }
     if (!call.timed) return;
     add_place(queued);
+    const bool says_for_whom = settings_.says_for_whom(call.function, queued.keys);
     out_->windows.offer({.begin = call.begin,
                          .end = queued.end,
                          .duration = call.duration,
@@ -328,7 +329,8 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
                          .group = queued.group,
                          .caller = queued.caller,
                          .outermost = call.outermost,
-                         .returned = queued.returned});
+                         .returned = queued.returned},
+                        says_for_whom);
     if (call.weight > 1 && queued.cluster == kComplete)
         out_->sampling.time(call.function, queued.group, call.duration, call.outermost);
 }

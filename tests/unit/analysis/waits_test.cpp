@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "analyzer/report/function_row.h"
 #include "analyzer/report/regroup.h"
 #include "libprobe/format/plan.h"
 #include "tests/unit/analysis/recording.h"
@@ -598,6 +599,48 @@ TEST_CASE("what a call returned is kept where that says whether it took a lock",
     for (const samples::WindowCall& call : trace.threads[1]->windows.all().calls())
         found.push_back(call.returned);
     CHECK(found == wanted);
+}
+
+TEST_CASE(
+    "what goes to others than the program's own threads takes no room from what says who waits for whom") {
+    using Kind = trace::ChannelInfo::Kind;
+    constexpr std::uint64_t kInside = 4, kOutside = 9, kEach = 100'000;
+    Recording recording{2, 1};
+    trace::TraceInfo& info = recording.info;
+    for (const auto& [number, name] : {std::pair{kA, "read"}, std::pair{kB, "write"}}) {
+        trace::FunctionInfo& function = info.functions[number];
+        function.name = function.linkage_name = name;
+        function.waits = true;
+        function.parameters = {{.name = "fd", .kind = 1, .size = 4, .key = true, .type = {}}};
+    }
+    // One pipe has both ends in the process; of the other, and of a socket, somebody else has the second one.
+    info.channels = {{3, Kind::pipe, 70, 0, kBegin, kBegin + kLife},
+                     {kInside, Kind::pipe, 0, 70, kBegin, kBegin + kLife},
+                     {8, Kind::pipe, 71, 0, kBegin, kBegin + kLife},
+                     {kOutside, Kind::socket, 72, 73, kBegin, kBegin + kLife}};
+    CHECK(score::channel_descriptors(info) == std::vector<std::uint64_t>{3, kInside});
+    for (int t = 0; t < 2; ++t) {
+        ThreadRecording& thread = recording.thread(kBegin, kBegin + kLife);
+        for (std::uint64_t i = 0; i < kEach; ++i) {
+            const std::uint64_t descriptor = i % 100 == 0 ? kInside : kOutside;
+            const std::uint64_t at = kBegin + i * (kLife / kEach);
+            thread.enter(at, kB, {descriptor}).leave(at + 50 + i % 7, kB);
+        }
+    }
+    const MemoryFile file;
+    write_file(recording, file.path());
+    const auto reader = trace::TraceReader::open(file.path());
+    REQUIRE(reader);
+    const auto report = score::score_trace(*reader, {}, {.samples = true, .progress = {}});
+    REQUIRE(report);
+    CHECK(!report->windows.all());
+    REQUIRE(report->wait_windows);
+    CHECK(report->wait_windows->all());
+    for (std::size_t t = 0; t < 2; ++t) {
+        const auto& calls = report->calls_about_waits(t);
+        CHECK(calls.size() == kEach / 100);
+        CHECK(std::ranges::all_of(calls, [](const score::TimedCall& call) { return call.key == kInside; }));
+    }
 }
 
 }  // namespace rdam::test

@@ -100,8 +100,9 @@ TEST_CASE("Calls that say who waits for whom are kept when many others are not")
     CallWindows without{kMost, 10, nullptr};
     for (std::uint64_t i = 0; i < 100'000; ++i) {
         const WindowCall call{.begin = 500 * i, .end = 500 * i + 400, .function = i % 500 == 0 ? 1U : 0U};
-        CHECK((windows.offer(call) || call.function == 0));
-        without.offer(call);
+        const bool kept = windows.offer(call, windows.is_about_waits(call.function));
+        CHECK((kept || call.function == 0));
+        without.offer(call, without.is_about_waits(call.function));
     }
     CHECK(windows.of_waits().windows().all());
     CHECK(windows.of_waits().calls().size() == 200);
