@@ -231,9 +231,12 @@ std::string partners_note(Reports reports) {
         for (const std::string& name : report->costly_partners)
             if (std::ranges::find(costly, name) == costly.end()) costly.push_back(name);
     std::string text;
+    const bool waking =
+        std::ranges::any_of(partners, [](const auto* row) { return row->name.ends_with(trace::kWaking); });
     if (!partners.empty())
-        text = fmt::format("Recorded besides the listed functions, as they end waits in those: {}.",
-                           some_names(partners));
+        text = fmt::format(
+            "Recorded besides the listed functions, as they end waits in those: {}.{}", some_names(partners),
+            waking ? " Of those marked (waking), only calls that found a thread waiting were." : "");
     if (!costly.empty())
         text += fmt::format(
             "{}Called too often to be recorded, so that it is not known who ends these waits: {}.",

@@ -159,10 +159,8 @@ double stretch(const OffCpuTimes& off, double life) {
 /// Packing a call takes a third of its probe. If off-CPU times are not known, any longer part of pauses
 /// counts as off-CPU.
 ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_cpu_known, double ns_per_probe,
-                       double ns_per_tick) {
+                       double ns_per_absence, double ns_per_tick) {
     constexpr double kMaxOfProbes = 0.5;
-    // What microbench/switches finds where another program gets the processor meanwhile, or nobody.
-    constexpr double kRecordedSwitchNs = 2400;
     const calls::MatchCounts& counts = thread.counts;
     const auto nanoseconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick; };
     const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
@@ -170,7 +168,7 @@ ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_c
                     .pauses_ns = nanoseconds(pauses),
                     .waits_ns = nanoseconds(counts.waited),
                     .agent_ns = nanoseconds(counts.by_recorder)};
-    if (thread.off_cpu) cost.switches_ns = kRecordedSwitchNs * static_cast<double>(thread.off_cpu->switches);
+    if (thread.off_cpu) cost.switches_ns = ns_per_absence * static_cast<double>(thread.off_cpu->switches);
     if (off_cpu_known && thread.off_cpu) {
         cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
         cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
@@ -193,14 +191,25 @@ double calls_behind_gates(const trace::ThreadInfo& thread, const ThreadTimes& ti
 /// What microbench/probe-cost finds for a closed gate that counts.
 constexpr double kGateNs = 1.1;
 
+/// What it takes to record that a thread was off its processor: microbench/switches.
+double absence_cost(const trace::TraceInfo& info, std::span<const std::unique_ptr<ThreadTimes>> threads) {
+    constexpr double kLeavingOrComingNs = 1200;
+    double absences = 0;
+    for (const auto& thread : threads)
+        if (thread->off_cpu) absences += static_cast<double>(thread->off_cpu->switches);
+    const auto handed_over = static_cast<double>(info.switches.handed_over);
+    return kLeavingOrComingNs * (2 - std::min(handed_over / std::max(absences, 1.0), 1.0));
+}
+
 std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& lives,
                                      std::span<const std::unique_ptr<ThreadTimes>> threads,
                                      const ResolvedSettings& settings, double ns_per_tick) {
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
+    const double ns_per_absence = absence_cost(info, threads);
     std::vector<ThreadCost> costs;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         costs.push_back(thread_cost(*threads[t], lives.whole[t], known,
-                                    flow_cost(info, settings) * ns_per_tick, ns_per_tick));
+                                    flow_cost(info, settings) * ns_per_tick, ns_per_absence, ns_per_tick));
         costs.back().gates_ns = kGateNs * calls_behind_gates(info.threads[t], *threads[t]);
     }
     return costs;
@@ -456,15 +465,13 @@ namespace {
 /// probe beside the work around it where that leaves it room, and waits for more where caches are full. A
 /// closed gate is a few instructions, of which most programs feel a quarter to six tenths (docs/field.md: how
 /// much longer they took, beside the ranges); in a loop that calls a function of a nanosecond, all is felt.
-/// A switch from one of the program's threads to another takes half as long.
 struct Factors {
     double probes = 1;
     double gates = 1;
-    double switches = 1;
     double rest = 1;
 };
-constexpr Factors kLeast{.probes = 0.6, .gates = 0.25, .switches = 0.5, .rest = 0.7};
-constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .switches = 1.3, .rest = 1.3};
+constexpr Factors kLeast{.probes = 0.6, .gates = 0.25, .rest = 0.7};
+constexpr Factors kMost{.probes = 1.6, .gates = 0.58, .rest = 1.3};
 constexpr double kAllGates = 1.2;
 /// … from where gates would take this part of the run on, and where they would take that, all of them are.
 constexpr double kSomeGates = 0.4, kManyGates = 0.8;
@@ -493,7 +500,7 @@ double slowdown(const std::vector<ThreadCost>& threads, double duration_ns, doub
     double work = 0;
     for (const ThreadCost& thread : threads) {
         const double calls = factors.probes * thread.probes_ns + factors.gates * thread.gates_ns;
-        const double rest = factors.rest * thread.pauses_ns + factors.switches * thread.switches_ns;
+        const double rest = factors.rest * (thread.pauses_ns + thread.switches_ns);
         const double held = (calls + rest) * thread.stretch + thread.agent_ns;
         work += held;
         most = std::max(most, held + thread.waits_ns);

@@ -282,8 +282,13 @@ std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::
     const double own_known = own_time(known, windows.taken_since(begin) - taken);
     // What was taken is known to within a part of the life.
     const double rest = std::min(missing / known, own_time(missing, taken) / own_known);
-    if (!(rest < 1)) return {};
-    const double more = std::max(calls - static_cast<double>(before), 0.0) * rest;
+    // Where it may have done as much again, windows tell more, if there are some.
+    std::size_t since = 0;
+    for (std::size_t cluster = windows.clusters(info.window_group);
+         cluster > 0 && windows.end_of(info.window_group, cluster - 1) > until; --cluster)
+        ++since;
+    if (!(rest < 1) && since >= kFewWindows) return {};
+    const double more = std::max(calls - static_cast<double>(before), 0.0) * std::min(rest, 1.0);
     constexpr double kLessThanOne = 0.5;
     if (more < kLessThanOne) return CountedCalls{.calls = calls};
     return CountedCalls{.calls = calls + more, .error = more};

@@ -201,7 +201,8 @@ std::optional<std::uint64_t> reported_calls(const trace::FunctionInfo& info, std
 
 /// Nothing: not known. `before`: the number recorded before the function was sampled. If the thread did not
 /// report up to the end of its life (it was killed), its own time that is left is assumed to be like that since the
-/// function is sampled, but to have no more calls than if it had run all the time, unless that is longer.
+/// function is sampled, but to have no more calls than if it had run all the time; if that is longer, no more than what is known, unless there were
+/// kFewWindows windows in it, which then tell more.
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, trace::TickRange life,
                                           const ThreadWindows& windows, std::uint64_t before);

@@ -179,15 +179,19 @@ constexpr std::uint32_t aligned(std::uint32_t size) {
     return (size + 15u) & ~15u;
 }
 
-plan::Waiters waiters_of(const shm::PlannedFunction& function) {
-    return {.mask = function.waiters_mask, .offset = static_cast<std::uint8_t>(function.waiters_offset)};
+bool has_budget() {
+    return globals.settings.values[settings::Id::max_overhead] != 0;
+}
+
+/// Without a budget every call is recorded.
+bool looks_for_waiters(const shm::PlannedFunction& function) {
+    return function.waiters_mask != 0 && has_budget();
 }
 
 /// With a budget whatever turns out to be too hot is sampled in windows. A gate changes the flags.
 bool is_gated(const shm::PlannedFunction& function) {
     if (function.takes_flags != 0) return false;
-    return function.sampled != 0 || function.waiters_mask != 0 ||
-           globals.settings.values[settings::Id::max_overhead] != 0;
+    return function.sampled != 0 || globals.settings.values[settings::Id::max_overhead] != 0;
 }
 
 bool counts_far(const shm::PlannedFunction& function) {
@@ -196,7 +200,7 @@ bool counts_far(const shm::PlannedFunction& function) {
 
 /// Bytes right before the moved code of a gated function, without what counts its calls, and with it.
 std::uint32_t bare_gate_size(const shm::PlannedFunction& function) {
-    return kGateCode + (function.waiters_mask != 0 ? kWaitersCode : 0);
+    return kGateCode + (looks_for_waiters(function) ? kWaitersCode : 0);
 }
 std::uint32_t gate_size(const shm::PlannedFunction& function) {
     const std::uint32_t counter = call_counter_of(function.number);
@@ -254,7 +258,10 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
             write_open_gate(gate, recorded_from(code, function, at));
             exempt(function.number);
         }
-        if (function.waiters_mask != 0) write_waiters(code - bare_gate_size(function), waiters_of(function));
+        if (looks_for_waiters(function))
+            write_waiters(code - bare_gate_size(function),
+                          {.mask = function.waiters_mask,
+                           .offset = static_cast<std::uint8_t>(function.waiters_offset)});
         const std::uint32_t counter = call_counter_of(function.number);
         if (is_far(counter))
             write_far_count(code - gate_size(function), displacement_of_far(), offset_of_far(counter));

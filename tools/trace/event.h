@@ -156,6 +156,9 @@ struct StackInfo {
 /// FunctionInfo::module of what a program itself begins and ends (rdam.h).
 inline constexpr std::string_view kRegionModule = "region";
 
+/// What the name of a partner ends with of which only calls that found a thread waiting are recorded.
+inline constexpr std::string_view kWaking = " (waking)";
+
 struct CallCount {
     std::uint32_t function = 0;
     std::uint64_t calls = 0;
@@ -271,6 +274,8 @@ struct SwitchInfo {
     /// Of recorded: it is known for how long threads were off the processors in calls, but neither when nor why.
     static constexpr std::string_view kOfCalls = "from the processor times of calls";
     bool of_calls() const { return state == State::recorded && reason == kOfCalls; }
+    /// How often a thread got its processor from another of the program, with nobody between: to record that costs half.
+    std::uint64_t handed_over = 0;
     bool marked = false;  ///< OffCpu::by_program is known: those of threads have been divided among rows
 
     friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;

@@ -83,6 +83,7 @@ void fields(Archive& each, Some<SwitchInfo> auto& switches) {
     each.number(4, "lost", switches.lost, When::set);
     each.truth(5, "marked", switches.marked, When::set);
     each.addresses(6, "missing", switches.missing);
+    each.number(7, "handed_over", switches.handed_over, When::set);
 }
 
 template <class Archive>

@@ -226,6 +226,27 @@ bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t of
     return false;
 }
 
+namespace {
+
+/// Whether the code at `at` does nothing but return a constant.
+bool only_returns(std::span<const std::uint8_t> body, std::size_t at) {
+    relocation::WithOperands each;
+    for (; at < body.size() && each.decode(body.subspan(at)); at += each.instruction.length) {
+        const ZydisDecodedOperand& to = each.operands[0];
+        const ZydisDecodedOperand& from = each.operands[1];
+        const auto mnemonic = each.instruction.mnemonic;
+        if (mnemonic == ZYDIS_MNEMONIC_RET) return true;
+        if (to.type != ZYDIS_OPERAND_TYPE_REGISTER) return false;
+        const bool is_zero = mnemonic == ZYDIS_MNEMONIC_XOR && from.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                             from.reg.value == to.reg.value;
+        const bool frees = mnemonic == ZYDIS_MNEMONIC_ADD && to.reg.value == ZYDIS_REGISTER_RSP;
+        if (!is_zero && !frees && mnemonic != ZYDIS_MNEMONIC_POP) return false;
+    }
+    return false;
+}
+
+}  // namespace
+
 std::optional<plan::Waiters> waiters_seen(const ObjectFile& file, std::uint64_t address) {
     const auto body = body_of(file, address);
     relocation::WithOperands each;
@@ -268,7 +289,10 @@ std::optional<plan::Waiters> waiters_seen(const ObjectFile& file, std::uint64_t 
                 mask = ~std::uint32_t{0} << from.imm.value.u;
                 break;
             case ZYDIS_MNEMONIC_JZ:
-                if (mask == 0) return std::nullopt;
+                if (mask == 0 || to.type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+                    !only_returns(body,
+                                  at + each.instruction.length + static_cast<std::size_t>(to.imm.value.s)))
+                    return std::nullopt;
                 return plan::Waiters{.mask = mask, .offset = static_cast<std::uint8_t>(*offset)};
             default:
                 return std::nullopt;

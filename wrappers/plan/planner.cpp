@@ -124,9 +124,7 @@ class Planner {
             FunctionPlan& function = plan_.functions[*outcome];
             function.partner = true;
             const auto waiters = waiters_seen(*objects_.file(function.object), function.address);
-            if (!waiters) continue;
-            function.waiters = *waiters;
-            function.name += " (waking)";
+            if (waiters) function.waiters = *waiters;
         }
     }
 

@@ -50,7 +50,7 @@ struct FunctionPlan {
     bool partner =
         false;  ///< nobody has listed it: it ends waits of what is listed (CatalogueFunction). With
                 ///< `wait_of`: it stands for calls that need not wait as well
-    plan::Waiters waiters;  ///< `partner`: it stands for the calls alone that find somebody waiting
+    plan::Waiters waiters;  ///< `partner`: under a budget, only calls that find somebody waiting are recorded
     bool sampled = false;   ///< an entry that means it is marked, and none without a mark spells its name out
     std::vector<std::string> aliases;  ///< other names of the same entry
 };

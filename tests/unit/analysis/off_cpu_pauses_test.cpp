@@ -164,6 +164,9 @@ TEST_CASE("the same preempted by others is lost time", "[pauses]") {
     CHECK(report.threads[0].off_cpu->preempted_ns == 100 * 500);
     // 240 µs of records do not fit into the 150 µs on the processor.
     CHECK(report.cost.slowdown == Approx(10));
+    Recording handed_over = disturbed_work(false);
+    handed_over.info.switches.handed_over = 50;
+    CHECK(report_of(handed_over).cost.switches_ns == Approx(100 * 1800));
 }
 
 TEST_CASE("recording makes a run as much longer as it has of the processors' time that the run gets") {

@@ -407,8 +407,15 @@ TEST_CASE("a thread makes no calls while it is off the processors", "[windows]")
     trace::FunctionInfo function;
     function.counted = true;
     const auto counted = [&] { return counted_calls(function, 0, thread, {0, kEnd}, windows, 0); };
-    // More than was seen is left.
-    CHECK_FALSE(counted());
+    // More than was seen is left, and no window tells of it: it is not taken to be more.
+    REQUIRE(counted());
+    CHECK(counted()->calls == 10'000);
+    CHECK(counted()->error == 5000);
+    std::vector<trace::Window> many;
+    for (std::uint64_t at = 0; at < kEnd; at += 20'000)
+        many.push_back({at, at + 1000});
+    const score::ThreadWindows told{std::make_shared<const score::WindowTable>(many), {0, kEnd}};
+    CHECK_FALSE(counted_calls(function, 0, thread, {0, kEnd}, told, 0));
     windows.note_off_cpu(std::vector<trace::OffCpu>{{.out = 40'000, .in = 90'000, .preempted = true},
                                                     {.out = 120'000, .in = 250'000}});
     REQUIRE(counted());

@@ -172,6 +172,15 @@
 1:      ret
         finish sees_something_else
 
+        begin sees_and_works
+        mov     36(%rdi), %eax
+        shr     $3, %eax
+        je      1f
+        ret
+1:      movl    $1, 8(%rdi)
+        ret
+        finish sees_and_works
+
         begin sees_and_goes_on
         mov     36(%rdi), %eax
         shr     $3, %eax

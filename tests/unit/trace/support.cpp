@@ -167,6 +167,7 @@ TraceInfo full_info() {
                      .until = 1234,
                      .lost = 56,
                      .missing = {100, 200, 300, 400},
+                     .handed_over = 78,
                      .marked = true};
     info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,

@@ -77,9 +77,11 @@ void describe_all(const std::vector<From>& from, std::vector<To>& to) {
         to.push_back(describe(each));
 }
 
-trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescription& process) {
+trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescription& process, bool budget) {
     trace::FunctionInfo info;
     info.name = function.name;
+    // Without a budget all calls are recorded.
+    if (function.waiters.mask != 0 && budget) info.name += trace::kWaking;
     info.linkage_name = function.linkage_name;
     info.module = file_name(process.objects[function.object].path);
     info.source = function.source;
@@ -195,7 +197,7 @@ Result<void> Planning::start() {
     info_.remarks.insert(info_.remarks.end(), remarks_.begin(), remarks_.end());
     describe_all(process_.objects, info_.objects);
     for (const FunctionPlan& function : plan.functions)
-        info_.functions.push_back(describe(function, process_));
+        info_.functions.push_back(describe(function, process_, info_.process.max_overhead > 0));
     describe_all(plan.answers, info_.answers);
     note_copied_stacks(0, plan);
     await(plan);
@@ -416,7 +418,7 @@ std::optional<FunctionNumbers::Given> Planning::number_for(const FunctionPlan& f
         return {};
     }
     if (is_new) {
-        info_.functions.push_back(describe(function, process_));
+        info_.functions.push_back(describe(function, process_, info_.process.max_overhead > 0));
         note_file(index);
     }
     info_.functions[index].object = static_cast<std::uint32_t>(function.object);

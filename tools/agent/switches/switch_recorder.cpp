@@ -119,6 +119,7 @@ void SwitchRecorder::take(bool all) {
     for (auto each = records_.begin(); each != middle; ++each)
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle);
+    handed_over_ = rings_->handed_over();
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
     if (!all) watch_cost(most_ns, lost * SwitchRings::kLeastRecordNs);
 }
@@ -157,6 +158,7 @@ void SwitchRecorder::write(trace::TraceWriter* writer) {
             info_.reason = why_stopped_;
         }
         info_.missing = log_.missing();
+        info_.handed_over = handed_over_;
         // The kernel reports a loss with the next record only, which may not come.
         info_.lost = std::max<std::uint64_t>(lost_, info_.missing.empty() ? 0 : 1) + log_.dropped();
         if (writer != nullptr) parts = log_.take_parts();

@@ -104,7 +104,7 @@ class SwitchRecorder : private Unmovable {
     SwitchCost cost_;
     std::uint64_t stopped_ = 0;  ///< ticks
     std::string why_stopped_;
-    std::uint64_t lost_ = 0;
+    std::uint64_t handed_over_ = 0, lost_ = 0;  ///< SwitchRings
     std::thread thread_;
 };
 

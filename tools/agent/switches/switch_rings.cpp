@@ -247,10 +247,10 @@ std::vector<int> SwitchRings::descriptors() const {
 std::uint64_t SwitchRings::take(std::vector<SwitchRecord>& to) {
     std::uint64_t most = 0;
     for (Ring& ring : rings_) {
-        ring.cost_ns = 0;
+        ring.records = 0;
         take(ring, ring.carrier, to);
         if (ring.larger.fd >= 0) take(ring, ring.larger, to);
-        most = std::max(most, ring.cost_ns);
+        most = std::max(most, ring.records * kRecordNs);
     }
     return most;
 }
@@ -306,14 +306,14 @@ void SwitchRings::add(Ring& ring, Carrier& carrier, const std::uint8_t* record, 
     if (std::exchange(carrier.was_full, false)) to.push_back({.ns = id.time, .cpu = ring.cpu, .lost = true});
     const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
     // A thread that leaves and comes back was not followed by one of the program's.
-    const bool handed_over = !out && carrier.left_pid == id.pid && carrier.left_tid != id.tid &&
-                             id.time - carrier.last_ns <= kHandedOverNs;
+    const bool handed_over = !out && id.pid == pid_ && carrier.left_pid == pid_ &&
+                             carrier.left_tid != id.tid && id.time - carrier.last_ns <= kHandedOverNs;
     carrier.last_ns = id.time;
     carrier.left_pid = out ? id.pid : 0;
     carrier.left_tid = id.tid;
     if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_ && id.pid != other_pid_))
         return;
-    if (!handed_over) ring.cost_ns += kRecordNs;
+    ++(handed_over ? handed_over_ : ring.records);
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),

@@ -50,6 +50,8 @@ class SwitchRings {
     /// there are others to be moved.
     bool grow();
 
+    /// How often a thread of the process got its processor from another one of it, so far: trace::SwitchInfo::handed_over.
+    std::uint64_t handed_over() const { return handed_over_; }
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
     /// What a processor took for one of them, at least, in nanoseconds.
@@ -82,7 +84,7 @@ class SwitchRings {
         std::vector<int> events;    ///< of threads, the agent's among them
         std::size_t moved = 0;      ///< so many of them write to the larger one
         bool stays = false;         ///< there is no room for a larger one
-        std::uint64_t cost_ns = 0;  ///< of the records that are being taken
+        std::uint64_t records = 0;  ///< that are being taken, and cost something
     };
 
     SwitchRings(std::uint32_t pid, clockid_t clock);
@@ -101,6 +103,7 @@ class SwitchRings {
     std::uint32_t other_pid_ = 0;
     clockid_t clock_;
     std::vector<Ring> rings_;
+    std::uint64_t handed_over_ = 0;
     std::uint64_t lost_ = 0;
     std::uint64_t lost_since_ns_ = UINT64_MAX;
     bool unlocked_ = false;  ///< the rings are larger than what may be locked
