@@ -1,15 +1,10 @@
 // `rdam study`: a program in several settings, many times. The work is the Python module's
 // (tools/python/rdam/study), the options are those of this command line.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -127,66 +122,11 @@ Result<Json> request_of(const StudyArguments& arguments) {
     return request;
 }
 
-/// As text. The program's words are not in it: they may be any bytes.
-Result<std::string> text_of(const Json& request) {
-    try {
-        return request.dump();
-    } catch (const Json::type_error&) {
-        return fail("an option's value is no UTF-8: give it in UTF-8, or rename the file");
-    }
-}
-
-/// Where a standard stream is closed, the next file that is opened would take its place. `rdam` itself has
-/// what cannot be read or written there (main.cpp).
-void open_standard_streams() {
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; ++fd) {
-        const int flags = fcntl(fd, F_GETFL);
-        if (fd == null || flags < 0 || (flags & O_PATH) != 0) {
-            dup2(null, fd);
-            fcntl(fd, F_SETFD, 0);
-        }
-    }
-}
-
 /// Does not return if all is well: this process becomes the study, and its exit code is the study's.
 Result<int> run_study(const StudyArguments& arguments) {
-    const auto request = request_of(arguments).and_then(text_of);
+    const auto request = request_of(arguments);
     if (!request) return tl::unexpected{request.error()};
-    const auto module = find_python_module();
-    if (!module) return tl::unexpected{module.error()};
-    // No variable of the environment, which the program would get as well.
-    constexpr const char* kBegin = R"(
-import sys
-sys.path.insert(0, sys.argv[1])
-try:
-    import runpy
-    runpy.run_module("rdam.study", run_name="__main__")
-except KeyboardInterrupt:
-    print("rdam: interrupted", file=sys.stderr)
-    sys.exit(130)
-except ModuleNotFoundError as error:
-    import os
-    system = "/usr/bin/python3"  # for which Debian's packages are, whatever else is first in PATH
-    if not os.environ.get("RDAM_PYTHON") and os.access(system, os.X_OK) and sys.executable != system:
-        os.execv(system, [system, *sys.orig_argv[1:]])
-    sys.exit(f"rdam: {error.name}, which rdam study needs, is missing in {sys.executable}: install it "
-             f"(apt install python3-{error.name}, or pip install {error.name}), or name another Python in RDAM_PYTHON")
-except ImportError as error:
-    sys.exit(f"rdam: this Python cannot load what rdam study needs: {str(error).strip().splitlines()[-1]}; "
-             f"install it again, or name another Python in RDAM_PYTHON")
-)";
-    std::vector<std::string> words{python(), "-P", "-B", "-c", kBegin, *module, *request};
-    std::ranges::copy(arguments.app->remaining(), std::back_inserter(words));
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (std::string& word : words)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    open_standard_streams();
-    execvp(pointers.front(), pointers.data());
-    return fail("{}: cannot be run: {}; rdam study needs Python 3.11 or later, which RDAM_PYTHON names",
-                words.front(), std::strerror(errno));
+    return become_python_module("rdam.study", "study", *request, arguments.app->remaining());
 }
 
 }  // namespace

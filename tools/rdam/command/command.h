@@ -30,6 +30,7 @@ Run add_explain(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_export(CLI::App& app);
 Run add_study(CLI::App& app);
+Run add_affinity(CLI::App& app);
 Run add_doctor(CLI::App& app);
 
 }  // namespace rdam

@@ -13,7 +13,7 @@ class Rdam(MesonPackage):
     version("0.1.0")
 
     variant("otf2", default=False, description="rdam export --format otf2")
-    variant("study", default=True, description="what rdam study needs to run")
+    variant("study", default=True, description="what rdam study and rdam affinity need to run")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -21,6 +21,7 @@ class Rdam(MesonPackage):
     depends_on("pkgconfig", type="build")
     depends_on("python@3.11:", type=("build", "run"))
     depends_on("py-numpy", type="run")
+    depends_on("py-networkx", type="run", when="+study")
     depends_on("py-scipy", type="run", when="+study")
     depends_on("hwloc", type="run", when="+study")
 
