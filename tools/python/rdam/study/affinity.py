@@ -89,7 +89,9 @@ def of_trace(trace: "rdam.trace.Trace") -> Graph:
     rows = [row for row in range(len(tids)) if tids[row] < FIRST_FIBER]
     check_count(len(rows), trace.info["trace"]["file"])
     # As they were created: Linux counts upwards from the main thread, and begins again below FIRST_FIBER. They begin to run in any order.
-    main = int(tids[min(rows, key=lambda row: starts[row])])
+    main = trace.info["trace"].get("pid")
+    if main not in tids:
+        main = int(tids[min(rows, key=lambda row: starts[row])])
     rows.sort(key=lambda row: ((int(tids[row]) - main) % FIRST_FIBER, starts[row]))
     threads = {row: number for number, row in enumerate(rows)}
     by_tid = {int(tids[row]): number for row, number in reversed(threads.items())}
