@@ -8,7 +8,7 @@
 
 #include "analyzer/output/fields.h"
 #include "analyzer/output/lives.h"
-#include "analyzer/report/compare_reports.h"
+#include "analyzer/report/match_reports.h"
 #include "tools/base/units.h"
 
 namespace rdam::output {

@@ -18,9 +18,6 @@ enum class DiffVerdict : std::uint8_t {
     only_b,
 };
 
-/// The file name of the program; empty: it is not known.
-std::string program_of(const Report& report);
-
 struct DiffRow {
     std::string name;
     std::string module;              ///< b's, if it is there
@@ -40,10 +37,8 @@ struct DiffRow {
 /// So many times as many calls in b as in a; nothing: it was not called in one of them, or not recorded to the end.
 std::optional<double> factor_of_calls(const DiffRow& row);
 
-/// The rows refer to the reports. A function is the same in both if its name and its module are; the two
-/// executables count as one module even if they have different file names. If one of the reports is of
-/// another tool's trace, or has no module of a function, the name is enough where it occurs once in each. The
-/// largest absolute change first, then lost time, name, module.
+/// The rows refer to the reports, whose functions match_functions() joins. The largest absolute change first, then lost time,
+/// name, module.
 std::vector<DiffRow> compare_reports(const Report& a, const Report& b);
 
 }  // namespace rdam::score
