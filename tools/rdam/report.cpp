@@ -88,7 +88,7 @@ output::PageRun page_run(const std::string& file, const Recording& recording) {
 /// By the order of the traces.
 Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
                                            const std::optional<RulesInForce>& rules) {
-    const auto settings = TwoTraces::look_at(arguments.traces, arguments.settings, rules);
+    const auto settings = ComparedTraces::look_at(arguments.traces, arguments.settings, rules);
     if (!settings) return tl::unexpected{settings.error()};
     std::vector<Recording> recordings;
     for (const std::string& file : arguments.traces) {

@@ -86,7 +86,7 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
-    const auto two = TwoTraces::look_at(arguments.traces, arguments.settings, arguments.rules);
+    const auto two = ComparedTraces::look_at(arguments.traces, arguments.settings, arguments.rules);
     if (!two) return tl::unexpected{two.error()};
     std::vector<score::Report> reports;
     WindowCheck window;

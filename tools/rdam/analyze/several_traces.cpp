@@ -75,8 +75,9 @@ void SeveralTraces::give_up(const std::string& file, const Error& error) {
     unreadable_.push_back({file, error.message});
 }
 
-Result<TwoTraces> TwoTraces::look_at(const std::vector<std::string>& traces, const score::Settings& settings,
-                                     const std::optional<RulesInForce>& rules) {
+Result<ComparedTraces> ComparedTraces::look_at(const std::vector<std::string>& traces,
+                                               const score::Settings& settings,
+                                               const std::optional<RulesInForce>& rules) {
     score::Settings asked = settings;
     asked.patterns = false;  // they have no names by which those of one trace could be found in the other
     score::SharedSettings shared{std::move(asked)};
@@ -85,22 +86,23 @@ Result<TwoTraces> TwoTraces::look_at(const std::vector<std::string>& traces, con
     for (const std::string& file : traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
-        if (older) say_if_same(file, reader->info(), *older);
+        if (older && traces.size() == 2) say_if_same(file, reader->info(), *older);
         older = reader->info();
         shared.look_at(reader->info());
         if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
     }
     if (auto found = shared.all_found(); !found) return tl::unexpected{found.error()};
     say_unused_rules(rules, shared);
-    // Short functions would differ by what only one of the two can leave out.
-    const bool plainly = without_step.size() == 1 && settings.baseline == score::Baseline{};
+    // Short functions would differ by what only some of them can leave out.
+    const bool plainly = !without_step.empty() && without_step.size() < traces.size() &&
+                         settings.baseline == score::Baseline{};
     if (plainly)
         say(without_step.front() +
-            ": does not give the resolution of its clock; both traces are compared with --baseline minimum");
-    return TwoTraces{std::move(shared), plainly};
+            ": does not give the resolution of its clock; all traces are compared with --baseline minimum");
+    return ComparedTraces{std::move(shared), plainly};
 }
 
-score::Settings TwoTraces::settings_for(const trace::TraceInfo& info) const {
+score::Settings ComparedTraces::settings_for(const trace::TraceInfo& info) const {
     score::Settings own = shared_.for_trace(info);
     if (plainly_) own.baseline.kind = score::Baseline::Kind::minimum;
     return own;

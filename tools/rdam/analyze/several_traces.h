@@ -50,22 +50,24 @@ class SeveralTraces {
     std::vector<output::UnreadableTrace> unreadable_;
 };
 
-// The settings with which two traces are analyzed so that they can be compared.
+// The settings with which traces are analyzed so that they can be compared.
 
-class TwoTraces {
+class ComparedTraces {
   public:
-    /// Opens both, and says on stderr what they have not in common. Errors: those of opening, and a name in
-    /// `settings` that neither has.
-    static Result<TwoTraces> look_at(const std::vector<std::string>& traces, const score::Settings& settings,
-                                     const std::optional<RulesInForce>& rules);
+    /// Opens all, and says on stderr what they have not in common, and of two whether they are the same. Errors: those of
+    /// opening, and a name in `settings` that none has.
+    static Result<ComparedTraces> look_at(const std::vector<std::string>& traces,
+                                          const score::Settings& settings,
+                                          const std::optional<RulesInForce>& rules);
 
     score::Settings settings_for(const trace::TraceInfo& info) const;
 
   private:
-    TwoTraces(score::SharedSettings shared, bool plainly) : shared_(std::move(shared)), plainly_(plainly) {}
+    ComparedTraces(score::SharedSettings shared, bool plainly)
+        : shared_(std::move(shared)), plainly_(plainly) {}
 
     score::SharedSettings shared_;
-    bool plainly_;  // only one tells the resolution of its clock
+    bool plainly_;  // not all tell the resolution of their clocks
 };
 
 // Whether two files hold the same recording: a copy under another name must not count as a second process.

@@ -15,6 +15,7 @@ namespace rdam {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitWorse = 3;  ///< of rdam check: something got worse
 
 /// Runs a subcommand whose options have been parsed. The value is the exit code; an Error is printed by main
 /// as one line ("rdam: …") and becomes kExitBadInput.
@@ -29,6 +30,7 @@ Run add_analyze(CLI::App& app);
 Run add_explain(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_export(CLI::App& app);
+Run add_check(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_affinity(CLI::App& app);
 Run add_doctor(CLI::App& app);
