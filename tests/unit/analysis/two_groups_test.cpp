@@ -82,4 +82,22 @@ TEST_CASE("Two groups: equal ones are seldom declared, and the interval has the 
     CHECK(contained >= 362);
 }
 
+TEST_CASE("Two groups: a tenth more is found among ten values of runs that vary by 2 %") {
+    std::mt19937_64 random{8};
+    std::normal_distribution<double> draw{0, 0.02};
+    constexpr int kTimes = 300;
+    constexpr std::size_t kValues = 10;
+    int found = 0;
+    for (int i = 0; i < kTimes; ++i) {
+        Values values(kValues, std::vector<double>(2 * kEach));
+        for (auto& runs : values)
+            for (double& run : runs)
+                run = draw(random);
+        for (std::size_t run = kEach; run < 2 * kEach; ++run)
+            values[0][run] += std::log(1.1);
+        found += compare_groups(values, kEach).front().p <= 0.01 ? 1 : 0;
+    }
+    CHECK(found >= 0.95 * kTimes);
+}
+
 }  // namespace rdam::test
