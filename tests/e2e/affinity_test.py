@@ -139,7 +139,7 @@ class Strategies(Case):
             machine = affinity.Machine.of(topology)
             size = len(machine.caches[0])
 
-            def within(strategy, drawn):
+            def within(strategy, drawn, topology=topology):
                 together = collections.defaultdict(list)
                 for thread, processor in enumerate(affinity.assign(strategy, drawn, topology)):
                     together[topology[processor].caches[-1].processors].append(thread)
