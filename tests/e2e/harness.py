@@ -89,10 +89,13 @@ class Case(unittest.TestCase):
 
     def interrupted(self, *command, writing: str, way=signal.SIGINT) -> int:
         """The status of rdam, to which the signal was sent as soon as files of this pattern were there."""
-        running = subprocess.Popen([RDAM, *command], cwd=self.folder, stderr=subprocess.DEVNULL)
-        self.until(lambda: running.poll() is not None or list(self.folder.glob(writing)), "nothing was written")
-        running.send_signal(way)
-        return running.wait(TIMEOUT)
+        with subprocess.Popen([RDAM, *command], cwd=self.folder, stderr=subprocess.PIPE) as running:
+            self.until(lambda: running.poll() is not None or list(self.folder.glob(writing)), "nothing was written")
+            running.send_signal(way)
+            said = running.communicate(timeout=TIMEOUT)[1].decode()
+        if running.returncode == -way:
+            self.assertRegex(said, r"rdam: interrupted\n$")
+        return running.returncode
 
     def unchanged(self, functions: str, *command, status=0, options=(), **more) -> subprocess.CompletedProcess:
         """Records a command, which ends with this status and prints what it prints without the recorder."""

@@ -1,7 +1,10 @@
 #include "tools/base/interruption.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <csignal>
+#include <string_view>
 
 namespace rdam {
 namespace {
@@ -21,7 +24,7 @@ void note(int signal) {
 
 }  // namespace
 
-Interruption::Interruption() {
+Interruption::Interruption(Told told) : told_(told) {
     if (living++ > 0) return;
     noted = 0;
     struct sigaction action {};
@@ -37,7 +40,11 @@ Interruption::~Interruption() {
     if (--living > 0) return;
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         sigaction(kSignals[i], &before[i], nullptr);
-    if (noted != 0) std::raise(noted);
+    if (noted == 0) return;
+    // Where nobody reads it there is nobody to tell.
+    constexpr std::string_view kLine = "rdam: interrupted\n";
+    if (told_ == Told::here) static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size()));
+    std::raise(noted);
 }
 
 bool Interruption::came() {

@@ -10,10 +10,15 @@ namespace rdam {
 /// One inside another leaves all that to it. Not thread-safe.
 class Interruption : private Unmovable {
   public:
-    Interruption();
+    enum class Told { here, elsewhere };
+    /// Whether a line on standard error says so then, or the user learns it from somebody else.
+    explicit Interruption(Told told = Told::elsewhere);
     ~Interruption();
 
     static bool came();
+
+  private:
+    Told told_;
 };
 
 }  // namespace rdam

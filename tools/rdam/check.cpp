@@ -226,11 +226,8 @@ Result<int> checked_and_written(const CheckArguments& arguments) {
 }
 
 Result<int> run(const CheckArguments& arguments) {
-    const Interruption interruption;
-    auto done = checked_and_written(arguments);
-    // Nobody behind this will: the signal ends the process here.
-    if (!done && Interruption::came()) say(done.error().message);
-    return done;
+    const Interruption interruption{Interruption::Told::here};
+    return checked_and_written(arguments);
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ Result<int> run(Arguments arguments) {
         return tl::unexpected{place.error()};
     const auto rules = use_scoring(arguments.scoring, arguments.traces, arguments.settings);
     if (!rules) return tl::unexpected{rules.error()};
-    const Interruption interruption;
+    const Interruption interruption{Interruption::Told::here};
     // Before the traces are read: a place that cannot be written should not cost the time.
     auto file = FreshFile::create(arguments.output);
     if (!file) return tl::unexpected{file.error()};

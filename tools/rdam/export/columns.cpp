@@ -81,7 +81,7 @@ Result<void> check_columns_place(const ExportArguments& options) {
 }
 
 Result<int> export_columns(const trace::TraceReader& reader, const ExportArguments& options) {
-    const Interruption interruption;
+    const Interruption interruption{Interruption::Told::here};
     const auto exported =
         is_file_wanted(options) ? write_file(reader, options) : replace_folder(reader, options);
     if (!exported) return tl::unexpected{exported.error()};

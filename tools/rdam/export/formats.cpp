@@ -183,7 +183,7 @@ Result<std::vector<exports::Arrow>> find_arrows(const trace::TraceReader& reader
 
 Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments& options,
                          const exports::Format& format) {
-    const Interruption interruption;
+    const Interruption interruption{Interruption::Told::here};
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
     score::Settings settings = options.settings;
@@ -220,7 +220,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     const exports::Format& format = format_of(options);
     if (format.write_paths != nullptr) return export_paths(reader, options, format);
     const std::uint64_t budget = format.usual_budget > 0 ? options.budget.value_or(format.usual_budget) : 0;
-    const Interruption interruption;
+    const Interruption interruption{Interruption::Told::here};
     if (format.write_archive != nullptr) {
         const auto written = export_archive(reader, options, format);
         if (!written) return tl::unexpected{written.error()};
