@@ -191,14 +191,14 @@ double calls_behind_gates(const trace::ThreadInfo& thread, const ThreadTimes& ti
 /// What microbench/probe-cost finds for a closed gate that counts.
 constexpr double kGateNs = 1.1;
 
-/// What it takes to record that a thread was off its processor: microbench/switches.
+/// What it takes to record that a thread was off its processor, on average; nanoseconds.
 double absence_cost(const trace::TraceInfo& info, std::span<const std::unique_ptr<ThreadTimes>> threads) {
-    constexpr double kLeavingOrComingNs = 1200;
     double absences = 0;
     for (const auto& thread : threads)
         if (thread->off_cpu) absences += static_cast<double>(thread->off_cpu->switches);
     const auto handed_over = static_cast<double>(info.switches.handed_over);
-    return kLeavingOrComingNs * (2 - std::min(handed_over / std::max(absences, 1.0), 1.0));
+    return static_cast<double>(trace::SwitchInfo::kRecordNs) *
+           (2 - std::min(handed_over / std::max(absences, 1.0), 1.0));
 }
 
 std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& lives,

@@ -179,10 +179,6 @@ constexpr std::uint32_t aligned(std::uint32_t size) {
     return (size + 15u) & ~15u;
 }
 
-bool has_budget() {
-    return globals.settings.values[settings::Id::max_overhead] != 0;
-}
-
 /// Without a budget every call is recorded.
 bool looks_for_waiters(const shm::PlannedFunction& function) {
     return function.waiters_mask != 0 && has_budget();
@@ -191,7 +187,7 @@ bool looks_for_waiters(const shm::PlannedFunction& function) {
 /// With a budget whatever turns out to be too hot is sampled in windows. A gate changes the flags.
 bool is_gated(const shm::PlannedFunction& function) {
     if (function.takes_flags != 0) return false;
-    return function.sampled != 0 || globals.settings.values[settings::Id::max_overhead] != 0;
+    return function.sampled != 0 || has_budget();
 }
 
 bool counts_far(const shm::PlannedFunction& function) {

@@ -37,10 +37,6 @@ constexpr std::uint64_t kLeastPartOfOthers = 8;
 /// is sampled in windows included, suffices for it.
 constexpr std::uint64_t kFewCalls = 16;
 
-bool has_budget() {
-    return globals.settings.values[settings::Id::max_overhead] != 0;
-}
-
 /// The part of `ticks` that may go into the recording of all calls: what is left to windows is not in it.
 std::int64_t allowance(std::uint64_t ticks) {
     const std::uint64_t share = globals.settings.values[settings::Id::max_overhead];
@@ -124,6 +120,10 @@ std::int64_t greater(std::int64_t a, std::int64_t b) {
 }
 
 }  // namespace
+
+bool has_budget() {
+    return globals.settings.values[settings::Id::max_overhead] != 0;
+}
 
 void begin_budget(const shm::PlannedFunction* functions, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i)

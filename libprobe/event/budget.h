@@ -11,6 +11,8 @@
 
 namespace rdam::probe {
 
+bool has_budget();
+
 /// Functions are complete or marked (`~`) from the start: of the plan that is being applied.
 void begin_budget(const shm::PlannedFunction* functions, std::uint32_t count);
 

@@ -185,7 +185,8 @@ Result<score::CheckResult> checked(const CheckArguments& arguments) {
     return score::check_runs(*reports_before, *reports_after, arguments.limits);
 }
 
-Result<int> checked_and_written(const CheckArguments& arguments) {
+Result<int> run(const CheckArguments& arguments) {
+    const Interruption interruption{Interruption::Told::here};
     std::vector<std::string> inputs = arguments.before;
     inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
     std::array<std::optional<FreshFile>, kFiles.size()> files;
@@ -223,11 +224,6 @@ Result<int> checked_and_written(const CheckArguments& arguments) {
     if (worse.empty()) text = output::not_worse_line(*check) + "\n";
     if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
     return worse.empty() ? kExitDone : kExitWorse;
-}
-
-Result<int> run(const CheckArguments& arguments) {
-    const Interruption interruption{Interruption::Told::here};
-    return checked_and_written(arguments);
 }
 
 }  // namespace

@@ -276,6 +276,9 @@ struct SwitchInfo {
     bool of_calls() const { return state == State::recorded && reason == kOfCalls; }
     /// How often a thread got its processor from another of the program, with nobody between: to record that costs half.
     std::uint64_t handed_over = 0;
+    /// What it takes a processor, in nanoseconds, to record that a thread leaves it, or gets it; both together where it is handed
+    /// over (microbench/switches).
+    static constexpr std::uint64_t kRecordNs = 1200;
     bool marked = false;  ///< OffCpu::by_program is known: those of threads have been divided among rows
 
     friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;

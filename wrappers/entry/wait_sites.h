@@ -34,8 +34,8 @@ bool reads_first_argument(const ObjectFile& file, std::uint64_t address);
 bool reads_member(const ObjectFile& file, std::uint64_t address, std::int64_t offset);
 
 /// Where the function at `address` looks before all else whether anybody waits for the object that is its first argument, as
-/// glibc's pthread_cond_signal and pthread_cond_broadcast do (nptl/pthread_cond_signal.c: __wrefs >> 3). Nothing: it does not, or
-/// has changed something before.
+/// glibc's pthread_cond_signal and pthread_cond_broadcast do (nptl/pthread_cond_signal.c: __wrefs >> 3). Nothing: it does not,
+/// has changed something before, or does more than return if nobody waits.
 std::optional<plan::Waiters> waiters_seen(const ObjectFile& file, std::uint64_t address);
 
 /// Whether `function`, which the site is in, may come back to it: what it waits for may not have happened yet.

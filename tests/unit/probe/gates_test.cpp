@@ -81,43 +81,50 @@ int in_child(const Body& body) {
     return WEXITSTATUS(status);
 }
 
+/// Code that is to have a gate in front of it, and what the open gate leads to.
+struct GatedCode {
+    static constexpr std::size_t kPage = 4096;
+    std::uint8_t* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
+    std::uint8_t* gate = memory + kPage + 77;
+    std::uint8_t* code = memory + 256;
+
+    GatedCode() {
+        constexpr std::uint8_t kRecorder[] = {0xb8, 2, 0, 0, 0, 0xc3};  // mov $2, %eax; ret
+        std::memcpy(memory, kRecorder, sizeof kRecorder);
+    }
+    ~GatedCode() { munmap(memory, 2 * kPage); }
+    GatedCode(const GatedCode&) = delete;
+    GatedCode& operator=(const GatedCode&) = delete;
+
+    /// Writes the gate behind `before` bytes of code, and a function that returns 1.
+    void finish(std::size_t before) const {
+        constexpr std::uint8_t kFunction[] = {0xb8, 1, 0, 0, 0, 0xc3};
+        write_gate(word(code + before), word(gate), word(memory));
+        std::memcpy(code + before + kGateCode, kFunction, sizeof kFunction);
+        REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
+    }
+};
+
 }  // namespace
 
 TEST_CASE("an open gate leads to the recorder, a closed one on to the function", "[gates]") {
-    constexpr std::uint8_t kFunction[] = {0xb8, 1, 0, 0, 0, 0xc3};  // mov $1, %eax; ret
-    constexpr std::uint8_t kRecorder[] = {0xb8, 2, 0, 0, 0, 0xc3};
-    constexpr std::size_t kPage = 4096;
-    auto* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
-    std::uint8_t* gate = memory + kPage + 77;
-    std::uint8_t* code = memory + 256;
-    std::memcpy(memory, kRecorder, sizeof kRecorder);
-    write_gate(word(code), word(gate), word(memory));
-    std::memcpy(code + kGateCode, kFunction, sizeof kFunction);
-    REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
-    const auto call = reinterpret_cast<int (*)()>(word(code));
+    const GatedCode made;
+    made.finish(0);
+    const auto call = reinterpret_cast<int (*)()>(word(made.code));
     CHECK(call() == 1);
-    *gate = 1;
+    *made.gate = 1;
     CHECK(call() == 2);
-    *gate = 0;
+    *made.gate = 0;
     CHECK(call() == 1);
-    munmap(memory, 2 * kPage);
 }
 
 TEST_CASE("a call that finds nobody waiting passes by the gate", "[gates]") {
-    constexpr std::uint8_t kFunction[] = {0xb8, 1, 0, 0, 0, 0xc3};  // mov $1, %eax; ret
-    constexpr std::uint8_t kRecorder[] = {0xb8, 2, 0, 0, 0, 0xc3};
-    constexpr std::size_t kPage = 4096;
-    auto* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
-    std::uint8_t* gate = memory + kPage + 77;
-    std::uint8_t* code = memory + 256;
-    std::memcpy(memory, kRecorder, sizeof kRecorder);
-    write_waiters(word(code), {.mask = 0xfffffff8, .offset = 36});
-    write_gate(word(code + kWaitersCode), word(gate), word(memory));
-    std::memcpy(code + kWaitersCode + kGateCode, kFunction, sizeof kFunction);
-    REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
-    const auto call = reinterpret_cast<int (*)(const std::uint32_t*)>(word(code));
+    const GatedCode made;
+    write_waiters(word(made.code), {.mask = 0xfffffff8, .offset = 36});
+    made.finish(kWaitersCode);
+    const auto call = reinterpret_cast<int (*)(const std::uint32_t*)>(word(made.code));
     std::uint32_t object[12] = {};
-    *gate = 1;
+    *made.gate = 1;
     CHECK(call(object) == 1);
     object[9] = 7;  // which clock, and whom the object is for
     object[8] = object[10] = 8;
@@ -126,9 +133,8 @@ TEST_CASE("a call that finds nobody waiting passes by the gate", "[gates]") {
     CHECK(call(object) == 2);
     object[9] = 0x80000000;
     CHECK(call(object) == 2);
-    *gate = 0;
+    *made.gate = 0;
     CHECK(call(object) == 1);
-    munmap(memory, 2 * kPage);
 }
 
 TEST_CASE("calls are counted whether the gate is open or closed", "[gates]") {

@@ -121,7 +121,8 @@ void SwitchRecorder::take(bool all) {
     records_.erase(records_.begin(), middle);
     handed_over_ = rings_->handed_over();
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
-    if (!all) watch_cost(most_ns, lost * SwitchRings::kLeastRecordNs);
+    // At least: they may be of threads that hand the processor over.
+    if (!all) watch_cost(most_ns, lost * trace::SwitchInfo::kRecordNs / 2);
 }
 
 std::optional<double> SwitchCost::add(std::uint64_t taken_ns, std::uint64_t lost_ns,

@@ -39,8 +39,7 @@ constexpr std::size_t kAllRings = 8U << 20U;
 /// Where a thread leaves a processor, or gets it, the kernel takes away or puts in place the event that writes
 /// the record, too. Not so where one of the program's threads gets it from another: their events are the
 /// same (microbench/switches).
-constexpr std::uint64_t kRecordNs = 1200;
-/// The switch itself takes no longer.
+/// A switch from one to the other takes no longer.
 constexpr std::uint64_t kHandedOverNs = 5000;
 
 /// What follows a record's own fields, as sample_type and sample_id_all make it.
@@ -250,7 +249,7 @@ std::uint64_t SwitchRings::take(std::vector<SwitchRecord>& to) {
         ring.records = 0;
         take(ring, ring.carrier, to);
         if (ring.larger.fd >= 0) take(ring, ring.larger, to);
-        most = std::max(most, ring.records * kRecordNs);
+        most = std::max(most, ring.records * trace::SwitchInfo::kRecordNs);
     }
     return most;
 }

@@ -54,8 +54,6 @@ class SwitchRings {
     std::uint64_t handed_over() const { return handed_over_; }
     /// Records that the kernel had no room for, so far.
     std::uint64_t lost() const { return lost_; }
-    /// What a processor took for one of them, at least, in nanoseconds.
-    static constexpr std::uint64_t kLeastRecordNs = 600;
 
     /// The earliest time from which records were lost that lost() has counted since the last call of this; UINT64_MAX:
     /// none were.
